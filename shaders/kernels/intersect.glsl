@@ -1,4 +1,4 @@
-// Tests one candidate triangle against the ray. Purcell 2004, figure 3.1 (intersector).
+// Tests one candidate triangle against the ray. Purcell 2004, figure 3.2 (intersector).
 #include "interface/accel.glsl"
 #include "interface/triangle.glsl"
 

@@ -18,7 +18,6 @@ from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
 from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS
 from viewer.scene.light import Light
 from viewer.scene.material import ClassicMaterial, Material
 from viewer.scene.scene import Scene
@@ -268,7 +267,7 @@ DARK = {"environment": None, "sun": None, "exposure": "auto"}
 )
 def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size, glance) -> None:
     """Found out by a small picture, where all of that is left to Raystream."""
-    from viewer.renderer.sampling.darkness import FILLED
+    from viewer.renderer.own_light import FILLED
 
     did: list[Any] = []
 
@@ -276,7 +275,7 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
         did.append((size, spp))
         return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
 
-    own = SimpleNamespace(listed=SimpleNamespace(lit=lit), environment=DARKNESS, backdrop=None)
+    own = SimpleNamespace(own_alone=lit, backdrop=None)
     lighting = SimpleNamespace(lighting=own)
     settings = SimpleNamespace(background=None)
     renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render, settings=settings)

@@ -157,10 +157,10 @@ def test_the_scene_travels_once(scheduler: str, renderer: viewer.Renderer) -> No
     with connected(scheduler) as client:
         work = Work(client)
         scene = work.hold(renderer.prepared.given)
-        recipe = worker.RendererSpec(scene, renderer.settings, renderer.camera)
+        spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         for _ in range(2):
             units = list(tile_units((64, 32), 1, 32))
-            tasks = [Task(k, str(unit), worker.trace, (recipe, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
+            tasks = [Task(k, str(unit), worker.trace, (spec, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
             assert sorted(task.number for task, _ in work.run(tasks, scene)) == [0, 1]
         assert work.hold(viewer.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
@@ -174,8 +174,8 @@ def test_a_fault_is_told(scheduler: str, renderer: viewer.Renderer) -> None:
         with pytest.raises(TypeError):
             list(work.run([Task(0, "nothing", worker.trace, ())], scene))
         unit = next(tile_units((32, 32), 1, 32))
-        recipe = worker.RendererSpec(scene, renderer.settings, renderer.camera)
-        assert len(list(work.run([Task(0, str(unit), worker.trace, (recipe, (32, 32), unit))], scene))) == 1
+        spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
+        assert len(list(work.run([Task(0, str(unit), worker.trace, (spec, (32, 32), unit))], scene))) == 1
 
 
 @pytest.mark.slow

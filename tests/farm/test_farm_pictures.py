@@ -335,12 +335,12 @@ def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
         render_on(mine, "local", size=(16, 12), spp=1)
     mine.release()
     (task,) = farm.works[0].tasks
-    recipe, size, unit = task.arguments
+    spec, size, unit = task.arguments
     assert task.function is worker.trace and size == (16, 12) and unit == Unit(0, 0, 16, 12, 1)
-    assert recipe.settings == mine.settings.replace(environment=None) and recipe.camera == mine.camera
+    assert spec.settings == mine.settings.replace(environment=None) and spec.camera == mine.camera
     ((digest, (data, _)),) = farm.works[0]._payloads.items()
     scene, environment = pickle.loads(data.tobytes())
-    assert digest == recipe.scene and scene.name == "cornell"
+    assert digest == spec.scene and scene.name == "cornell"
     np.testing.assert_array_equal(environment.pixels, image.pixels)
 
 

@@ -39,8 +39,8 @@ def test_the_scenes_used_last_are_kept() -> None:
     recipes = [held(digest, scene) for digest in "abc"]
     with pytest.raises(worker.SceneMissing):
         worker.trace(recipes[0], SIZE, unit)
-    for recipe in recipes[1:]:
-        assert worker.trace(recipe, SIZE, unit).film.count.min() == 1
+    for spec in recipes[1:]:
+        assert worker.trace(spec, SIZE, unit).film.count.min() == 1
     held("b", scene)
     held("d", scene)
     with pytest.raises(worker.SceneMissing):
@@ -120,21 +120,21 @@ def test_a_scene_with_its_environment() -> None:
 def test_parts_of_a_picture(device: Any) -> None:
     """The bits of the whole, for any rectangle and any samples; with what it took."""
     scene = viewer.load("cornell")
-    recipe = held("a", scene)
+    spec = held("a", scene)
     alone = viewer.Renderer(scene, **OPTIONS)
     whole = alone.render(SIZE, 3).film
     alone.release()
     assert whole is not None
-    made = worker.trace(recipe, SIZE, Unit(2, 1, 5, 4, 3))
+    made = worker.trace(spec, SIZE, Unit(2, 1, 5, 4, 3))
     for name, array in made.film.arrays.items():
         np.testing.assert_array_equal(array, whole.arrays[name][1:5, 2:7], err_msg=name)
     assert 0 < made.preparing < made.seconds and made.stats.kernel_passes > 0
-    first, rest = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 1)), worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 2, 1))
+    first, rest = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 1)), worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 2, 1))
     joined = Film(*SIZE)
     joined.join(first.film)
     joined.join(rest.film)
     np.testing.assert_allclose(joined.mean(), whole.mean(), rtol=1e-6)
-    more = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 3, film=first.film))
+    more = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 3, film=first.film))
     for name, array in more.film.arrays.items():
         np.testing.assert_array_equal(array, whole.arrays[name], err_msg=name)
 
@@ -142,17 +142,17 @@ def test_parts_of_a_picture(device: Any) -> None:
 def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     """From one unit to the next of the same picture; another has its own, with its settings and its camera."""
     scene, unit, process = viewer.load("cornell"), Unit(0, 0, *SIZE, 1), worker._PROCESS
-    recipe = held("a", scene)
-    films = [worker.trace(recipe, SIZE, unit).film for _ in range(2)]
+    spec = held("a", scene)
+    films = [worker.trace(spec, SIZE, unit).film for _ in range(2)]
     first = process.renderer
-    assert first is not None and not released and process.recipe == recipe
+    assert first is not None and not released and process.spec == spec
     np.testing.assert_array_equal(films[0].mean(), films[1].mean())
     same = worker.RendererSpec("a", Settings(**OPTIONS))
     worker.trace(same, SIZE, unit)
     assert process.renderer is first, "equal ones are the same"
     other = worker.RendererSpec("a", Settings(**OPTIONS).replace(shadows=False))
     worker.trace(other, SIZE, unit)
-    assert released == [first] and process.renderer is not first and process.recipe == other
+    assert released == [first] and process.renderer is not first and process.spec == other
     aside = viewer.Renderer(scene, camera="0.5,1,3 0,1,0", **OPTIONS)
     looked = worker.trace(worker.RendererSpec("a", Settings(**OPTIONS), aside.camera), SIZE, unit)
     np.testing.assert_array_equal(looked.film.mean(), aside.render(SIZE, 1).linear)
@@ -162,19 +162,19 @@ def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     last = process.renderer
     worker._forget()
     worker._forget()
-    assert released == [last] and (process.renderer, process.recipe, process.staged) == (None, None, None)
+    assert released == [last] and (process.renderer, process.spec, process.staged) == (None, None, None)
     assert list(process.scenes) == ["a"]
 
 
 def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames of one scene have one renderer, and its ground once; a unit after them has its own."""
     scene, asked, process = viewer.load("cornell"), {"size": SIZE, "spp": 1}, worker._PROCESS
-    recipe = held("a", scene)
+    spec = held("a", scene)
     motion = FrameSequence(scene, range(4, 8, 2), 10.0, True, None, OPTIONS, size=SIZE)
     staged: list[Any] = []
     stage = FrameSequence.staged
     monkeypatch.setattr(FrameSequence, "staged", lambda self, given: staged.append(given) or stage(self, given))
-    made = [worker.frame(recipe, motion, asked, k, with_film) for k, with_film in ((1, True), (0, False))]
+    made = [worker.frame(spec, motion, asked, k, with_film) for k, with_film in ((1, True), (0, False))]
     assert [(frame.number, frame.seconds) for frame in made] == [(6, 0.6), (4, 0.4)]
     assert [frame.picture.film is None for frame in made] == [False, True]
     assert len(staged) == 1 and not released and made[0].picture.metadata["frame"] == "6"
@@ -183,11 +183,11 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
     for frame, wanted in zip(made[::-1], alone, strict=True):
         np.testing.assert_array_equal(frame.picture.linear, wanted.picture.linear)
     frames = process.renderer
-    found = worker.trace(recipe, SIZE, Unit(0, 0, *SIZE, 1))
+    found = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 1))
     assert released == [frames] and process.staged is None
     plain = viewer.render(scene, size=SIZE, spp=1, **OPTIONS)
     np.testing.assert_array_equal(found.film.mean(), plain.linear)
-    worker.frame(recipe, motion, asked, 1, False)
+    worker.frame(spec, motion, asked, 1, False)
     assert process.staged is not None and staged[1:] and process.renderer is not frames
     with pytest.raises(worker.SceneMissing):
-        worker.frame(held("b", scene) and worker.RendererSpec("c", recipe.settings), motion, asked, 0, False)
+        worker.frame(held("b", scene) and worker.RendererSpec("c", spec.settings), motion, asked, 0, False)

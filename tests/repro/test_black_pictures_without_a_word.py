@@ -10,7 +10,7 @@ from PIL import Image
 
 import viewer
 from viewer.cli import main as cli
-from viewer.renderer.sampling.darkness import BLACK, darkness
+from viewer.film.exposure import BLACK, darkness
 from viewer.renderer.sampling.picture import Picture
 from viewer.scene.light import Light
 

@@ -25,9 +25,9 @@ def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:
     made = viewer.film.film.Film(*size)
     held = []
     for unit in tile_units(size, 1, 8):
-        recipe = pickle.loads(pickle.dumps(worker.RendererSpec("scene", settings, renderer.camera)))
-        assert b"sky.exr" not in pickle.dumps(recipe)
-        made.store(worker.trace(recipe, size, unit).film.records(), unit.left, unit.top)
+        spec = pickle.loads(pickle.dumps(worker.RendererSpec("scene", settings, renderer.camera)))
+        assert b"sky.exr" not in pickle.dumps(spec)
+        made.store(worker.trace(spec, size, unit).film.records(), unit.left, unit.top)
         held.append(worker._PROCESS.renderer)
     assert len(held) == 2 and held[0] is held[1]
     np.testing.assert_array_equal(made.linear, renderer.render(size, 1).linear)

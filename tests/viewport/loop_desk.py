@@ -10,7 +10,6 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
-from viewer.scene.environment import DARKNESS
 from viewer.viewport import frame_loop
 from viewer.viewport.frame_loop import FrameLoop
 
@@ -41,9 +40,7 @@ class Desk:
         self.controller: Any = SimpleNamespace(moving=False, update=self._update)
         self.renderer: Any = SimpleNamespace(
             progressive=True,
-            prepared=SimpleNamespace(
-                lighting=SimpleNamespace(listed=SimpleNamespace(lit=True), environment=DARKNESS, backdrop=None)
-            ),
+            prepared=SimpleNamespace(lighting=SimpleNamespace(own_alone=True, backdrop=None)),
         )
         self.view: Any = SimpleNamespace(
             session=self.session, controller=self.controller, renderer=self.renderer, awake=False, woken=False

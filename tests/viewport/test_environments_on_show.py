@@ -10,7 +10,7 @@ import pytest
 from tests.viewport.loader_desk import Desk, made_of, show
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.sampling.darkness import FILLED
+from viewer.renderer.own_light import FILLED
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 
 

@@ -13,6 +13,8 @@ imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installe
 
 from panel_stage import Stage  # noqa: E402  # imports imgui
 
+from viewer.scene.projections.models import Fisheye  # noqa: E402
+
 ITEMS = (
     ("button", "checkbox", "selectable", "begin_combo")
     + ("slider_float", "slider_int", "drag_float", "drag_float3")
@@ -111,6 +113,15 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
     assert controller.camera.fov == pytest.approx(low, abs=0.02 * (high - low))
     controls.click("##fov", 0.5)
     assert controller.camera.fov == pytest.approx((low + high) / 2, abs=0.02 * (high - low))
+    for name in ("orthographic", "equirectangular"):
+        controls.choose("##projection", name)
+        assert controller.camera.kind == name and "##fov" not in controls.places
+    controls.choose("##projection", "equisolid")
+    assert controller.camera.projection == Fisheye(180.0, True)
+    controls.click("##angle", 0.25)
+    assert controller.camera.projection.angle == pytest.approx(1 + 0.25 * 359, abs=0.03 * 359)  # a slider has margins
+    controls.choose("##projection", "perspective")
+    assert controller.camera.projection is None
     before = controller.speed
     controls.drag("##speed", 40)
     assert controller.speed > 1.2 * before

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.window.conftest import PATIENCE, Hands
+from viewer.accel.structures import StructureOptions
 
 SMALL_TRIANGLE = b"""ply
 format ascii 1.0
@@ -88,16 +89,20 @@ def test_structures_are_built_anew(hands: Hands) -> None:
     hands.rest()
     assert min(app.view.renderer.structure.built.resolution) == 5 and app.scene_loader.requested.grid == 5
     np.testing.assert_array_equal(app.session.linear(), pixels)
-    before = app.scene_loader.requested.recipe()
+
+    def asked() -> StructureOptions:
+        return app.scene_loader.requested.structure_options()
+
+    before = asked()
     app.scene_loader.set(grid="many")
-    assert app.view.message_is_error and "grid" in app.view.message and app.scene_loader.requested.recipe() == before
+    assert app.view.message_is_error and "grid" in app.view.message and asked() == before
     app.scene_loader.set(traversal="stack")  # which a grid has not: found out by the worker
     hands.until(lambda: app.scene_loader.loading is None)
-    assert app.view.message_is_error and "stack" in app.view.message and app.scene_loader.requested.recipe() == before
+    assert app.view.message_is_error and "stack" in app.view.message and asked() == before
     app.scene_loader.set(accel="bvh", machine="singlepass")
     assert app.scene_loader.loading is not None
     hands.key("Escape")
-    assert app.scene_loader.requested.recipe() == before and app.scene_loader.requested.machine == "singlepass"
+    assert asked() == before and app.scene_loader.requested.machine == "singlepass"
     hands.rest()
     assert app.view.renderer.structure.name == "grid"
 

@@ -44,28 +44,30 @@ def svg(figure: Figure) -> str:
     figure.savefig(text, format="svg", metadata={"Date": None})
     attributes = re.sub(r'="[^"]*"', lambda each: _NUMBER.sub(_short, each[0]), text.getvalue())
     for long, short in (
-        (r"\n\s*", "\n"),
-        (r"font-family: [^;\"]*", "font-family: sans-serif"),
+        (r"font-family: [^;\"]*;? ?", ""),
+        (r"(<svg [^>]*)>", r'\1 font-family="sans-serif">'),
+        (r' transform="rotate\(-?0 [^"]*"', ""),
         (r'<g id="[^"]*"', "<g"),
-        (r' transform="rotate\(-0 [^"]*"', ""),
-        (r'(?<= d=")[^"]*', lambda path: re.sub(r" ?\n?([MLQCz]) ?", r"\1", path[0]).strip()),
-        (r'(?<= style=")[^"]*', lambda style: style[0].replace(": ", ":").replace("; ", ";")),
+        (r" ?\n\s*", " "),
+        (r'( d="[^"]*?) "', r'\1"'),
+        (r"> <", "><"),
     ):
         attributes = re.sub(long, short, attributes)
-    return _grouped(attributes)
+    styled = re.sub(r'style="[^"]*"', lambda each: re.sub(r"([;:]) ", r"\1", each[0]), attributes)
+    return _without_bare_groups(styled)
 
 
-def _grouped(text: str) -> str:
-    """SVG text without the groups that have no attributes, and do nothing."""
-    kept: list[bool] = []
-
-    def one(tag: re.Match[str]) -> str:
-        if tag[0] == "</g>":
-            return "</g>" if kept.pop() else ""
-        kept.append(tag[0] != "<g>")
-        return tag[0] if kept[-1] else ""
-
-    return re.sub(r"\n+", "\n", re.sub(r"<g\b[^>]*>|</g>", one, text))
+def _without_bare_groups(text: str) -> str:
+    """The document without groups that have no attribute, which change nothing."""
+    kept, depth = [], list[bool]()
+    for part in re.split(r"(<g\b[^>]*>|</g>)", text):
+        if part.startswith("<g") and not part.endswith("/>"):
+            depth.append(part != "<g>")
+            part = part if depth[-1] else ""
+        elif part == "</g>" and not depth.pop():
+            part = ""
+        kept.append(part)
+    return "".join(kept)
 
 
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")

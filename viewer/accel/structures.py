@@ -108,30 +108,30 @@ class Structure:
         return [module for modules in self._made.values() for module in modules]
 
 
-def traversals(recipe: StructureOptions, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+def traversals(options: StructureOptions, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
     """The two traversals of a structure with the ``known`` ones. Raises ViewerError for another structure's."""
-    if recipe.traversal == "auto":
+    if options.traversal == "auto":
         return whole, stepwise
-    if recipe.traversal not in known:
-        hint = suggestion(recipe.traversal, known) or f"one of auto, {', '.join(known)}"
-        raise ViewerError(f"--traversal {recipe.traversal}", f"is not a traversal of --accel {recipe.accel}", hint)
-    return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
+    if options.traversal not in known:
+        hint = suggestion(options.traversal, known) or f"one of auto, {', '.join(known)}"
+        raise ViewerError(f"--traversal {options.traversal}", f"is not a traversal of --accel {options.accel}", hint)
+    return options.traversal, stepwise if options.traversal == "stack" else options.traversal
 
 
 def over_grid(
-    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The uniform grid over triangles and quadrics."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    if recipe.rebuild == ON_DEVICE and not primitives.placed:
-        return _grid_on_device(primitives, recipe, before)
+    if options.rebuild == ON_DEVICE and not primitives.placed:
+        return _grid_on_device(primitives, options, before)
     bounds, boxed = _bounding(primitives)
-    built = grid_build.build(bounds, recipe.grid, boxed=boxed)
-    whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
+    built = grid_build.build(bounds, options.grid, boxed=boxed)
+    whole, stepwise = traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    tests = _tests(recipe, primitives, extent=extent)
+    tests = _tests(options, primitives, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
@@ -144,18 +144,18 @@ def over_grid(
     )
 
 
-def _grid_on_device(primitives: Primitives, recipe: StructureOptions, before: Structure | None) -> Structure:
+def _grid_on_device(primitives: Primitives, options: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
     from viewer.accel.grid import grid
     from viewer.accel.grid.on_device import DeviceGrid, plan
 
-    if recipe.intersection == "planes":
+    if options.intersection == "planes":
         hint = "take --intersection watertight"
         raise ViewerError("--intersection planes", "keeps no corners, of which --rebuild device-grid builds", hint)
     earlier = before.built if before is not None and isinstance(before.built, DeviceGrid) else None
-    built = plan(primitives.corners, recipe.grid, earlier)
-    whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
-    tests = _tests(recipe, primitives, extent=float(max(built.voxel * built.resolution)))
+    built = plan(primitives.corners, options.grid, earlier)
+    whole, stepwise = traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
+    tests = _tests(options, primitives, extent=float(max(built.voxel * built.resolution)))
     resolution = "x".join(map(str, built.resolution))
     built.statistics["resolution"] = resolution
     return Structure(
@@ -170,28 +170,28 @@ def _grid_on_device(primitives: Primitives, recipe: StructureOptions, before: St
 
 
 def over_bvh(
-    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
     bounds, _ = _bounding(primitives, mean=True)
-    built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    built: Bvh = bvh_build.build(bounds, options.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     built = keyed(built, bounds, primitives.moving)
-    whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
+    whole, stepwise = traversals(options, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    tests = _tests(recipe, primitives, extent=extent, order=built.order)
+    tests = _tests(options, primitives, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
         whole,
         stepwise,
         lambda traversal: [bvh.module([built], traversal), *tests],
-        facts={"build": recipe.build, "traversal": whole},
+        facts={"build": options.build, "traversal": whole},
         statistics=dict(built.statistics),
     )
 
 
 def brute_force(
-    primitives: Primitives, recipe: StructureOptions, progress: Progress | None = None, before: Structure | None = None
+    primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
     Raises ViewerError for more than `MOST_UNSORTED`."""
@@ -201,12 +201,12 @@ def brute_force(
             f"{len(primitives.corners):,} triangles and quadrics to test against every ray",
             f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
         )
-    whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
+    whole, stepwise = traversals(options, "loop", "loop", ("loop",))
     bounds, _ = _bounding(primitives)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
     held = bounds[order].reshape(-1, 3)
     extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
-    tests = _tests(recipe, primitives, extent=extent, order=order)
+    tests = _tests(options, primitives, extent=extent, order=order)
     return Structure(
         "none",
         order,
@@ -243,7 +243,7 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
 
 
 def _tests(
-    recipe: StructureOptions, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
+    options: StructureOptions, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
     marks = None
@@ -251,11 +251,11 @@ def _tests(
         marks = np.full(len(primitives.corners), -1, np.int32)
         marks[[quadric.number for quadric in primitives.placed]] = np.arange(len(primitives.placed))
     test = triangles.module(
-        recipe.intersection,
+        options.intersection,
         primitives.corners,
         extent,
         order,
-        slack=recipe.plane_slack,
+        slack=options.plane_slack,
         marks=marks,
         culled=primitives.culled,
     )

@@ -170,17 +170,13 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """As `fill_darkness`, for a picture of ``size`` (width, height). The model counts, whatever is behind it."""
-    lighting = renderer.prepared.lighting
-    if not lighting.listed.lit or lighting.environment.flux or not renderer.progressive:
+    if not renderer.prepared.lighting.own_alone or not renderer.progressive:
         return []
-    from viewer.renderer.sampling.darkness import FILLED, black, scene_seen
+    from viewer.renderer.own_light import FILLED, shows_nothing
 
     scale = min(1.0, GLANCE / max(size))
     width, height = (max(1, round(side * scale)) for side in size)
-    linear, seen = renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear, None
-    if lighting.backdrop is not None:
-        seen = scene_seen(renderer.coarse_hits(renderer.camera, (width, height)))
-    if not black(linear, seen):
+    if not shows_nothing(renderer, renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
         return []
     renderer.update(environment="sky")
     return [FILLED]

@@ -129,13 +129,13 @@ def _film(
         work = Work(client, mixed=crew.mixed, notify=crew.notify)
         settings, environment = travelling(renderer.settings)
         scene = work.hold(renderer.prepared.given, environment)
-        recipe = RendererSpec(scene, settings, renderer.camera)
+        spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
             count = max(1, len(client.nthreads()))
             units = list(tile_units(size, samples, tile_side(size, count), film))
-        tasks = [Task(k, str(each), worker.trace, (recipe, size, each), each.cost) for k, each in enumerate(units)]
+        tasks = [Task(k, str(each), worker.trace, (spec, size, each), each.cost) for k, each in enumerate(units)]
         whole, done = sum(each.cost for each in units), 0.0
         collected = (tiles if length is None else ranges)(made)
         next(collected)
@@ -208,9 +208,9 @@ def render_frames(
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
         held = work.hold(scene, environment)
-        recipe = RendererSpec(held, settings)
+        spec = RendererSpec(held, settings)
         tasks = [
-            Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
+            Task(k, f"frame {number}", worker.frame, (spec, motion, render or {}, k, films))
             for k, number in enumerate(frames)
         ]
         early: dict[int, Frame] = {}

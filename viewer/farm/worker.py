@@ -58,7 +58,7 @@ class _Process:
 
     scenes: OrderedDict[str, tuple[Any, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
-    recipe: RendererSpec | None = None
+    spec: RendererSpec | None = None
     staged: Scene | None = None  # scene of the current frames
     maker: tuple[str, Maker] | None = None  # of a dataset's pictures, by the digest of its stage
 
@@ -81,22 +81,22 @@ def hold(digest: str, payload: NDArray[np.uint8]) -> None:
         held.popitem(last=False)
 
 
-def trace(recipe: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
+def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
     """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and errors of `Renderer`."""
     began, stats = time.perf_counter(), Stats()
-    renderer = _renderer(recipe)
+    renderer = _renderer(spec)
     preparing = time.perf_counter() - began
     part = FilmPart(size, unit.samples, unit.region, unit.first)
     film = film_of_part(renderer, part, unit.film, stats=stats)
     return Traced(film, time.perf_counter() - began, preparing, stats)
 
 
-def frame(recipe: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
+def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
-    (scene, settings), process = _given(recipe), _PROCESS
-    if process.staged is None or process.recipe != recipe:
+    (scene, settings), process = _given(spec), _PROCESS
+    if process.staged is None or process.spec != spec:
         _forget()
-        process.recipe, process.staged = recipe, motion.staged(scene)
+        process.spec, process.staged = spec, motion.staged(scene)
     process.renderer = motion.show(process.staged, k, process.renderer, settings)
     made = motion.frame(k, process.renderer.render(**render))
     if not with_film:
@@ -116,25 +116,25 @@ def dataset_picture(digest: str, number: int) -> FinishedPicture:
     return process.maker[1].make(number)
 
 
-def _given(recipe: RendererSpec) -> tuple[Scene, Settings]:
-    """The scene of a recipe, and the settings with its environment."""
+def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
+    """The scene of a spec, and the settings with its environment."""
     try:
-        scene, environment = _PROCESS.scenes[recipe.scene]
+        scene, environment = _PROCESS.scenes[spec.scene]
     except KeyError:
-        raise SceneMissing(recipe.scene) from None
-    return scene, recipe.settings if environment is None else recipe.settings.replace(environment=environment)
+        raise SceneMissing(spec.scene) from None
+    return scene, spec.settings if environment is None else spec.settings.replace(environment=environment)
 
 
-def _renderer(recipe: RendererSpec) -> Renderer:
-    """The renderer of a recipe: the present one, updated or replaced if necessary."""
-    process, (scene, settings) = _PROCESS, _given(recipe)
-    if process.renderer is not None and process.recipe == recipe and process.staged is None:
+def _renderer(spec: RendererSpec) -> Renderer:
+    """The renderer of a spec: the present one, updated or replaced if necessary."""
+    process, (scene, settings) = _PROCESS, _given(spec)
+    if process.renderer is not None and process.spec == spec and process.staged is None:
         return process.renderer
     _forget()
     process.renderer = Renderer(scene, settings)
-    if recipe.camera is not None:
-        process.renderer.update(camera=recipe.camera)
-    process.recipe = recipe
+    if spec.camera is not None:
+        process.renderer.update(camera=spec.camera)
+    process.spec = spec
     return process.renderer
 
 
@@ -142,4 +142,4 @@ def _forget() -> None:
     for each in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
         if each is not None:
             each.release()
-    _PROCESS.renderer = _PROCESS.recipe = _PROCESS.staged = _PROCESS.maker = None
+    _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.maker = None

@@ -24,6 +24,12 @@ LEEWAY = 1.0  # stops around it with little correction
 RANGE = (0.05, 0.95)  # quantiles to which luminance is clamped
 BRIGHT = 10.0  # times the middle: upper limit of the upper quantile, beyond which it decides
 BRIGHTEST = 1e30  # luminance above it, or below its inverse, does not count
+BLACK = 0.005  # relative luminance; code 16 of 255 in sRGB, which few screens tell from black
+LIT = 0.1  # of the pixels must be brighter
+LEAST_LIT = 0.02  # where the exposure is the picture's own: an object before black is well exposed
+SHOWN = 0.5  # about the luminance that the suggested exposure gives to the brightest hundredth
+MOST = 32  # stops that there are
+DIM = 4.0  # stops from which on an exposure of the picture's own choice is worth a word
 
 
 def stops(exposure: float | str, linear: ArrayLike) -> float:
@@ -33,6 +39,29 @@ def stops(exposure: float | str, linear: ArrayLike) -> float:
     """
     exposure = check("exposure", exposure)
     return automatic_exposure(block_means(linear)) if exposure == AUTO else float(exposure)
+
+
+def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
+    """A warning on a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
+    shows much brighter than it is; else empty."""
+    share = LEAST_LIT if exposure == AUTO else LIT
+    with np.errstate(invalid="ignore"):
+        luminance = np.nan_to_num(linear @ LUMINANCE.astype(np.float32))
+    lit, brightest = np.quantile(luminance, [1 - share, 1 - share / 10], method="higher").tolist()
+    at = stops(exposure, linear)
+    if lit * 2.0**at >= BLACK:
+        if exposure != AUTO or at < DIM:
+            return ""
+        return (
+            f"the picture is dim under the scene's own lights, and is shown {at:.1f} stops brighter: "
+            "--environment sky adds light, --exposure 0 shows it as it is"
+        )
+    wanted = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
+    brighter = f"--exposure {wanted}" if at < wanted <= MOST else "a higher --exposure"
+    return (
+        "the picture is nearly black under the scene's own lights: "
+        f"--environment sky adds light, {brighter} brightens what there is"
+    )
 
 
 def block_edge(size: tuple[int, int]) -> int:

@@ -7,8 +7,8 @@ import time
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
+from viewer.renderer.own_light import shows_nothing
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
-from viewer.renderer.sampling.darkness import black, scene_seen
 from viewer.renderer.session.trials import BackgroundTrials
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
@@ -158,8 +158,7 @@ class FrameLoop:
         if renderer is None or not isinstance(view.exposure, str) or not renderer.progressive:
             return
         settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
-        lit = lighting.listed.lit and not lighting.environment.flux
-        if (settings.environment, settings.sun) != (None, None) or not lit:
+        if (settings.environment, settings.sun) != (None, None) or not lighting.own_alone:
             return
         if lighting.backdrop is None or renderer.coarse_hits_ready():
             self._fill_if_black()
@@ -169,10 +168,5 @@ class FrameLoop:
     def _fill_if_black(self) -> None:
         """The default sky for a scene of which the picture shows nothing."""
         renderer = self.view.renderer
-        if renderer is None:
-            return
-        linear, seen = self.canvas.linear(), None
-        if renderer.prepared.lighting.backdrop is not None:
-            seen = scene_seen(renderer.coarse_hits(renderer.camera, (linear.shape[1], linear.shape[0])))
-        if black(linear, seen):
+        if renderer is not None and shows_nothing(renderer, self.canvas.linear()):
             self.context.scene_loader.fill()

@@ -15,10 +15,10 @@ from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.lighting import UNLIT
 from viewer.renderer.inputs.prepared import PreparedScene, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
+from viewer.renderer.own_light import FILLED
 from viewer.renderer.preview.gbuffer_raster import raster_scene
 from viewer.renderer.preview.scheduler import UPLOADING, rasterises
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.darkness import FILLED
 from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.scene.scene import Scene

@@ -239,6 +239,6 @@ LARGEST_INTEGERS = 131_072  # distinct integers of 24-bit floats (s16e7)
 LARGEST_TEXTURE = (256, 512)  # texels that such an address reaches
 BUNNY_VOXELS = 98 * 64 * 163  # 1.02 M: over the 131 K
 LIMITS_PRINTED: dict[str, dict[str, int | str]] = {
-    "2002": {"floats": "s23e8", "outputs": 2, "states": 256},  # 32-bit floats; a byte of stencil
+    "2002": {"outputs": 2, "states": 256},  # a byte of stencil
     "2004": {"floats": "s16e7", "integers": LARGEST_INTEGERS, "outputs": 4, "instructions": 64, "fetches": 4},
 }

@@ -19,7 +19,9 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "J. Kalojanov, P. Slusallek, A Parallel Algorithm for Construction of Uniform Grids, High Performance Graphics "
         "2009; M. Schwarz, H.-P. Seidel, Fast Parallel Surface and Solid Voxelization on GPUs, ACM Transactions on "
         "Graphics 29 (6), 2010.",
-        "Done: --rebuild device-grid (section A grid built on the chip).",
+        "Done: --rebuild device-grid (section A grid built on the chip), whole for each frame; a grid is not updated "
+        "in "
+        "parts.",
     ),
     (
         "P2 5.1",
@@ -58,7 +60,9 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "The idea is older than the wish: U. J. Kapasi et al., Efficient Conditional Operations for Data-parallel "
         "Architectures, MICRO 33, 2000. In software as compacted queues: S. Laine, T. Karras, T. Aila, Megakernels "
         "Considered Harmful: Wavefront Path Tracing on GPUs, High Performance Graphics 2013.",
-        "Simulated (section The cost model, and The simulated machines).",
+        "Simulated (section The cost model, and The simulated machines). No machine with a queue for each state runs "
+        "here: "
+        "it wants compute shaders, which OpenGL 3.3 has not.",
     ),
     (
         "P2 5.3",

@@ -51,7 +51,7 @@ SENTENCES = {
 ROUND = 0.05  # the text's figures are round
 
 
-@section("cache", paper="D 5.2.3, P2 4.1, P2 5.3", title="Texture cache (figure 5.6)")
+@section("cache", paper="D 5.2.3, P2 4.1, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
 def make(context: Context) -> Iterator[Part]:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}

@@ -11,11 +11,18 @@ from reproduction.simulators.machines import stream_buffer
 from .. import measured, plots
 from ..context import Context
 from ..grades import FITTED, LONGEST, beside
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 
 GIGA = 1e9
+FORMULA = (
+    f"The cost of a picture is C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of instructions and of bytes "
+    f"alike. R "
+    f"are the eye rays, {PIXELS:,}; C_r the cost of making and setting up a ray, C_v of a step of traversal, C_t of a "
+    "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
+    "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
+)
 ALL = 0.01  # of the bytes: what "all" may leave out
 SENTENCES = (
     ("D 5.2.1, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
@@ -24,6 +31,13 @@ SENTENCES = (
     ("D 5.2.1, P2 4.1", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
     ("D 5.2.1, P2 4.1", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),
 )
+UNITS = {
+    "dominate": "their share",
+    "equal amounts": "traversal to intersection",
+    "match the Radeon": "instructions per byte over the Radeon's",
+    "limited by": "instructions per byte, where the Radeon has 0.208",
+    "all bytes of MIMD": "of the bytes",
+}
 MATCH = 1.3  # "matches": four of the five published views do, 1.01 to 1.26; the text gives no number
 RADEON = "Radeon 9700 Pro (D)"
 TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
@@ -145,18 +159,20 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
     for paper, claim, words in SENTENCES:
         ours, theirs = ([check for check in checks if words in check.what] for checks in (own, printed))
         kept = sum(check.passed is True for check in theirs)
-        figure = "; ".join(str(check.ours) for check in ours)
+        figure = ", ".join(str(check.ours) for check in ours)
         yield Conclusion(
             paper,
             claim,
             [check.passed for check in ours],
-            f"here {figure}; by the paper's own tables it holds in {kept} of {len(theirs)} views",
+            f"here, {UNITS.get(words, words)}: {figure}; by the paper's own tables it holds in {kept} of "
+            f"{len(theirs)} views",
         )
 
 
-@section("cost_model", paper="D 5.2.1, P2 3.2, P2 4.1", title="The cost model (figures 5.3, 5.4 and 5.5)")
+@section("cost_model", paper="D 5.2.1, P2 3.2, P2 4.1", title="The cost model (figures 5.3 to 5.5; P2 7 and 8)")
 def make(context: Context) -> Iterator[Part]:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
+    yield Text(FORMULA)
     theirs, ours, works = published(), {}, {}
     for name in (yield from measured.there(context)):
         works[name] = Workload(**measured.workload(context, name))
@@ -164,12 +180,14 @@ def make(context: Context) -> Iterator[Part]:
     printed = [check for name, found in theirs.items() for check in claims(ARITHMETIC, name, found)]
     note = "No paper prints these numbers: they are derived, the model over table 5.1 and figure 5.2 as printed."
     yield _table("Derived: published views, by the published kernels", theirs, sums() + printed, note)
+    yield _bytes("Derived: published views, gigabytes by kernel of SIMD", theirs)
     if not ours:
         return
     yield _workloads(works)
     note = "The kernels are table 5.1's, so that they compare with the table above; per ray, as sizes differ."
     own = [check for name, found in ours.items() for check in claims(CLAIM, name, found)]
     yield _table("Our views, by the published kernels", ours, own, note)
+    yield _bytes("Our views, bytes a ray by kernel of SIMD", ours, {name: work.rays for name, work in works.items()})
     yield from _conclusions(own, printed)
     rows = measured.our_rows(context)
     if rows is not None:
@@ -213,6 +231,18 @@ def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Che
         values = derived(each)
         rows.append((name, *(f"{values[key]:.3g}" if values[key] < 0.01 else f"{values[key]:.3f}" for key in names)))
     return Table(title, ("view", *names.values()), rows, note=note, checks=checks, own=OURS)
+
+
+def _bytes(title: str, found: Mapping[str, Mapping[str, Cost]], rays: Mapping[str, int] | None = None) -> Table:
+    """Bytes of a picture by kernel, GB, or of a ray. rays : of each view, for those of a ray."""
+    kernels = {**{name.rpartition(": ")[2]: name for name in (EYE, SETUP, STEP, INTERSECT, COLOR)}}
+    kernels["state reads"] = "state reads"
+    rows = []
+    for name, each in found.items():
+        over, shown = (GIGA, ".2f") if rays is None else (rays[name], ".0f")
+        moved = each["SIMD"].bytes_by_kernel
+        rows.append((name, *(format(moved[kernel] / over, shown) for kernel in kernels.values())))
+    return Table(title, ("view", *kernels), rows, own=OURS)
 
 
 def _by_kernel(

@@ -25,12 +25,14 @@ def _program(name: str, title: str) -> Figure:
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
-@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels, streams and the pipeline (figures 2.1 to 2.6)")
+@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels, streams and the pipeline (figures of chapter 2)")
 def kernel_streams(context: Context) -> Iterator[Part]:
     """The smallest program: a kernel between streams."""
     yield Text(
         "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
-        "returns an exit, which says what its ray needs next. The smallest program has one state."
+        "returns an exit, which says what its ray needs next. The smallest program has one state. The figures of "
+        "chapter 2 show streams, the pipeline and its programs; which number shows which could not be looked up, so "
+        "that the drawings here bear none."
     )
     yield Figure(
         "Streams between kernels: the ray caster",
@@ -109,7 +111,12 @@ def data_flow(context: Context) -> Iterator[Part]:
     """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
     yield _program("shadow", "Shadow caster")
     yield _program("whitted", "Whitted's ray tracer")
-    yield _program("path", "Path tracer")
+    yield _program("path", "Path tracer, with light chosen at each surface and tested by a shadow ray")
+    yield Text(
+        "The published path tracer has no shadow rays: its scattered rays alone find lights. It is this program with "
+        "--strategy bsdf, whose exits to light and shadow rays no ray takes; so the picture of figure 3.3 and table 3 "
+        "of P2 were made."
+    )
 
 
 @section("flow_control", paper="D 4.1", title="State of a ray, and passes (figures 4.1 to 4.3)")

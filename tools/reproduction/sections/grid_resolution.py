@@ -151,7 +151,7 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
     axes[1].axhspan(1 / EQUAL, EQUAL, color="0.9", zorder=0)
     for axis, title in zip(
         axes,
-        ("v (whole), t (dashed)", "traversal over intersection", "instructions a ray: SIMD, MIMD (dashed)"),
+        ("a ray: v (whole), t (dashed)", "traversal over intersection", "instructions a ray: SIMD, MIMD (dashed)"),
         strict=True,
     ):
         axis.set_xscale("log", base=2)

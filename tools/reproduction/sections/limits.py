@@ -20,7 +20,7 @@ from viewer.stream.declare.limits import LIMITS, rounded
 
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
-from ..grades import exact, unprinted
+from ..grades import beside, exact, unprinted
 from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
@@ -31,6 +31,7 @@ STEPWISE = {**RECIPE, "fuse": "none", "unroll": 1}
 # Scenes and voxels along the shortest side; the bunny's grid is that of D fig. 5.2.
 SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
 QUICK = 2  # of them
+REGISTERS = "not comparable: what a driver makes of a program's variables is not told by OpenGL"
 SIZE, QUICK_SIZE = 256, 64
 TRIANGLES = VIEWS["Forest Inside"].triangles
 ROUNDED = 1e-5  # of a channel between 0 and 1, at the median
@@ -60,6 +61,7 @@ def _table() -> Table:
     rows: list[tuple[Any, ...]] = []
     for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
         rows.append((what, *(_limit(year, what) for year in YEARS)))
+    rows.append(("registers", unprinted("-"), beside("16 or 32", "-", REGISTERS)))
     most = LIMITS["2004"].integers
     whole = np.arange(4 * most, dtype=np.float32)
     exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
@@ -101,6 +103,7 @@ def _table() -> Table:
         ),
     )
     note = (
+        "Published for 2004: 64 or 1,024 instructions, 16 or 32 registers, by board; --limits has the fewer. "
         f"2002: {LIMITS['2002'].about}; 2004: {LIMITS['2004'].about}. integers: records that an address reaches; "
         "outputs: RGBA textures of a pass, one with more is drawn several times, all from what was there before; "
         "texture: edge; instructions: arithmetic; fetches: levels of dependent ones. Arithmetic is of 32 bits; streams "

@@ -31,7 +31,7 @@ def edge(context: Context, published: int) -> int:
     return published // 4 if context.quick else published
 
 
-@section("fig_5_2", paper="D 5.2.1, P2 4.1", title="The scenes (figure 5.2)", order=-1)
+@section("fig_5_2", paper="D 5.2.1, P2 4.1", title="The scenes (figure 5.2; P2 6)", order=-1)
 def scenes(context: Context) -> Iterator[Part]:
     """The five viewpoints, cast as there, and what a ray does in them."""
     size, rows, largest = edge(context, views.SIZE), [], 0.0

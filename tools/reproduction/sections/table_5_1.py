@@ -40,7 +40,9 @@ NOTE = {
     "declaration reads and "
     "writes, without padding to texels; states of 8 bits, ours the ray's own and the one that it returns to. "
     "Instructions: ours are arithmetic ones and those that set the state; addresses within a texture and fetches are "
-    "apart, as a vertex program's set has neither; the rules stand in viewer/stream/analysis/instructions.py.",
+    "apart, as a vertex program's set has neither; the 21 words of shading are nine of normals, nine of colours and "
+    "three "
+    "more; the rules stand in viewer/stream/analysis/instructions.py.",
     "MIMD": "The same of one pass: streams of the program's own inputs and results alone, no state; instructions "
     "of the kernel alone, and a jump for loops and branches that fetch.",
 }

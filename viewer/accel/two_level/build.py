@@ -33,23 +33,22 @@ Sides = list[NDArray[np.bool_] | None]  # of each object its triangles' ``culled
 Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 
-def over_instances(scene: Scene, recipe: StructureOptions, progress: Progress | None = None) -> Structure:
+def over_instances(scene: Scene, options: StructureOptions, progress: Progress | None = None) -> Structure:
     """Two levels: a structure over each distinct mesh, and one over the instances of all."""
-    inner = recipe.accel.removeprefix(TWO_LEVEL)
-    top = inner if recipe.top == "auto" else recipe.top
-    whole, stepwise = (
-        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_CHOICES)
-    )
-    two = TwoLevel.of(scene, top, TopBvhOptions(recipe.build, recipe.traversal == "escape"))
+    inner = options.accel.removeprefix(TWO_LEVEL)
+    top = inner if options.top == "auto" else options.top
+    choices = ("stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else GRID_CHOICES
+    whole, stepwise = traversals(options, *choices)
+    two = TwoLevel.of(scene, top, TopBvhOptions(options.build, options.traversal == "escape"))
     sides: Sides = [None] * len(two.objects.meshes)
-    if recipe.back_faces == "culled":
+    if options.back_faces == "culled":
         sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
-    made = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
-    return _over_objects(recipe, two, sides, made, {"top": top}, (whole, stepwise))
+    made = (_bvhs if inner == "bvh" else _grids)(two, options, sides, progress)
+    return _over_objects(options, two, sides, made, {"top": top}, (whole, stepwise))
 
 
 def _over_objects(
-    recipe: StructureOptions,
+    options: StructureOptions,
     two: TwoLevel,
     sides: Sides,
     made: Made,
@@ -58,7 +57,7 @@ def _over_objects(
     before: Deforming | None = None,
 ) -> Structure:
     """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
-    (make, built, order), (whole, stepwise), bvhs = made, ways, recipe.accel == f"{TWO_LEVEL}bvh"
+    (make, built, order), (whole, stepwise), bvhs = made, ways, options.accel == f"{TWO_LEVEL}bvh"
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
     placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
     marks = None
@@ -67,9 +66,9 @@ def _over_objects(
         marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
         marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
     test = triangles.module(
-        recipe.intersection,
+        options.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
-        slack=recipe.plane_slack,
+        slack=options.plane_slack,
         numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
         marks=marks,
         culled=_in_order(sides, order),
@@ -79,23 +78,23 @@ def _over_objects(
         test = with_keys(test, moving)
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     deforming = None
-    if bvhs and not two.swept and recipe.intersection != "planes" and recipe.rebuild != "build":
+    if bvhs and not two.swept and options.intersection != "planes" and options.rebuild != "build":
         deforming = _deforming(two, built, sides, before)
     first = 0 if deforming is None else len(deforming.numbers)  # of the others
 
     def again(trees: Trees) -> Structure:
         assert deforming is not None
         others = _of_bvhs([*trees.bvhs, *built[first:]])
-        return _over_objects(recipe, two, sides, others, facts, ways, replace(deforming, bvhs=trees))
+        return _over_objects(options, two, sides, others, facts, ways, replace(deforming, bvhs=trees))
 
     return Structure(
-        recipe.accel,
+        options.accel,
         two,
         whole,
         stepwise,
         lambda traversal: [make(traversal), *tests, *two.modules],
         levels=2,
-        facts={**facts, **({"build": recipe.build} if bvhs else {}), "traversal": whole},
+        facts={**facts, **({"build": options.build} if bvhs else {}), "traversal": whole},
         statistics={
             "objects": len(built),
             "instances": int(np.count_nonzero(two.objects.of >= 0)),
@@ -135,13 +134,13 @@ def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_]
     return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
 
 
-def _bvhs(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
+def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     first = 0 if two.swept else len(two.objects.deforming)
     posed = [number < first for number in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
-        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, recipe, share)
+        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, share)
         for (corners, share), moving, culled, follows in zip(
             _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
         )
@@ -150,9 +149,9 @@ def _bvhs(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progr
 
 
 def _tree(
-    bounds: NDArray[np.float32], moving: Moving | None, recipe: StructureOptions, progress: Progress | None
+    bounds: NDArray[np.float32], moving: Moving | None, options: StructureOptions, progress: Progress | None
 ) -> Bvh:
-    built = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    built = bvh_build.build(bounds, options.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     return keyed(built, bounds, moving)
 
 
@@ -163,7 +162,7 @@ def _of_bvhs(built: list[Bvh]) -> Made:
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
 
 
-def _grids(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
+def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
     """The same for grids."""
     from viewer.accel.grid import blocks as grid_blocks
     from viewer.accel.grid import build as grid_build
@@ -175,7 +174,7 @@ def _grids(two: TwoLevel, recipe: StructureOptions, sides: Sides, progress: Prog
         if moving is not None:
             boxed = np.zeros(len(corners), bool)
             boxed[moving.numbers] = True
-        built.append(grid_build.build(bounding(corners, moving, culled), recipe.grid, boxed=boxed))
+        built.append(grid_build.build(bounding(corners, moving, culled), options.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]

@@ -113,7 +113,7 @@ class GpuScene:
 
     def fallbacks(self, settings: Settings) -> list[str]:
         """A line for each self-test that the driver fails, and the substitute for the requested setting."""
-        stack = stack_note(self.device) if self.prepared.recipe.traversal == "stack" else []
+        stack = stack_note(self.device) if self.prepared.structure_options.traversal == "stack" else []
         return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
 
     # -- change ----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class GpuScene:
         """A structure that has been built in the background, because the trees of this one have grown too dear; it then
         serves another pose."""
         deforming, again, held = structure.deforming, structure.again, self._rebuilder
-        if deforming is None or again is None or goal.recipe.rebuild != "auto":
+        if deforming is None or again is None or goal.structure_options.rebuild != "auto":
             self._rebuilder = None
             return None
         if held is None or held[0] is not structure:
@@ -230,7 +230,7 @@ class GpuScene:
                 return other
 
             scales = structure.built.objects.scales[: len(deforming.numbers)]
-            rebuilder = Rebuilder(deforming.bvhs, scales, goal.recipe.build, make)
+            rebuilder = Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
             held = self._rebuilder = structure, rebuilder
         found = held[1].take()
         if found is not None and found.deforming is not None:

@@ -70,7 +70,7 @@ def _modules(prepared: PreparedScene, settings: Settings) -> list[Module]:
 
 
 def _hint(prepared: PreparedScene, word: str, most: int) -> str:
-    if prepared.recipe.accel == "grid" and word in (WORDS["grid_pointers"], WORDS["grid_lists"]):
+    if prepared.structure_options.accel == "grid" and word in (WORDS["grid_pointers"], WORDS["grid_lists"]):
         resolution = [int(n) for n in prepared.structure.built.resolution]
         largest = _largest_grid(resolution, most)
         return f"take --grid {largest}" if largest < min(resolution) else f"take a --grid below {min(resolution)}"

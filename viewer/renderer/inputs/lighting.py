@@ -80,6 +80,11 @@ class Lighting:
         return [*self.remarks, *([GRADIENT_BEHIND] if self.gradient_behind else []), *self.listed.warnings]
 
     @property
+    def own_alone(self) -> bool:
+        """Whether the scene has lights, and its environment none."""
+        return self.listed.lit and not self.environment.flux
+
+    @property
     def made(self) -> bool:
         """Whether its modules have been asked for; their tables then are there."""
         return bool(self._lit)

@@ -58,7 +58,7 @@ class PreparedScene:
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
-    recipe   : of the structure, all options decided.
+    structure_options : all decided.
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
@@ -72,7 +72,7 @@ class PreparedScene:
     scene: Scene
     settings: Settings
     structure: Structure
-    recipe: StructureOptions
+    structure_options: StructureOptions
     shading: list[Module]
     lighting: Lighting
     materials: list[Material]
@@ -297,7 +297,7 @@ def with_textures_within(scene: Scene, most: int) -> Scene:
 def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
     """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
     and meshes that are ``posed`` have been deformed where their objects are."""
-    if before.settings.recipe() != settings.recipe() or changes.geometry:
+    if before.settings.structure_options() != settings.structure_options() or changes.geometry:
         return False
     deforming = before.structure.deforming
     if changes.posed and (deforming is None or not deforming.fits(scene.meshes, changes.posed)):
@@ -363,23 +363,23 @@ def _prepared(
     changes: SceneChanges | None = None,
 ) -> PreparedScene:
     """With a new structure."""
-    recipe = settings.recipe()
-    if recipe.accel == "auto":
-        recipe = replace(recipe, accel=structures.automatic(scene))
+    options = settings.structure_options()
+    if options.accel == "auto":
+        options = replace(options, accel=structures.automatic(scene))
     flat = None
-    if recipe.accel in structures.FLAT:
+    if options.accel in structures.FLAT:
         flat = scene.flatten()
         keys = flat_keys(scene, flat)
-        sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
+        sides = culled(flat.materials, scene.materials) if options.back_faces == "culled" else None
         moving = Moving.of([each.positions[flat.triangles] for each in keys]) if keys else None
-        earlier = before.structure if before is not None and before.recipe == recipe else None
+        earlier = before.structure if before is not None and before.structure_options == options else None
         primitives = Primitives(flat.corners(), flat.quadrics, sides, moving)
-        structure = structures.FLAT[recipe.accel](primitives, recipe, progress, earlier)
+        structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
         geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
         from viewer.accel.two_level.build import over_instances
 
-        structure = over_instances(scene, recipe, progress)
+        structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
     materials, look = decided_materials(scene), scene_look(scene)
@@ -388,7 +388,7 @@ def _prepared(
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
-    return PreparedScene(given, scene, settings, structure, recipe, shading, lighting, materials, starts, look, flat)
+    return PreparedScene(given, scene, settings, structure, options, shading, lighting, materials, starts, look, flat)
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:

@@ -20,7 +20,7 @@ from viewer.programs import PICTURES, PictureProgram
 from viewer.renderer.inputs.program_file import file_of, read_program
 
 NAMES = tuple(options.keywords("renderer"))
-RECIPE = tuple(options.keywords("prepare"))
+STRUCTURE = tuple(options.keywords("prepare"))
 MACHINE = tuple(options.part("machine"))
 PATH = tuple(name for name in signature(PathSettings).parameters if name in NAMES)
 VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
@@ -164,9 +164,9 @@ class Settings(Mapping[str, Any]):
         names = (name for name in given if name in NAMES and self[name] != options.OPTIONS[name].default)
         return unused(self.program, names)
 
-    def recipe(self) -> StructureOptions:
+    def structure_options(self) -> StructureOptions:
         """How structures are built and traversed."""
-        return StructureOptions(**{name: self._values[name] for name in RECIPE})
+        return StructureOptions(**{name: self._values[name] for name in STRUCTURE})
 
     def sample_uniforms(
         self, shared: bool, samples: int = 1, bounce: int | None = None, first: int = 0

@@ -82,7 +82,7 @@ def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
     scene, found = prepared.scene, dict[tuple[int, int | None], int]()
     of = np.array([found.setdefault((i.mesh, i.material), len(found)) for i in scene.instances], np.int64)
-    sides = np.array([*map(culls, scene.materials), False]) & (prepared.recipe.back_faces == "culled")
+    sides = np.array([*map(culls, scene.materials), False]) & (prepared.structure_options.back_faces == "culled")
     tested = np.array([*(each.alpha_mode != "opaque" for each in scene.materials), False])
     kinds = {key: _kinds(scene, *key, sides, tested) for key in found}
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from viewer.film.exposure import exposure_text, stops
+from viewer.film.exposure import darkness, exposure_text, stops
 from viewer.film.files import encode, image
 from viewer.film.files.checkpoint import film_layers, film_metadata
 from viewer.film.files.image import Matte
@@ -19,7 +19,6 @@ from viewer.kernels.records import HIT
 from viewer.options.table import OPTIONS
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.sampling.darkness import darkness
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.counters import Stats

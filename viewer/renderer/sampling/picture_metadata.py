@@ -40,8 +40,7 @@ def picture(
     if film is not None:
         made.depends = sample_settings(renderer)
         made.photon_remark = renderer.photon_map.remark(renderer.settings)
-        lighting, asked = renderer.prepared.lighting, renderer.settings.environment
-        made.own_lights = asked is None and lighting.listed.lit and not lighting.environment.flux
+        made.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.own_alone
     return made
 
 
@@ -84,7 +83,7 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
 
 def sample_settings(renderer: RendererParts) -> dict[str, str]:
     """Everything that a sample depends on, beside pixel and number: a resumed picture must agree in it."""
-    camera, recipe = renderer.camera, renderer.prepared.recipe
+    camera, built = renderer.camera, renderer.prepared.structure_options
     return {
         "scene": renderer.prepared.scene.name,
         "program": renderer.settings.program,
@@ -94,9 +93,9 @@ def sample_settings(renderer: RendererParts) -> dict[str, str]:
         **camera.facts,
         **({"camera motion": fingerprint(camera.motion)} if camera.motion else {}),
         **sampling_facts(renderer),
-        "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
+        "intersection": built.intersection + (f" {built.plane_slack}" if built.intersection == "planes" else ""),
         "levels": str(renderer.prepared.structure.levels),
-        **({"back_faces": recipe.back_faces} if any(map(culls, renderer.prepared.scene.materials)) else {}),
+        **({"back_faces": built.back_faces} if any(map(culls, renderer.prepared.scene.materials)) else {}),
         CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
     }
 
@@ -111,7 +110,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "first_hits": renderer.first_hits.mode,
         "accel": renderer.prepared.structure.name,
         **renderer.prepared.structure.facts,
-        "intersection": renderer.prepared.recipe.intersection,
+        "intersection": renderer.prepared.structure_options.intersection,
         "camera": renderer.camera.text(),
         "fov": renderer.camera.fov,
         **renderer.camera.facts,

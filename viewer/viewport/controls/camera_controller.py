@@ -158,10 +158,26 @@ class CameraController:
             self._optics.set_fov(degrees)
             self._touch()
 
+    @property
+    def projection(self) -> str:
+        """The name of the camera's projection: one of `viewer.viewport.controls.optics.PROJECTIONS`, or the kind of a
+        measured camera."""
+        return self._optics.name_of_projection
+
+    def choose_projection(self, name: str) -> None:
+        """Take one of `viewer.viewport.controls.optics.PROJECTIONS`, see `CameraOptics.choose_projection`."""
+        self._optics.choose_projection(name)
+        self._touch()
+
+    def set_angle(self, degrees: float) -> None:
+        """The angle across a fisheye's circle, degrees, held to 1..360; of no other projection."""
+        if math.isfinite(degrees):
+            self._optics.set_angle(degrees)
+            self._touch()
+
     def toggle_orthographic(self) -> None:
         """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
-        self._optics.toggle_orthographic()
-        self._touch()
+        self.choose_projection("perspective" if self._optics.orthographic else "orthographic")
 
     def set_lens(self, aperture: float, focus: float | None) -> None:
         """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""

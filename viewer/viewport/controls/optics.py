@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass, replace
 
 from viewer.scene.camera import Camera
-from viewer.scene.projections.models import LARGEST_HEIGHT, Fisheye, Orthographic, Projection
+from viewer.scene.projections.models import LARGEST_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
 from viewer.viewport.controls.pose import CameraPose
 
 FOV_STEP = 1.05
 LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
+LEAST_ANGLE, MOST_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
+HALF_SPHERE = 180.0  # of a new fisheye
+# Projections that need no measured camera, by the names of `--projection`.
+PROJECTIONS = ("perspective", "orthographic", "equirectangular", "fisheye", "equisolid")
 LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
 
 
@@ -64,20 +68,38 @@ class CameraOptics:
         """Vertical field of view in degrees, held to 1..170."""
         self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
 
+    def set_angle(self, degrees: float) -> None:
+        """The angle across a fisheye's circle, degrees, held to 1..360; of no other projection."""
+        if isinstance(self.projection, Fisheye):
+            self.projection = replace(self.projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE))
+
     def widen(self, steps: float) -> None:
         """By 5 % a step; negative steps narrow the view."""
         factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
         if self.orthographic:
             self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
         elif isinstance(self.projection, Fisheye):
-            angle = min(max(self.projection.angle * factor, LEAST_FOV), 360.0)
-            self.projection = replace(self.projection, angle=angle)
+            self.set_angle(self.projection.angle * factor)
         else:
             self.set_fov(self.fov * factor)
 
-    def toggle_orthographic(self) -> None:
-        """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
-        if self.orthographic:
+    @property
+    def name_of_projection(self) -> str:
+        """One of `PROJECTIONS`, or the kind of a measured camera."""
+        projection = self.projection
+        if isinstance(projection, Fisheye) and projection.equisolid:
+            return "equisolid"
+        return "perspective" if projection is None else projection.kind
+
+    def choose_projection(self, name: str) -> None:
+        """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
+        keeps its angle."""
+        own = self.projection
+        if name == "orthographic":
+            self.projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
+        elif name == "equirectangular":
+            self.projection = Equirectangular()
+        elif name == "perspective":
             self.projection = None
         else:
-            self.projection, self.shown = Orthographic(1.0), 2 * self.slope
+            self.projection = Fisheye(own.angle if isinstance(own, Fisheye) else HALF_SPHERE, name == "equisolid")

@@ -11,8 +11,11 @@ from typing import Any
 from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
+from viewer.scene.projections.models import Fisheye
 from viewer.scene.scene import Scene
 from viewer.viewport.context import ViewportContext
+from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.optics import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS
 from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw
@@ -29,6 +32,7 @@ from viewer.window.panels.widgets import about, fact, grouped, label, memory, pr
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button
 MOST_NOTES = 12
+DEGREES = "%.1f\u00b0"
 FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
 
 
@@ -176,11 +180,7 @@ def _camera(context: ViewportContext) -> None:
         tip(f"the scene's cameras: {', '.join(names)}", context.view.keymap.text("camera.next"))
         if chosen is not None:
             context.scene_loader.show_camera(chosen)
-    label("field of view")
-    changed, fov = imgui.slider_float("##fov", controller.camera.fov, *slider("fov"), "%.1f\u00b0")
-    if changed:
-        controller.set_fov(fov)
-        context.view.wake()
+    _projection(context, controller)
     label("speed")
     changed, speed = imgui.drag_float("##speed", controller.speed, controller.speed * 0.01, 0.0, 0.0, "%.3g units/s")
     if changed and speed > 0:
@@ -191,6 +191,28 @@ def _camera(context: ViewportContext) -> None:
         if place:
             imgui.same_line()
         press(context, text, action, wide)
+
+
+def _projection(context: ViewportContext, controller: CameraController) -> None:
+    """The projection, and the angle that it shows; how much an orthographic one shows is the wheel's."""
+    label("projection")
+    chosen = combo("projection", list(PROJECTIONS), controller.projection)
+    tip(options.option("projection").about, context.view.keymap.text("camera.orthographic"))
+    if chosen:
+        controller.choose_projection(chosen)
+    projection, slid = controller.camera.projection, False
+    if isinstance(projection, Fisheye):
+        label("angle across")
+        slid, degrees = imgui.slider_float("##angle", projection.angle, LEAST_ANGLE, MOST_ANGLE, DEGREES)
+        if slid:
+            controller.set_angle(degrees)
+    elif projection is None:
+        label("field of view")
+        slid, degrees = imgui.slider_float("##fov", controller.camera.fov, *slider("fov"), DEGREES)
+        if slid:
+            controller.set_fov(degrees)
+    if chosen or slid:
+        context.view.wake()
 
 
 MODE, FRAME_ALL = "camera.mode", "camera.frame"

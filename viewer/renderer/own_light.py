@@ -1,4 +1,4 @@
-"""A word for pictures that come out dim, or nearly black, under a file's own lights."""
+"""Scenes whose own lights show nothing: found out by a picture, and put under the default sky."""
 
 from __future__ import annotations
 
@@ -7,42 +7,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.exposure import AUTO, stops
-from viewer.scene.light import LUMINANCE
+from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.gl.stream import Stream
 
-BLACK = 0.005  # relative luminance; code 16 of 255 in sRGB, which few screens tell from black
-LIT = 0.1  # of the pixels must be brighter
-LEAST_LIT = 0.02  # where the exposure is the picture's own: an object before black is well exposed
-SHOWN = 0.5  # about the luminance that the suggested exposure gives to the brightest hundredth
-MOST = 32  # stops that there are
-DIM = 4.0  # stops from which on an exposure of the picture's own choice is worth a word
 FILLED = "the scene's own lights show nothing here: it stands under the default sky (--environment none for darkness)"
 MIXED = 1.5  # pixels, from whose samples a pixel has its light
 SEEN = 0.005  # of the pixels of a black picture have any light, at most
 
 
-def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
-    """A warning on a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
-    shows much brighter than it is; else empty."""
-    share = LEAST_LIT if exposure == AUTO else LIT
-    with np.errstate(invalid="ignore"):
-        luminance = np.nan_to_num(linear @ LUMINANCE.astype(np.float32))
-    lit, brightest = np.quantile(luminance, [1 - share, 1 - share / 10], method="higher").tolist()
-    at = stops(exposure, linear)
-    if lit * 2.0**at >= BLACK:
-        if exposure != AUTO or at < DIM:
-            return ""
-        return (
-            f"the picture is dim under the scene's own lights, and is shown {at:.1f} stops brighter: "
-            "--environment sky adds light, --exposure 0 shows it as it is"
-        )
-    wanted = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
-    brighter = f"--exposure {wanted}" if at < wanted <= MOST else "a higher --exposure"
-    return (
-        "the picture is nearly black under the scene's own lights: "
-        f"--environment sky adds light, {brighter} brightens what there is"
-    )
+def shows_nothing(renderer: RendererParts, linear: NDArray[np.float32]) -> bool:
+    """Whether next to nothing of the scene has any light in its picture (H, W, 3). A backdrop does not count."""
+    seen = None
+    if renderer.prepared.lighting.backdrop is not None:
+        seen = scene_seen(renderer.coarse_hits(renderer.camera, (linear.shape[1], linear.shape[0])))
+    return black(linear, seen)
 
 
 def black(linear: NDArray[np.float32], seen: NDArray[np.bool_] | None = None) -> bool:
