@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.model import Traced
 
 from viewer import Renderer
 from viewer.base.errors import ViewerError
@@ -25,7 +26,7 @@ def untextured():
 @pytest.mark.parametrize("depth", [0, 4])
 def test_the_machines_picture(untextured, depth: int) -> None:
     size = (40, 40)
-    frame = Emulation(untextured, SKY, depth).render(untextured.camera(), size)
+    frame = Emulation(Traced.of(untextured, SKY, depth)).render(untextured.camera(), size)
     renderer = Renderer(
         untextured,
         program="whitted",
@@ -44,4 +45,9 @@ def test_the_machines_picture(untextured, depth: int) -> None:
 
 def test_what_it_does_not_know_is_refused() -> None:
     with pytest.raises(ViewerError, match="is not a classic one"):
-        Emulation(builtin.build("cornell"))
+        Traced.of(builtin.build("cornell"))
+    scene = builtin.build("sphere")
+    for own in ({"thickness": 0.3}, {"indices": (1.4, 1.5, 1.6)}):
+        glass = replace(scene.materials[0], classic=replace(scene.materials[0].classic, **own))
+        with pytest.raises(ViewerError, match="is a sheet or dispersive"):
+            Emulation(Traced.of(replace(scene, materials=[glass, *scene.materials[1:]])))

@@ -3,8 +3,10 @@ passes: each against an independent count."""
 
 from __future__ import annotations
 
+import io
 import math
 from typing import Any
+from xml.etree import ElementTree
 
 import glsl_call
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import flow_drawings, measured
+from reproduction import flow_drawings, measured, plots
 from reproduction.context import Context
 from reproduction.published.chapter5 import COST_DERIVED, PIXELS, VIEWS
 from reproduction.sections import grid_resolution, photon_settings, speeds, viewpoints
@@ -166,3 +168,19 @@ def test_drawings_of_passes_follow_the_program_and_the_limits() -> None:
         assert drawn.count("<rect") == len(boxes) and drawn.count("<polygon") == len(boxes)  # arrows, and the one back
         assert f"<title>{title}</title>" in drawn
     assert flow_drawings.draw_pipeline().count("<rect") == 6
+
+
+def test_a_plot_holds_all_that_was_drawn_and_no_empty_groups() -> None:
+    drawing, axis = plots.figure(3.0, 2.0)
+    axis.plot([1, 2, 4], [0.5, 0.25, 1.0], label="a: b; c")
+    axis.set(yscale="log", title="M 1 2 L 3")
+    axis.legend()
+    whole = io.StringIO()
+    drawing.savefig(whole, format="svg")
+    text = plots.svg(drawing)
+    before, after = (ElementTree.fromstring(each) for each in (whole.getvalue(), text))
+    for tag in ("path", "use", "text", "clipPath"):
+        counts = [len(list(each.iter(f"{{http://www.w3.org/2000/svg}}{tag}"))) for each in (before, after)]
+        assert counts[0] == counts[1] > 0, tag
+    assert ">M 1 2 L 3<" in text and ">a: b; c<" in text and "<g>" not in text
+    assert len(text) < 0.7 * len(whole.getvalue())

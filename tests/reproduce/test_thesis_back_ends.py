@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted import opencl
-from reproduction.simulators.whitted.model import SETTINGS, build
+from reproduction.simulators.whitted.model import SETTINGS, Traced, build
 from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl
 from reproduction.simulators.whitted.processor import Processor
 
@@ -68,23 +69,31 @@ def assert_alike(one: np.ndarray, other: np.ndarray) -> None:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_the_same_picture(device: object, kind: str) -> None:
     scene = sphere(**KINDS[kind])
-    camera, model = scene.camera(), build(scene)
-    recursive = Processor(scene, SKY, DEPTH, model).render(camera, SIZE)
+    camera, traced = scene.camera(), Traced.of(scene, SKY, DEPTH)
+    recursive = Processor(traced).render(camera, SIZE)
     assert_alike(recursive.pixels, machine(scene, camera))
     if kind == "glass":
-        serial = Emulation(scene, SKY, DEPTH, model).render(camera, SIZE)
+        serial = Emulation(traced).render(camera, SIZE)
         assert_alike(recursive.pixels, serial.pixels)
         assert recursive.intersections == serial.intersections > 3 * SIZE[0] * SIZE[1]
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_opencl_draws_it_too(kind: str) -> None:
     try:
         opencl.device()
     except NoOpenClError as error:
-        assert "pip install" in str(error)
-        with pytest.raises(NoOpenClError):
-            OpenCl(scene, SKY, DEPTH, model)
-        return
-    parallel = OpenCl(scene, SKY, DEPTH, model).render(camera, SIZE)
+        pytest.skip(f"nothing to run OpenCL C on: {error}")
+    traced = Traced.of(sphere(**KINDS[kind]), SKY, DEPTH)
+    recursive, parallel = (end(traced).render(traced.scene.camera(), SIZE) for end in (Processor, OpenCl))
     assert_alike(recursive.pixels, parallel.pixels)
     assert abs(parallel.intersections / recursive.intersections - 1) < 0.01
+
+
+def test_without_pyopencl_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    with pytest.raises(NoOpenClError, match=r"pip install .*pocl"):
+        OpenCl(Traced.of(sphere()))
 
 
 def test_instances_that_are_turned_mirrored_and_moved(device: object) -> None:
@@ -98,7 +107,7 @@ def test_instances_that_are_turned_mirrored_and_moved(device: object) -> None:
     low, high = scene.bounds()
     middle = (low + high) / 2
     camera = Camera(tuple(map(float, middle + [0.0, 0.0, 1.2 * (high - low).max()])), tuple(map(float, middle)), fov=50)
-    found = Processor(scene, SKY, DEPTH).render(camera, SIZE)
+    found = Processor(Traced.of(scene, SKY, DEPTH)).render(camera, SIZE)
     assert 1.3 * SIZE[0] * SIZE[1] < found.intersections
     # Uneven scales: normals of small triangles, and rays along edges, differ more often.
     apart = np.abs(found.pixels - machine(scene, camera)).max(axis=2)
@@ -119,4 +128,4 @@ def test_one_primitive_in_a_leaf_and_escape_indices() -> None:
 
 def test_other_materials_are_refused() -> None:
     with pytest.raises(ViewerError, match="is not a classic one"):
-        Processor(builtin.build("cornell"))
+        Traced.of(builtin.build("cornell"))

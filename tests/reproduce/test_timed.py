@@ -30,6 +30,32 @@ def context(device: Any, tmp_path: Path) -> Context:
     return made
 
 
+class Held:
+    """Notes when it is released."""
+
+    def __init__(self, notes: list[str], name: str) -> None:
+        self.notes, self.name = notes, name
+
+    def release(self) -> None:
+        self.notes.append(self.name)
+
+
+def test_what_is_held_is_released_after_an_error() -> None:
+    notes: list[str] = []
+
+    @contextmanager
+    def cases() -> Iterator[list[str]]:
+        with timed.Releasing() as held:
+            yield [held.own(Held(notes, name)).name for name in ("one", "two")]
+
+    with cases() as names:
+        assert names == ["one", "two"] and not notes
+    assert notes == ["two", "one"]
+    with pytest.raises(ZeroDivisionError), cases():
+        raise ZeroDivisionError
+    assert notes == 2 * ["two", "one"]
+
+
 def test_cases_run_in_turns_behind_a_round_that_does_not_count() -> None:
     calls: list[str] = []
     figures = iter(range(100))

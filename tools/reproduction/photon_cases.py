@@ -23,7 +23,7 @@ from viewer.stream.gl.stream import Stream
 
 from .photon_stages import NOTHING, stage_seconds
 from .published.chapter6 import TABLE_6_1
-from .timed import Case
+from .timed import Case, Releasing
 
 MAPS = ("sort", "stencil")
 # Table 6.1 as this project would run it, and by the passes of the dissertation: every state a pass of its own, tiles of
@@ -53,23 +53,13 @@ def stored(renderer: Renderer) -> int:
 
 
 @contextmanager
-def _given_back() -> Iterator[list[Renderer]]:
-    renderers: list[Renderer] = []
-    try:
-        yield renderers
-    finally:
-        for each in renderers:
-            each.release()
-
-
-@contextmanager
 def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping[str, Case]]:
     """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
-    with _given_back() as renderers:
+    with Releasing() as held:
         cases: dict[str, Case] = {}
         for kind in MAPS:
             renderer, size = renderer_of(name, device, quick, photon_map=kind, **WAYS[way])
-            renderers.append(renderer)
+            held.own(renderer)
 
             def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
                 return {**stage_seconds(renderer, size), "stored": stored(renderer)}
@@ -86,13 +76,13 @@ def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping
 def builds(name: str, device: Device, quick: bool) -> Iterator[Mapping[str, Case]]:
     """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
     stage, behind which a picture of few pixels is made."""
-    with _given_back() as renderers:
+    with Releasing() as held:
         ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
         ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
         cases: dict[str, Case] = {}
         for way, settings in ways.items():
             renderer, _ = renderer_of(name, device, quick, **settings)
-            renderers.append(renderer)
+            held.own(renderer)
             cases[way] = lambda renderer=renderer: _built(renderer)
         yield cases
 
@@ -109,11 +99,11 @@ def masks(
 ) -> Iterator[Mapping[str, Case]]:
     """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
     nothing fused: its seconds, passes, and tiles drawn."""
-    with _given_back() as renderers:
+    with Releasing() as held:
         cases: dict[str, Case] = {}
         for way, settings in ways.items():
             renderer, whole = renderer_of(name, device, quick, fuse="none", **settings)
-            renderers.append(renderer)
+            held.own(renderer)
             size = whole if quick else (whole[0] // part, whole[1] // part)
 
             def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
@@ -132,11 +122,7 @@ def masks(
 def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]:
     """Random photons sorted by cell, and the first of every cell searched for: seconds of both, the passes of the sort,
     and 1 where the list is in order. The first number of photons once more as `AGAIN`."""
-    with device.current():
-        made = {
-            photons: (PhotonSort(device, list_size(photons)), Stream(device, FIRST, cell_size(CELLS)))
-            for photons in counts
-        }
+    made: dict[int, tuple[PhotonSort, Stream]] = {}
     entries = {photons: random_entries(photons) for photons in counts}
 
     def case(photons: int) -> dict[str, float]:
@@ -148,11 +134,12 @@ def sorts(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]
             right = bool((np.diff(sort.list.read().ravel()["cell"]) >= 0).all())
         return {"sort": seconds[0], "search": seconds[1], "passes": sort.passes, "sorted": float(right)}
 
-    yield {f"{photons}": partial(case, photons) for photons in counts} | {AGAIN: partial(case, counts[0])}
-    with device.current():
-        for sort, first in made.values():
-            sort.release()
-            first.release()
+    with Releasing() as held:
+        held.enter_context(device.current())
+        for photons in counts:
+            sort = held.own(PhotonSort(device, list_size(photons)))
+            made[photons] = sort, held.own(Stream(device, FIRST, cell_size(CELLS)))
+        yield {f"{photons}": partial(case, photons) for photons in counts} | {AGAIN: partial(case, counts[0])}
 
 
 def random_entries(photons: int) -> Any:
@@ -178,7 +165,7 @@ def _drawn(device: Device, job: Callable[[], Any]) -> float:
 def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, Case]]:
     """A map by stencil routing of so many photons emitted, which the vertex program fetches, and which are read back
     before: seconds to trace and to build, of the read-back by itself, and the photons stored."""
-    with _given_back() as renderers:
+    with Releasing() as held:
         cases: dict[str, Case] = {}
         for photons in counts:
             for way in ("fetch", "read-back"):
@@ -187,7 +174,7 @@ def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, C
                     **{"device": device, "program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
                     **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
                 )
-                renderers.append(renderer)
+                held.own(renderer)
                 cases[f"{photons} {way}"] = lambda renderer=renderer, way=way: _routed(renderer, way == "read-back")
         yield cases
 

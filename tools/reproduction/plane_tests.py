@@ -4,7 +4,7 @@ sides, and by a watertight one."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
 from .context import Context
+from .timed import Releasing
 
 FILE = Path(__file__).parent / "triangle_planes_conditional.glsl"
 CONDITION = "planes, with the condition"
@@ -43,17 +44,12 @@ def by_test(
     """Renderers by name, each with its own settings; those named `CONDITION` by the conditional test. All have made a
     first picture."""
     made: dict[str, viewer.Renderer] = {}
-    for name, own in settings.items():
-        if name == CONDITION:
-            with conditional():
-                made[name] = viewer.Renderer(scene, device=context.device, **own)
+    with Releasing() as held:
+        for name, own in settings.items():
+            with conditional() if name == CONDITION else nullcontext():
+                made[name] = held.own(viewer.Renderer(scene, device=context.device, **own))
                 made[name].render(size, spp=1)
-        else:
-            made[name] = viewer.Renderer(scene, device=context.device, **own)
-            made[name].render(size, spp=1)
-    yield made
-    for renderer in made.values():
-        renderer.release()
+        yield made
 
 
 def differing(one: NDArray[np.float32], other: NDArray[np.float32], by: float = 0.02) -> float:

@@ -49,7 +49,7 @@ def svg(figure: Figure) -> str:
         (r' transform="rotate\(-?0 [^"]*"', ""),
         (r'<g id="[^"]*"', "<g"),
         (r" ?\n\s*", " "),
-        (r' "', '"'),
+        (r'( d="[^"]*?) "', r'\1"'),
         (r"> <", "><"),
     ):
         attributes = re.sub(long, short, attributes)

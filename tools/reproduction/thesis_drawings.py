@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ STEP, LEVEL, CELL = 58, 46, 22
 MET, LEAF, MISSED = SHADES[0], SHADES[1], "#ffffff"
 ANGLE = 50.0  # degrees of incidence
 INDEX = 1.5
+SCHLICK = (0.04, 0.96, 5.0)  # bias, scale and power nearest to Fresnel's equations at `INDEX`
 
 
 def small() -> Model:
@@ -163,6 +165,35 @@ def draw_vectors() -> str:
         axis.set(xlim=(-1.2, 1.4), ylim=(-1.2, 1.2), aspect="equal", title=title, xticks=[], yticks=[])
         axis.grid(False)
     return svg(drawing)
+
+
+def share(cosine: float, bias: float, scale: float, power: float) -> float:
+    """R_f (6.3) by the tracer's own shading, of light from outside."""
+    material = np.float32([[bias, scale, power]])
+    return float(loops.fresnel(material, 0, np.float32(cosine), np.float32(1 / INDEX)))
+
+
+def draw_tree(levels: Sequence[Mapping[str, Sequence[Any]]]) -> str:
+    """The rays of a pixel level by level, as of `thesis_measures.tree`: lines from parents, weights in the circles."""
+    width = 60 + STEP * max(len(each["parent"]) for each in levels)
+    parts: list[str] = []
+    places = []
+    for number, each in enumerate(levels):
+        count = len(each["parent"])
+        across = ((width - 60) * (k + 0.5) / count for k in range(count))
+        places.append([(60 + x, 24 + 1.2 * LEVEL * number) for x in across])
+    for number, each in enumerate(levels):
+        parts.append(label(4, places[number][0][1] + 4, f"level {number}", 10, SOFT))
+        for k, parent in enumerate(each["parent"] if number else ()):
+            (x0, y0), (x1, y1) = places[number - 1][parent], places[number][k]
+            dash = ' stroke-dasharray="4 3"' if each["refracted"][k] else ""
+            parts.append(f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" stroke="{INK}"{dash}/>')
+    for row, each in zip(places, levels, strict=True):
+        for (x, y), weight, missed in zip(row, each["weight"], each["missed"], strict=True):
+            shade = SHADES[0] if missed else "#ffffff"
+            parts.append(f'<ellipse cx="{x:g}" cy="{y:g}" rx="24" ry="13" fill="{shade}" stroke="{INK}"/>')
+            parts.append(label(x, y + 4, f"{weight:.2g}", 10.5, middle=True))
+    return document(parts, width + 10, places[-1][0][1] + 24, "the rays of a pixel")
 
 
 def kernels() -> list[str]:

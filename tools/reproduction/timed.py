@@ -11,10 +11,10 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .machine_load import QUIET, Quiet, load_average
 from .model import OWN, Check
@@ -26,6 +26,25 @@ RUNS = 5
 ALIKE = 0.15  # of the median of the same work, timed twice in turns
 Case = Callable[[], Mapping[str, float] | None]
 Cases = AbstractContextManager[Mapping[str, Case]]
+
+
+class Releasable(Protocol):
+    """A renderer, or what else holds memory of a device."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+
+Held = TypeVar("Held", bound=Releasable)
+
+
+class Releasing(ExitStack):
+    """Releases at its end, or where an error ends it, what it was given, the last first."""
+
+    def own(self, made: Held) -> Held:
+        """``made``, which is released in the end."""
+        self.callback(made.release)
+        return made
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,12 @@ def builds(device: Device, corners: NDArray[np.float32]) -> Iterator[Builds]:
         made = build(corners, grid.resolution)
         mark_last(made.pointers, made.lists)
 
-    yield Builds(grid, on_device, on_host)
-    with device.current():
-        builder.release()
-        resources.release()
+    try:
+        yield Builds(grid, on_device, on_host)
+    finally:
+        with device.current():
+            builder.release()
+            resources.release()
 
 
 def build_times(device: Device, corners: NDArray[np.float32], runs: int) -> dict[str, Any]:

@@ -181,6 +181,11 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "A degenerate node at the origin reads as a leaf too.",
     ),
     (
+        "T 6.2, (6.2)",
+        "The equations for barycentric coordinates are of x, x and x.",
+        "x, y and z in turn: as printed the determinant is 0, and no ray hits.",
+    ),
+    (
         "T 7",
         "The sphere and its plane are 10,000 triangles.",
         "Without a plane of two that is 2 x 4,999, which no longitudes and latitudes give: rounded, or the plane has "

@@ -27,7 +27,7 @@ from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..timed import Case
+from ..timed import Case, Releasing
 
 # Two levels of grids in one pass, shadows and reflections, triangles by planes, as published.
 SETTINGS: dict[str, Any] = {
@@ -148,15 +148,14 @@ def _listed(counts: tuple[int | None, ...]) -> str:
 @contextmanager
 def pictures(context: Context, edge: int, names: Iterable[str] = (*TABLE, MOVES)) -> Iterator[dict[str, Case]]:
     """Scenes ready to be rendered again; and the one that moves, each time `FRAME` later."""
-    made, renderers = {}, []
-    for name in names:
-        scene = context.scene(TABLE[MOVING if name == MOVES else name].scene)
-        renderers.append(viewer.Renderer(scene, device=context.device, **SETTINGS))
-        times = count(1) if name == MOVES else None
-        made[name] = partial(_picture, renderers[-1], scene, edge, times)
-    yield made
-    for renderer in renderers:
-        renderer.release()
+    made = {}
+    with Releasing() as held:
+        for name in names:
+            scene = context.scene(TABLE[MOVING if name == MOVES else name].scene)
+            renderer = held.own(viewer.Renderer(scene, device=context.device, **SETTINGS))
+            times = count(1) if name == MOVES else None
+            made[name] = partial(_picture, renderer, scene, edge, times)
+        yield made
 
 
 def _picture(renderer: viewer.Renderer, scene: Scene, edge: int, times: Iterator[int] | None) -> None:

@@ -92,14 +92,12 @@ def _renderer(context: Context, mask: str, count: str) -> Renderer:
 def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> Iterator[dict[str, timed.Case]]:
     """Every variant, ready to be rendered again, and one of them twice."""
     names = {f"{mask}, {count}": (mask, count) for mask, count in wanted} | {AGAIN: ("depth", "query")}
-    renderers = {name: _renderer(context, *each) for name, each in names.items()}
 
     def case(renderer: Renderer) -> None:
         renderer.render((edge, edge), spp=1)
 
-    yield {name: partial(case, renderer) for name, renderer in renderers.items()}
-    for renderer in renderers.values():
-        renderer.release()
+    with timed.Releasing() as held:
+        yield {name: partial(case, held.own(_renderer(context, *each))) for name, each in names.items()}
 
 
 def _ms(found: timed.Timed) -> str:

@@ -113,12 +113,12 @@ def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[di
         if context.quick:
             settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
     scene, camera = model(context, rate.scene) if rate.paper == "T" else (context.scene(rate.scene), None)
-    renderer = viewer.Renderer(scene, device=context.device, **settings)
-    if camera is not None or not scene.cameras:
-        renderer.update(camera=camera or facing(scene))
+    with timed.Releasing() as held:
+        renderer = held.own(viewer.Renderer(scene, device=context.device, **settings))
+        if camera is not None or not scene.cameras:
+            renderer.update(camera=camera or facing(scene))
 
-    def case() -> None:
-        renderer.render(size, spp=1)
+        def case() -> None:
+            renderer.render(size, spp=1)
 
-    yield {"picture": case}
-    renderer.release()
+        yield {"picture": case}

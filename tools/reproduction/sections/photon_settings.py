@@ -177,7 +177,7 @@ def search_end(context: Context) -> Iterator[Part]:
     few = [each["few"] for each in found.values()]
     what = "pixels that have fewer photons near: the same light by either search"
     bound = f"in {ALL:.0%} of them: float32, and photons at the radius itself"
-    alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > ALL, bound)
+    alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > ALL, bound=bound)
     yield Table(
         "Light of the photons, by our reading and by all photons searched for the k nearest",
         ("scene", "pixels with k photons", "of these alike", "light"),
@@ -279,8 +279,9 @@ def _after(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
         stages, executor.times = dict(executor.times), None
         return stages
 
-    yield {what: partial(case, what) for what in MOVES}
-    renderer.release()
+    with timed.Releasing() as held:
+        held.own(renderer)
+        yield {what: partial(case, what) for what in MOVES}
 
 
 @contextmanager
@@ -293,8 +294,9 @@ def _anew(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
         _move(renderer, MOVED * next(sides))
         renderer.render((edge, edge), spp=1)
 
-    yield {"anew": case}
-    renderer.release()
+    with timed.Releasing() as held:
+        held.own(renderer)
+        yield {"anew": case}
 
 
 def _move(renderer: Renderer, way: float, name: str = "lamp") -> None:

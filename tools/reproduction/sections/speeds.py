@@ -91,10 +91,12 @@ def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Ca
             copy()
             gl.finish()
 
-    yield {kind: partial(case, copy) for kind, copy in ways.items()}
-    with context.device.current():
-        for buffer in (one, two):
-            buffer.release()
+    try:
+        yield {kind: partial(case, copy) for kind, copy in ways.items()}
+    finally:
+        with context.device.current():
+            for buffer in (one, two):
+                buffer.release()
     assert (back == data).all()
 
 
@@ -134,32 +136,30 @@ def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     """The bunny's eye rays on each machine, ready to be cast again."""
     view = measured.SOURCES[measured.BUNNY]
     scene = view.load(context)
-    renderers = {
-        machine: viewer.Renderer(scene, device=context.device, machine=machine, grid=view.grid, **SETTINGS)
-        for machine in MACHINES
-    }
+    own: dict[str, Any] = {"device": context.device, "grid": view.grid, **SETTINGS}
 
     def case(renderer: viewer.Renderer) -> None:
         renderer.render((edge, edge), spp=1)
 
-    for renderer in renderers.values():
-        renderer.update(camera=view.look(scene))
-    yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
-    for renderer in renderers.values():
-        renderer.release()
+    with timed.Releasing() as held:
+        renderers = {machine: held.own(viewer.Renderer(scene, machine=machine, **own)) for machine in MACHINES}
+        for renderer in renderers.values():
+            renderer.update(camera=view.look(scene))
+        yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
 
 
 @contextmanager
 def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     """Rays that each test one triangle or all of many behind one another, in a grid of one voxel."""
-    renderers = {f"{machine} {n}": stacked(context, machine, n) for machine in MACHINES for n in (1, STACKED)}
 
     def case(renderer: viewer.Renderer) -> None:
         renderer.render((edge, edge), spp=1)
 
-    yield {name: partial(case, renderer) for name, renderer in renderers.items()}
-    for renderer in renderers.values():
-        renderer.release()
+    with timed.Releasing() as held:
+        pairs = [(machine, count) for machine in MACHINES for count in (1, STACKED)]
+        yield {
+            f"{machine} {count}": partial(case, held.own(stacked(context, machine, count))) for machine, count in pairs
+        }
 
 
 def stacked(context: Context, machine: str, triangles: int) -> viewer.Renderer:

@@ -35,12 +35,21 @@ from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..thesis_back_ends import DEPTH, FRAME, OURS, SAME, compared, drawn, fragments, frames, going_around, prepared
+from ..thesis_back_ends import (
+    DEPTH,
+    FRAME,
+    OURS,
+    SAME,
+    SHARE,
+    compared,
+    drawn,
+    fragments,
+    frames,
+    going_around,
+    prepared,
+)
 from ..timed import RUNS, Case, Spread
 
-# A share of the pixels may differ: where rounding decides which side of an edge, of a texel or of the critical angle a
-# ray meets, level after level.
-SHARE = 0.05
 ABOUT = 0.02  # of "about 100,000 intersections": pictures of whole pixels come that close
 DIGIT = 0.05  # half of the last printed digit of a rate
 MANY = 3.0  # "many times"
@@ -233,11 +242,12 @@ def _structures(context: Context) -> Iterator[Part]:
 def _by_structure(context: Context, file: str, edge: int) -> Iterator[dict[str, Case]]:
     scene, camera = model(context, file)
     scene, long = prepared(scene), 0.1 if context.quick else SECONDS_OF_A_STRUCTURE
-    renderers = {name: fragments(context, scene, machine="singlepass", **own) for name, own in STRUCTURES.items()}
-    draws = {name: partial(drawn, renderer) for name, renderer in renderers.items()}
-    yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
-    for renderer in renderers.values():
-        renderer.release()
+    with timed.Releasing() as held:
+        draws = {
+            name: partial(drawn, held.own(fragments(context, scene, machine="singlepass", **own)))
+            for name, own in STRUCTURES.items()
+        }
+        yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
 
 
 def _listed(values: Iterable[float]) -> str:
@@ -264,8 +274,8 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
         "the same picture",
         f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
         kept["differs"][worst] <= SHARE,
-        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.0f} % of the pixels: rounding decides which side of an "
-        "edge or of the critical angle a ray meets",
+        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to level "
+        "(section Pixels in which the back ends differ)",
     )
     rays = sum(kept["rays"])
     near = abs(rays / most - 1) < ABOUT

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from reproduction.simulators.emulation import Emulation
-from reproduction.simulators.whitted.model import SETTINGS, Model, build
+from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
 from viewer.scene.builtin import build as builtin
 
@@ -22,11 +22,14 @@ from ..model import OURS, OWN, Absent, AbsentError, Check, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
-from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, prepared
+from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
 from .thesis import model as scene_of
 
-NOT_AT_HAND = "not comparable: the printed drawings are not at hand; ours are of what the text beside them says"
+NOT_AT_HAND = (
+    "not comparable: the printed drawings are not at hand, and no numbers of theirs are published; ours are of what "
+    "the text beside them says, and its claims are measured in the section on what stands beside them"
+)
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
 ANGLE_BOUND = 1e-5  # radians; float32
@@ -142,11 +145,11 @@ def _layers(context: Context) -> Iterator[Part]:
 
 def _layered(edge: int) -> dict[str, Any]:
     scene, size = prepared(builtin("sphere")), (edge, edge)
-    own = build(scene)
-    sums = [Processor(scene, SKY, depth, own).render(scene.camera(), size).pixels for depth in range(DEPTH + 1)]
+    traced = Traced.of(scene, SKY, DEPTH)
+    sums = [pixels(Processor(replace(traced, depth=k)), scene.camera(), size) for k in range(DEPTH + 1)]
     layers = [sums[0], *(after - before for before, after in pairwise(sums))]
     shown = [np.rint(255 * np.clip(each, 0, 1) ** (1 / 2.2)).astype(np.uint8) for each in layers]
-    rays = Emulation(scene, SKY, DEPTH, own).render(scene.camera(), size).rays
+    rays = Emulation(traced).render(scene.camera(), size).rays
     return {"picture": webp(*shown), "rays": rays}
 
 
@@ -173,14 +176,11 @@ def colored(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     scene = prepared(builtin("sphere"))
     plain = replace(scene, meshes=[replace(each, colors=None) for each in scene.meshes])
     draws: dict[str, Draw] = {}
-    renderers = []
-    for name, each in {"with": scene, "without": plain}.items():
-        own = build(each)
-        cpu, emulation = Processor(each, SKY, DEPTH, own), Emulation(each, SKY, DEPTH, own)
-        renderers.append(fragments(context, each, machine="singlepass", **SETTINGS))
-        draws[f"CPU, {name}"] = lambda *view, e=cpu: e.render(*view).pixels
-        draws[f"emulation, {name}"] = lambda *view, e=emulation: e.render(*view).pixels
-        draws[f"singlepass, {name}"] = partial(drawn, renderers[-1])
-    yield going_around(draws, scene, scene.camera(), (edge, edge), (0.1 if context.quick else LONG) / timed.RUNS)
-    for renderer in renderers:
-        renderer.release()
+    with timed.Releasing() as held:
+        for name, each in {"with": scene, "without": plain}.items():
+            traced = Traced.of(each, SKY, DEPTH)
+            renderer = held.own(fragments(context, each, machine="singlepass", **SETTINGS))
+            draws[f"CPU, {name}"] = partial(pixels, Processor(traced))
+            draws[f"emulation, {name}"] = partial(pixels, Emulation(traced))
+            draws[f"singlepass, {name}"] = partial(drawn, renderer)
+        yield going_around(draws, scene, scene.camera(), (edge, edge), (0.1 if context.quick else LONG) / timed.RUNS)

@@ -10,6 +10,7 @@ in float64.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from reproduction.simulators.rays import OFFSET, eye_rays
 from reproduction.simulators.whitted import loops
-from reproduction.simulators.whitted.model import Model, build, linear
+from reproduction.simulators.whitted.model import Traced, linear
 from viewer.base import jit
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import FAR, RAY
@@ -25,7 +26,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.edits.materials import decided_materials
 from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
 
 Array = NDArray[np.float64]
@@ -44,32 +44,45 @@ class Frame:
         return sum(self.rays)
 
 
+@dataclass(frozen=True)
+class Level:
+    """The N rays of a level of the rays' trees.
+
+    rays : RAY. pixel : of each; parent : the ray of the level above that it comes from, of an eye ray its own number.
+    share : (N, 3), of its light that its parent's surface sends on, `weight` the product of those up to the eye
+    (T 6.31, 6.32). light : (N, 3), what its hit shines of itself, or the environment. missed, refracted : of each.
+    """
+
+    rays: NDArray
+    pixel: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    share: Array
+    weight: Array
+    light: Array
+    missed: NDArray[np.bool_]
+    refracted: NDArray[np.bool_]
+
+
 class Emulation:
     """A scene of classic materials, ready to be traced.
 
-    environment : radiance from all sides. depth : surfaces of a path after the first at most. model : of the scene, if
-    made before.
-    Raises ViewerError for materials that are not classic, are sheets, part channels or are lit.
+    Raises ViewerError for materials that are sheets or part channels.
     """
 
-    def __init__(
-        self,
-        scene: Scene,
-        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        depth: int = 4,
-        model: Model | None = None,
-    ) -> None:
+    def __init__(self, traced: Traced) -> None:
+        scene = traced.scene
         self.flat: Triangles = scene.flatten()
         self.corners = self.flat.corners()
-        self.model = build(scene) if model is None else model
-        self.environment, self.depth = np.asarray(environment, np.float64), depth
+        self.model, self.depth = traced.model, traced.depth
+        self.environment = np.asarray(traced.environment, np.float64)
         self.textures = scene.textures
         self._texels: dict[int, Array] = {}
         self.materials: list[tuple[ClassicMaterial, Array]] = []
         for material in decided_materials(scene):
             own = material.classic
-            if material.kind != "classic" or own is None or own.parts_channels or own.is_sheet or own.lit:
-                what = f"material '{material.name}' is not a classic one that is neither lit, sheet nor dispersive"
+            assert own is not None  # as `Traced.of` has it
+            if own.parts_channels or own.is_sheet:
+                what = f"material '{material.name}' is a sheet or dispersive"
                 raise ViewerError(scene.name, what, "give it to the machines")
             self.materials.append((own, np.asarray(material.base_color[:3], np.float64)))
         self.layers = [material.layers for material in decided_materials(scene)]
@@ -77,29 +90,33 @@ class Emulation:
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel."""
         width, height = size
-        rays = eye_rays(camera, size)
-        pixels = np.zeros((width * height, 3))
-        pixel, weight = np.arange(width * height), np.ones((width * height, 3))
-        counts = []
-        for level in range(self.depth + 1):
-            if not len(rays):
-                break
-            counts.append(len(rays))
-            distance, triangle = self._intersect(rays)
-            missed = triangle < 0
-            np.add.at(pixels, pixel[missed], weight[missed] * self.environment)
-            hit = np.flatnonzero(~missed)
-            emitted, children = self._shade(rays[hit], triangle[hit], distance[hit])
-            np.add.at(pixels, pixel[hit], weight[hit] * emitted)
-            if level == self.depth:
-                break
-            following = [(each, pixel[hit], weight[hit] * share) for each, share in children]
-            rays = np.concatenate([each for each, _, _ in following])
-            pixel = np.concatenate([each for _, each, _ in following])
-            weight = np.concatenate([each for _, _, each in following])
-            alive = weight.any(axis=1)
-            rays, pixel, weight = rays[alive], pixel[alive], weight[alive]
+        pixels, counts = np.zeros((width * height, 3)), []
+        for level in self.levels(camera, size):
+            counts.append(len(level.rays))
+            np.add.at(pixels, level.pixel, level.weight * level.light)
         return Frame(pixels.reshape(height, width, 3).astype(np.float32), counts)
+
+    def levels(self, camera: Camera, size: tuple[int, int]) -> Iterator[Level]:
+        """The rays of a frame level by level, eye rays first."""
+        rays, whole = eye_rays(camera, size), size[0] * size[1]
+        pixel, share = np.arange(whole), np.ones((whole, 3))
+        parent, weight, refracted = pixel, share, np.zeros(whole, bool)
+        for number in range(self.depth + 1):
+            if not len(rays):
+                return
+            distance, triangle = self._intersect(rays)
+            light = np.broadcast_to(self.environment, (len(rays), 3)).copy()
+            hit = np.flatnonzero(triangle >= 0)
+            light[hit], children = self._shade(rays[hit], triangle[hit], distance[hit])
+            yield Level(rays, pixel, parent, share, weight, light, triangle < 0, refracted)
+            if number == self.depth:
+                return
+            rays = np.concatenate([each for each, _ in children])
+            share = np.concatenate([each for _, each in children])
+            parent, refracted = np.tile(hit, 2), np.repeat([False, True], len(hit))
+            alive = (weight[parent] * share).any(axis=1)
+            rays, share, parent, refracted = rays[alive], share[alive], parent[alive], refracted[alive]
+            pixel, weight = pixel[parent], weight[parent] * share
 
     def _intersect(self, rays: NDArray) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
         """The distances and triangles that rays (N,) RAY hit; -1 for none."""

@@ -79,6 +79,24 @@ class Model:
         return self.faces, self.vertices, self.materials, self.applied, self.layers, self.kinds, self.texels
 
 
+@dataclass(frozen=True)
+class Traced:
+    """What a back end draws.
+
+    environment : radiance from all sides. depth : surfaces of a path after the first at most.
+    """
+
+    scene: Scene
+    model: Model
+    environment: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    depth: int = 4
+
+    @classmethod
+    def of(cls, scene: Scene, *rest: Any) -> Traced:
+        """A scene with its arrays; the rest as of the class. Raises ViewerError, see `build`."""
+        return cls(scene, build(scene), *rest)
+
+
 def build(scene: Scene, settings: dict[str, Any] | None = None) -> Model:
     """The arrays of a scene. settings : of the structure, if other than `SETTINGS`.
 

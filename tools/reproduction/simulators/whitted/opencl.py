@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from reproduction.simulators.emulation import Frame
 from reproduction.simulators.whitted import loops
-from reproduction.simulators.whitted.model import Model, build
+from reproduction.simulators.whitted.model import Traced
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 INSTALL = 'pip install ".[reproduce]", which brings pyopencl, and on Linux on x86-64 pocl'
 GROUP = 64  # work-items: one size, as pocl compiles a kernel anew for each
@@ -45,18 +44,9 @@ def named(device: Any) -> str:
 
 
 class OpenCl:
-    """A scene of classic materials, ready to be traced; environment, depth as of `Emulation`.
+    """A scene of classic materials, ready to be traced. Raises NoOpenClError."""
 
-    Raises NoOpenClError, and ViewerError for a scene of other materials.
-    """
-
-    def __init__(
-        self,
-        scene: Scene,
-        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        depth: int = 4,
-        model: Model | None = None,
-    ) -> None:
+    def __init__(self, traced: Traced) -> None:
         found = device()
         import pyopencl as cl
 
@@ -65,10 +55,10 @@ class OpenCl:
         self._queue = cl.CommandQueue(self._context)
         source = (Path(__file__).parent / "tracer.cl").read_text(encoding="utf-8")
         self._kernels = {each.function_name: each for each in cl.Program(self._context, source).build().all_kernels()}
-        self.model = build(scene) if model is None else model
+        self.model, self.depth = traced.model, traced.depth
         self._structure = [self._read(array) for array in self.model.structure]
         self._surface = [self._read(array) for array in self.model.surface]
-        self.environment, self.depth = np.array([*environment, 0.0], np.float32), depth
+        self.environment = np.array([*traced.environment, 0.0], np.float32)
 
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel."""

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from reproduction.simulators.emulation import Frame
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import loops
-from reproduction.simulators.whitted.model import Model, build
+from reproduction.simulators.whitted.model import Traced
 from viewer.base import jit
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 
 def wide(rays: NDArray) -> NDArray[np.float32]:
@@ -27,23 +26,22 @@ def wide(rays: NDArray) -> NDArray[np.float32]:
 
 
 class Processor:
-    """A scene of classic materials, ready to be traced; environment, depth as of `Emulation`. Raises ViewerError."""
+    """A scene of classic materials, ready to be traced."""
 
-    def __init__(
-        self,
-        scene: Scene,
-        environment: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        depth: int = 4,
-        model: Model | None = None,
-    ) -> None:
-        self.model = build(scene) if model is None else model
-        self.environment, self.depth = np.asarray(environment, np.float32), depth
-        self._stack = np.empty((1 + loops.MOST_CHILDREN * (depth + 1), loops.COLUMNS), np.float32)
+    def __init__(self, traced: Traced) -> None:
+        self.model, self.depth = traced.model, traced.depth
+        self.environment = np.asarray(traced.environment, np.float32)
+        self._stack = np.empty((1 + loops.MOST_CHILDREN * (self.depth + 1), loops.COLUMNS), np.float32)
 
     def render(self, camera: Camera, size: tuple[int, int]) -> Frame:
         """A frame of one ray a pixel; its rays are counted together."""
         width, height = size
-        eyes, pixels = wide(eye_rays(camera, size)), np.zeros((width * height, 3), np.float32)
+        pixels, rays = self.trace(wide(eye_rays(camera, size)))
+        return Frame(pixels.reshape(height, width, 3), [rays])
+
+    def trace(self, eyes: NDArray[np.float32]) -> tuple[NDArray[np.float32], int]:
+        """The light (N, 3) of eye rays, rows of the loops; and how many rays their trees have."""
+        pixels = np.zeros((len(eyes), 3), np.float32)
         arrays = (*self.model.structure, *self.model.surface, eyes, self.environment, self.depth)
         rays = jit.run(loops.trace, *arrays, self._stack, pixels)
-        return Frame(pixels.reshape(height, width, 3), [int(rays)])
+        return pixels, int(rays)

@@ -1,0 +1,282 @@
+"""T 6.2 to 6.4, beside figures 6-1 to 6-4, 6-7 to 6-10 and 6-14: what the text claims there, measured. The figures' own
+numbers, if they have any, are not published elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from reproduction.simulators.whitted.formulas import reflectance
+from viewer.scene.builtin import build as builtin
+from viewer.scene.classic import ClassicMaterial
+from viewer.scene.edits.classic_plane import GLASS
+from viewer.scene.scene import Scene
+
+from ..context import Context
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table, Text
+from ..published.thesis import SCENES
+from ..registry import section
+from ..shown import Shot, sheet
+from ..thesis_back_ends import DEPTH, SAME, SHARE
+from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
+from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
+from .thesis import model as scene_of
+
+EDGE, QUICK = 64, 24
+BOUND = 1e-5  # of a direction or a share, float32
+EXACT = 1e-12  # of light, float64
+CHANNELS = 3
+SHOWN = 13  # rays of the drawn tree
+SIZE = 144
+DEGREES = (0, 15, 30, 45, 60, 75, 85)
+FRESNEL = dict(zip(("bias", "scale", "power"), SCHLICK, strict=True))
+# Materials of the sphere, which reflects, refracts, and does both by Fresnel's share.
+RAYS: Mapping[str, ClassicMaterial] = {
+    "reflected rays alone": replace(GLASS, bias=1.0, scale=0.0, reflectivity=1.0, transmittance=0.0),
+    "refracted rays alone": replace(GLASS, bias=0.0, scale=0.0, reflectivity=0.0, transmittance=1.0),
+    "both by (6.3)": replace(GLASS, **FRESNEL, reflectivity=1.0, transmittance=1.0),
+}
+
+
+@section(
+    "thesis_text",
+    paper="T 6.2, T 6.3, T 6.4",
+    title="What stands beside figures 6-1 to 6-4, 6-7 to 6-10 and 6-14, measured",
+    order=2,
+)
+def make(context: Context) -> Iterator[Part]:
+    """Claims of the text around figures that are not at hand."""
+    yield Text(
+        "These figures are not at hand, and no number of theirs is published beside them. Figures 6-1 to 6-4 stand in "
+        "6.2, on the structure; 6-7 to 6-10 in 6.3, with (6.8) to (6.30), on reflection and refraction; 6-14 between "
+        "dispersion and the arrays, with the weights (6.31), (6.32). That is by their numbers: which shows what "
+        "is not known here. Below stand the claims of the text there, and what was measured."
+    )
+    yield from _structure(context)
+    yield from _rays(context)
+    yield from _weights(context)
+
+
+# -- 6.2, figures 6-1 to 6-4 -------------------------------------------------------------------------------------------
+
+
+def _structure(context: Context) -> Iterator[Part]:
+    edge = QUICK if context.quick else EDGE
+    found: dict[str, dict[str, Any]] = {}
+    for name, file in SCENES.items():
+        if context.quick and name == "Dragon":
+            continue
+        try:
+            found[name] = context.keep(
+                ("structure", name, edge), lambda file=file: structure(*scene_of(context, file), edge)
+            )
+        except AbsentError as error:
+            yield error.part
+    if not found:
+        return
+    rows = [
+        (
+            name,
+            *(f"{each[what]:,}" for what in ("nodes", "levels", "one_sided", "endless", "neighbours")),
+        )
+        for name, each in found.items()
+    ]
+    columns = ("object", "nodes", "levels", "one-sided", "primitives without end", "leaves' escapes elsewhere")
+    note = (
+        "Algorithm 6-1 by its word: boxes around a node's triangles halved on x, y and z in turn, where the middles of "
+        "the triangles' boxes lie. One-sided: an axis leaves all on one side; where all three do, the recursion does "
+        "not end. Here the next axis is taken, and then halves by number. The last column is of our arrays: leaves "
+        "whose escape index is neither their neighbour nor the end of their object."
+    )
+    yield Table("6.2 (figures 6-1 to 6-4): the tree, built as printed", columns, rows, note=note, own=OURS)
+    columns = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
+    rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
+    note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
+    yield Table("Algorithm 6-4: boxes tested", columns, rows, note=note, own=OURS)
+    yield Conclusion(
+        "T algorithm 6-1",
+        "Boxes are halved on x, y and z in turn until a primitive is left.",
+        [each["endless"] == 0 for each in found.values()],
+        "primitives in nodes that no axis divides: " + _listed(found, "endless", ","),
+    )
+    yield Conclusion(
+        "T algorithm 6-4",
+        "A ray is tested against a box by its near and far planes.",
+        [each["lost"] == 0 for each in found.values()],
+        f"hits lost without their exchange for negative directions: {_listed(found, 'lost', '.1%')}; with it none",
+    )
+    exchanged = [each["lost_exchanged"] for each in found.values()]
+    yield Check(
+        OWN,
+        "algorithm 6-4 with its planes exchanged loses no hit",
+        "0",
+        f"{max(exchanged):.2%}",
+        max(exchanged) == 0,
+        "some are lost",
+    )
+    yield Conclusion(
+        "T 6.2",
+        "After a leaf its neighbour is next, so that a leaf needs no escape index.",
+        [each["neighbours"] == 0 for each in found.values()],
+        "leaves after which another node is next, but for the last of an object: " + _listed(found, "neighbours", ","),
+    )
+    yield Check(
+        ARITHMETIC,
+        "the system for barycentric coordinates (6.2) as printed, x in all three equations, has a solution",
+        "x, x, x",
+        "determinant 0: equal rows",
+        False,
+        "x, y and z in turn are meant",
+    )
+    yield from _two_levels(context)
+
+
+def _two_levels(context: Context) -> Iterator[Part]:
+    made = context.keep("rigid", rigid)
+    yield Conclusion(
+        "T 6.2",
+        "A rigid motion of an object changes the upper level alone.",
+        [made["below"] == 0],
+        f"the sphere turned and moved: of {made['tree']:,} bytes of the lower level {made['below']:,} change, of "
+        f"{made['top']:,} of the upper {made['above']:,}",
+    )
+    edge = QUICK if context.quick else 2 * EDGE
+    share = context.keep(("grids below", edge), lambda: grids(context, edge))
+    yield Conclusion(
+        "T 6.2",
+        "Any structure may be the lower level.",
+        [share <= SHARE],
+        f"grids in place of trees: {share:.2%} of the pixels differ; of kd-trees, which the text names, there are none "
+        "here",
+    )
+
+
+# -- 6.3, figures 6-7 to 6-10 ------------------------------------------------------------------------------------------
+
+
+def _rays(context: Context) -> Iterator[Part]:
+    made = context.keep("angles", angles)
+    yield Check(
+        ARITHMETIC,
+        f"(6.8) as printed, r = d + 2 a, leaves the surface, at 0 to {ANGLES[-1]} degrees",
+        "r = d + 2 a",
+        f"r . n = 3 d . n, below it at all {len(ANGLES)}",
+        False,
+        "r = d - 2 a is meant",
+    )
+    yield Check(
+        OWN,
+        "reflected rays by (6.8) with its sign mended, a degree apart",
+        "equal",
+        f"to {made['reflected']:.1g}",
+        made["reflected"] < BOUND,
+        f"to {BOUND:g}",
+    )
+    yield Conclusion(
+        "T 6.3, (6.30)",
+        "Refracted rays are those of Snell's law.",
+        [made["into"] < BOUND, made["out"] < BOUND],
+        f"index {INDEX:g}, {len(ANGLES)} angles: into glass to {made['into']:.1g}, out of it to {made['out']:.1g}; at "
+        f"{made['beyond']} of them the root is negative on the way out, for which the text has no case: one ray is "
+        f"reflected there at {made['total']}",
+    )
+    yield Check(
+        OWN,
+        "shares by bias, scale and power (6.3), a degree apart",
+        "equal",
+        f"to {made['share']:.1g}",
+        made["share"] < BOUND,
+        f"to {BOUND:g}",
+    )
+    cosines = np.cos(np.radians(DEGREES))
+    shares = {
+        "(6.3), 0.04, 0.96, 5": [share(each, *SCHLICK) for each in cosines],
+        "(6.3), glass of our scenes": [share(each, GLASS.bias, GLASS.scale, GLASS.power) for each in cosines],
+        f"Fresnel's equations, index {INDEX:g}": reflectance(cosines, INDEX),
+    }
+    rows = [(name, *(f"{each:.3f}" for each in values)) for name, values in shares.items()]
+    note = (
+        "By degrees from the normal, by the tracer's own shading, of bias, scale and power; no numbers are published. "
+        f"Over {len(ANGLES)} angles the first comes to {made['schlick']:.3f} of Fresnel's equations."
+    )
+    columns = ("R_f", *(f"{degrees}°" for degrees in DEGREES))
+    yield Table("6.3 (figures 6-7 to 6-10): the share that is reflected", columns, rows, note=note, own=OURS)
+    if context.quick:
+        return
+    shots = [
+        Shot(partial(_ball, each), (SIZE, SIZE), 1, {"program": "whitted", "depth": DEPTH, "environment": "sky"})
+        for each in RAYS.values()
+    ]
+    yield Figure(
+        "6.3 (figures 6-7 to 6-10): reflection and refraction",
+        png=sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE),
+        note=f"{'; '.join(RAYS)}. {SIZE} x {SIZE}, {DEPTH} levels; the scene is our own.",
+        alt="a mirror sphere, a clear one, and one of glass",
+    )
+
+
+def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
+    scene = builtin("sphere")
+    own = replace(scene.materials[0], classic=replace(material, ambient=(1.0, 1.0, 1.0), vertex_colors=False))
+    return replace(scene, materials=[own, *scene.materials[1:]]), None
+
+
+# -- 6.3.5 to 6.4.1, figure 6-14 ---------------------------------------------------------------------------------------
+
+
+def _weights(context: Context) -> Iterator[Part]:
+    edge = QUICK if context.quick else EDGE
+    found: dict[str, dict[str, Any]] = {}
+    for name, file in SCENES.items():
+        if context.quick and name == "Dragon":
+            continue
+        try:
+            found[name] = context.keep(
+                ("weights", name, edge), lambda file=file: weights(*scene_of(context, file), edge)
+            )
+        except AbsentError as error:
+            yield error.part
+    if not found:
+        return
+    yield Figure(
+        "6.3.5 to 6.4.1 (figure 6-14): the rays of a pixel and their weights",
+        svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))),
+        note="No number is published. A pixel of the sphere's scene, by the emulation: weights in the middle channel, "
+        f"levels 0 to {DEPTH}; filled: rays that miss, and take the environment; dashed lines: refracted.",
+        alt="a tree of circles with weights beside them",
+    )
+    rows = []
+    for name, each in found.items():
+        rows.append((f"{name}, rays", *(f"{count:,}" for count in each["rays"])))
+        rows.append((f"{name}, pixels still to change", *(f"{part:.1%}" for part in each["unfinished"][:-1]), "-"))
+    columns = ("scene", *(f"level {level}" for level in range(DEEPEST + 1)))
+    note = (
+        f"{edge} x {edge}. Pixels that would change by more than {SAME:g} of a channel if rays went on to level "
+        f"{DEEPEST}. The text's greatest depth is not given; tables 2 and 3 are made here with {DEPTH}."
+    )
+    yield Table("Rays that end with a level", columns, rows, note=note, own=OURS)
+    apart = [each["apart"] for each in found.values()]
+    yield Conclusion(
+        "T 6.4, (6.31), (6.32)",
+        "Weights carried by rays take the place of recursion.",
+        [each < EXACT for each in apart],
+        f"greatest difference of the light of {edge} x {edge} pixels, in float64: {max(apart):.1g}",
+    )
+    rays = context.keep(("channels", edge), lambda: channels(edge))
+    ratio = [many / one for one, many in zip(*rays.values(), strict=True)]
+    yield Conclusion(
+        "T 6.3.5",
+        "A white ray that is refracted becomes three, one for each channel, and a channel's ray stays one.",
+        [max(ratio) <= CHANNELS],
+        f"rays of levels 0 to {DEPTH} of the sphere's scene, an index for each channel over one index: "
+        + ", ".join(f"{each:.2f}" for each in ratio)
+        + f"; three at each level would be up to {CHANNELS**DEPTH}",
+    )
+
+
+def _listed(found: Mapping[str, Mapping[str, Any]], what: str, shown: str) -> str:
+    return ", ".join(f"{name} {format(each[what], shown)}" for name, each in found.items())
