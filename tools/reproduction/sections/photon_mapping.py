@@ -145,7 +145,7 @@ def fig_6_8(context: Context) -> Iterator[Part]:
         "more of dark ones",
         f"{passes['dark']:,.0f} and {passes['bright']:,.0f}",
         passes["dark"] > passes["bright"],
-        f"bright: displayed by more than {BRIGHT} of 255",
+        bound=f"bright: displayed by more than {BRIGHT} of 255",
     )
     for claim, check in zip(LOOKING, checks, strict=True):
         yield Conclusion("D 6.3.2, P3 3.2", claim, [check.passed], f"published {check.published}, here {check.ours}")

@@ -274,7 +274,8 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
         "the same picture",
         f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
         kept["differs"][worst] <= SHARE,
-        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to level "
+        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to "
+        f"level "
         "(section Pixels in which the back ends differ)",
     )
     rays = sum(kept["rays"])
