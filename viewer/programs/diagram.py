@@ -73,7 +73,7 @@ class Diagram:
         width, height = round(self.width), round(self.height)
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">'
+            f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif" font-size="{SMALL:g}">'
         )
         return "\n".join([head, f"<title>{escape(title)}</title>", *self.parts, "</svg>"]) + "\n"
 
@@ -342,21 +342,25 @@ def _label(drawing: Diagram, x: float, y: float, text: str, color: str, behind: 
         drawing.parts.append(_text(x, y, text, SMALL, color))
 
 
+def _place(at: float) -> str:
+    return f"{at:.1f}".removesuffix(".0")
+
+
 def _text(x: float, y: float, text: str, size: float, color: str, bold: bool = False) -> str:
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{color}"{weight}>{escape(text)}</text>'
+    other = "" if size == SMALL else f' font-size="{size:g}"'
+    return f'<text x="{_place(x)}" y="{_place(y)}"{other} fill="{color}"{weight}>{escape(text)}</text>'
 
 
 def _rect(box: Rectangle, fill: str, stroke: str, radius: float) -> str:
-    return (
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:g}" '
-        f'fill="{fill}" stroke="{stroke}"/>'
-    )
+    x, y, width, height = map(_place, (box.x, box.y, box.width, box.height))
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> str:
+    ends = " ".join(f'{name}="{_place(at)}"' for name, at in (("x1", x0), ("y1", y0), ("x2", x1), ("y2", y1)))
     dash = ' stroke-dasharray="4 3"' if dashed else ""
-    return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{color}" stroke-width="1.3"{dash}/>'
+    return f'<line {ends} stroke="{color}" stroke-width="1.3"{dash}/>'
 
 
 def _arrow(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> Iterator[str]:
@@ -370,4 +374,4 @@ def _arrow(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool 
 def _head(x: float, y: float, dx: float, dy: float, color: str) -> str:
     back = x - 7 * dx, y - 7 * dy
     points = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
-    return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" fill="{color}"/>'
+    return f'<polygon points="{" ".join(f"{_place(a)},{_place(b)}" for a, b in points)}" fill="{color}"/>'
