@@ -234,6 +234,32 @@ def test_no_pixel_of_an_even_wall_stands_out_of_the_filtered_noise(wavelets: Wav
     assert (apart > 0.07).mean() < 2e-3
 
 
+def fireflies_of_agreeing_halves(size: tuple[int, int], noise: float) -> tuple[NDArray, NDArray, Halves, NDArray]:
+    """Film, features, halves, and which pixels (H, W): lone ones three times as bright as an even wall of irradiance 1,
+    by a rare path in either half of their samples."""
+    rng, features = np.random.default_rng(21), wall(size, samples=32)
+    parts = 1.0 + noise * rng.standard_normal((2, *features.shape))
+    lone = np.zeros(features.shape, bool)
+    lone[11::16, 9::16] = True
+    parts[:, lone] += 2.0
+    film = film_of(np.zeros((*features.shape, 3)), features, 32, rng)
+    film["sum"] = (8.0 * parts.sum(axis=0))[..., None]
+    return film, features, Halves((8.0 * parts[0]).astype(np.float32), np.full(features.shape, 16, np.float32)), lone
+
+
+def test_no_firefly_stays_whose_halves_agree(wavelets: Wavelets) -> None:
+    """Its light is spread, and not lost."""
+    film, features, halves, lone = fireflies_of_agreeing_halves((96, 96), 0.2)
+    found = run(wavelets, film, features, halves)[..., 0]
+    assert abs(found[lone] - 0.5).max() < 0.15  # it was 1 above
+    np.testing.assert_allclose(found.mean(), film["sum"][..., 0].mean() / 32, rtol=2e-3)
+
+
+def test_a_lone_bright_pixel_without_noise_stays(wavelets: Wavelets) -> None:
+    film, features, halves, _ = fireflies_of_agreeing_halves((96, 96), 0.0)
+    np.testing.assert_allclose(run(wavelets, film, features, halves), film["sum"] / 32, rtol=1e-3)
+
+
 def test_what_varies_by_more_than_noise_keeps_its_variance(wavelets: Wavelets) -> None:
     """Sharp stripes, as a mirror shows them, with little noise beside a patch of much."""
     rng, features = np.random.default_rng(13), wall(samples=32)

@@ -12,9 +12,14 @@ from viewer.cameras.floor_light import floor_light, floor_shares
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
 from viewer.scene.light import LUMINANCE, Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance
 from viewer.scene.sky import IRRADIANCE, studio
+from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 RADIUS, HEIGHT = 1.0, 2.0  # of a disc over the floor
+SCREEN, SCREEN_HALF = np.array([2.5, 4.0, 1.0]), 0.2  # the middle of a square that shines, and half of its side
 LAMPS = (
     Light("point", "lamp", (2.5, 4.0, 1.0), intensity=(9.0, 12.0, 4.0)),
     Light("point", "cellar", (0.0, -3.0, 1.0), intensity=(50.0, 50.0, 50.0)),
@@ -82,6 +87,47 @@ def test_shadows_are_those_of_all_directions(device: Any, lights: tuple[Light, .
         shares.append(wanted)
         assert found == pytest.approx(wanted, abs=0.008)
     assert np.ptp(shares) > 0.12
+    made.release()
+
+
+def beside_a_screen() -> tuple[Scene, np.ndarray, np.ndarray]:
+    """The disc and a small square that shines down through a texture; middles (N, 3) of its texels, and luminance times
+    area of each (N,)."""
+    texels = np.random.default_rng(4).integers(200, 256, (4, 4, 4), np.uint8)
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]]) * SCREEN_HALF + SCREEN
+    uvs = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    scene = under_a_disc(())
+    faces, kinds = np.int32([[0, 1, 2], [0, 2, 3]]), np.full(2, len(scene.materials), np.int32)
+    shining = Material("screen", (0.0, 0.0, 0.0, 1.0), emission=(160.0, 140.0, 120.0), emission_texture=0)
+    scene.meshes = [*scene.meshes, Mesh(np.float32(corners), faces, kinds, uvs=np.float32(uvs))]
+    scene.materials, scene.instances = [*scene.materials, shining], [*scene.instances, Instance(len(scene.instances))]
+    scene.textures = [Texture(Image(texels, "screen"), nearest=True)]
+    places = (np.arange(4) + 0.5) / 2 - 1
+    middles = np.stack(np.broadcast_arrays(places[None], 0.0, places[:, None]), axis=-1).reshape(-1, 3)
+    light = (linear_from_srgb(texels[..., :3] / 255) * shining.emission) @ LUMINANCE
+    return scene, middles * SCREEN_HALF + SCREEN, light.ravel() * SCREEN_HALF**2 / 4
+
+
+def test_a_shining_texture_brings_light_to_the_floor(device: Any) -> None:
+    """Beside the environment, whose light the screen takes as the disc does."""
+    environment, (scene, middles, light) = spotted(40.0), beside_a_screen()
+    made = Renderer(scene, device=device, machine="singlepass", environment=environment)
+    made.update(ground="shadow", background=(1.0, 1.0, 1.0))
+    floor, apart = made.prepared.lighting.backdrop.floor.height, []
+    ways, weights = directions()
+    around = environment.radiance(ways) @ LUMINANCE * weights
+    for x, z in ((0.0, 0.0), (-1.6, 0.3), (1.1, 1.2)):
+        at = np.array([x, floor, z])
+        met = abs(at + ways * ((SCREEN[1] - floor) / ways[:, 1:2]) - SCREEN).max(axis=1) < SCREEN_HALF
+        way = middles - at
+        far = np.linalg.norm(way, axis=1)
+        arriving = light * (way[:, 1] / far) ** 2 / far**2
+        through = around[passes(at, ways) & ~met].sum() + arriving[passes(at, way / far[:, None], far)].sum()
+        wanted = through / (around.sum() + arriving.sum())
+        apart.append(wanted - around[passes(at, ways) & ~met].sum() / around.sum())
+        made.update(camera=Camera((x, 1.0, z), (x, 0.0, z + 0.001), fov=1.0))
+        assert made.render(size=(8, 8), spp=256).linear.mean(dtype=np.float64) == pytest.approx(wanted, abs=0.01)
+    assert np.abs(apart).max() > 0.05
     made.release()
 
 

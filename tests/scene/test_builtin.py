@@ -291,6 +291,19 @@ def test_two_of_the_balls_are_mirrors() -> None:
     assert mirrors == moving and len(scene.lights) == 2
 
 
+@pytest.mark.parametrize("viewpoint", ["front", "top"])
+def test_the_rotor_is_seen_as_a_disc(viewpoint: str) -> None:
+    """Its blades are all in the picture, and lie apart: seen edge-on they are one dark line from side to side."""
+    scene, size = builtin.build("helicopter"), (512, 512)
+    (rotor,) = (each for each in scene.instances if each.name == "rotor")
+    blades = scene.meshes[rotor.mesh].positions @ rotor.transform[:3, :3].T + rotor.transform[:3, 3]
+    (camera,) = (each for each in scene.cameras if each.name == viewpoint)
+    places = camera.project(blades, size)
+    assert (places > 0).all() and (places < size).all()
+    width, height = np.ptp(places, axis=0)
+    assert height > 0.2 * width
+
+
 def test_the_hall_is_lit_through_its_openings_alone() -> None:
     """Nothing shines inside, and no ray from the nave's floor leaves through vault or walls but by an opening."""
     from viewer.scene.builtin.hall import RADIUS, SPRING

@@ -189,7 +189,8 @@ def helicopter() -> Scene:
             Material("glass", kind="phong", specular=0.3, exponent=200.0, reflectivity=0.4, double_sided=True),
         ],
         [
-            Camera((12.5, 10.5, 15.5), (-0.3, 8.6, -1.5), fov=48, name="front"),
+            # Well above the rotor, whose disc is a dark line across the sky where the eye is level with it.
+            Camera((14.0, 15.5, 17.0), (-0.3, 8.2, -1.5), fov=48, name="front"),
             Camera((-18.0, 12.0, -6.0), (0.0, 8.6, -2.0), fov=48, name="side"),
             Camera((2.0, 30.0, 6.0), (0.0, 6.0, -1.5), fov=46, name="top"),
         ],
