@@ -45,11 +45,17 @@ def svg(figure: Figure) -> str:
     attributes = re.sub(r'="[^"]*"', lambda each: _NUMBER.sub(_short, each[0]), text.getvalue())
     for long, short in (
         (r"\n\s*", "\n"),
-        (r"font-family: [^;\"]*", "font-family: sans-serif"),
+        (r"; font-family: [^;\"]*", ""),
+        ("<svg ", '<svg font-family="sans-serif" '),
         (r'<g id="[^"]*"', "<g"),
     ):
         attributes = re.sub(long, short, attributes)
-    return attributes
+    stroked = set(re.findall(r'<path id="([^"]*)"[^>]* style="stroke', attributes))
+    return _USE.sub(lambda use: use[1] + (f'{use[3]}"' if use[3] else "") if use[2] in stroked else use[0], attributes)
+
+
+# A marker: its fill is of each use, its stroke the path's, which each use names again.
+_USE = re.compile(r'(<use xlink:href="#([^"]*)"[^>]*?)( style="fill: [^;"]*)?(?: style="|; )stroke[^"]*"')
 
 
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")

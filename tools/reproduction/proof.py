@@ -48,6 +48,7 @@ FACTORS = (1.1, 0.9, 1.25, 0.8, 1.5, 0.67, 0.6, 2.0, 0.5, 3.0, 0.3, 10.0, 0.1, 1
 CHANGES = ("not", "+ 1", "- 1", *(f"x {each:g}" for each in FACTORS), "turn", "drop")
 PROBES = ("not", "x 2", "x 0", "turn", "drop")  # whether an input matters at all
 STARS = 3  # `ANY` in a place at most
+MOST = 300  # values of a result; more are no numbers but programs and scenes
 LAYOUT = ("model", "grades", "plots", "context", "registry", "shown", "kept", "timed", "stored", "page")
 Places = dict[Steps, Any]  # of inputs, with the value of each
 
@@ -158,7 +159,8 @@ def _computed(registered: Registered, stored: Measurements) -> Places:
 
         def seen(*arguments: Any, _value: Any = value, _name: str = name, **named: Any) -> Any:
             made = _value(*arguments, **named)
-            for path, leaf in leaves(made):
+            inner = list(itertools.islice(leaves(made), MOST + 1))
+            for path, leaf in inner if len(inner) <= MOST else ():
                 found.setdefault((own.__name__.removeprefix(PACKAGE), _name, *path), leaf)
             return made
 
@@ -176,6 +178,7 @@ def _constants(having: Sequence[ModuleType], homes: str) -> Places:
         if homes in title:
             for name, value in list(vars(home).items()):
                 if (name, id(value)) in names:
+                    names.remove((name, id(value)))
                     place = title.removeprefix(PACKAGE), name
                     found.update({(*place, *path): leaf for path, leaf in leaves(value)})
     return found
