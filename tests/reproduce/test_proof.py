@@ -112,6 +112,7 @@ def test_markers_keep_what_their_path_does_not_have() -> None:
     axes.plot([1, 2], [3, 4], "o", color="#2f6fab")
     axes.scatter(range(80), range(80), color=["#d1772e", "#3f8f4f"] * 40)  # of many one path, without a style
     text = plots.svg(figure)
+    assert text.count("<g ") == text.count("</g>") > 0 and "<g>" not in text
     paths = dict(re.findall(r'<path id="([^"]*)" d="[^"]*"(?: style="([^"]*)")?', text))
     uses = re.findall(r'<use xlink:href="#([^"]*)"[^>]*?(?: style="([^"]*)")?/>', text)
     drawn = {(paths[name], style) for name, style in uses}

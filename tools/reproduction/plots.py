@@ -48,16 +48,31 @@ def svg(figure: Figure) -> str:
         (r"; font-family: [^;\"]*", ""),
         ("<svg ", '<svg font-family="sans-serif" '),
         (r'<g id="[^"]*"', "<g"),
+        (r' transform="rotate\(-0 [^"]*"', ""),
     ):
         attributes = re.sub(long, short, attributes)
+    attributes = _ungrouped(attributes)
     stroked = set(re.findall(r'<path id="([^"]*)"[^>]* style="stroke', attributes))
     return _USE.sub(lambda use: use[1] + (f'{use[3]}"' if use[3] else "") if use[2] in stroked else use[0], attributes)
 
 
+def _ungrouped(text: str) -> str:
+    """Without the groups that have no attributes."""
+    kept: list[bool] = []  # of the groups around
+
+    def tag(found: re.Match[str]) -> str:
+        if found[0].endswith("/>"):
+            return ""
+        if found[0] != "</g>":
+            kept.append(found[0] != "<g>")
+            return found[0] if kept[-1] else ""
+        return found[0] if kept.pop() else ""
+
+    return re.sub(r"\n\n+", "\n", re.sub(r"<g\b[^>]*>|</g>", tag, text))
+
+
 # A marker: its fill is of each use, its stroke the path's, which each use names again.
 _USE = re.compile(r'(<use xlink:href="#([^"]*)"[^>]*?)( style="fill: [^;"]*)?(?: style="|; )stroke[^"]*"')
-
-
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
