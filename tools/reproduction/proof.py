@@ -48,6 +48,7 @@ FACTORS = (1.1, 0.9, 1.25, 0.8, 1.5, 0.67, 0.6, 2.0, 0.5, 3.0, 0.3, 10.0, 0.1, 1
 CHANGES = ("not", "+ 1", "- 1", *(f"x {each:g}" for each in FACTORS), "turn", "drop")
 PROBES = ("not", "x 2", "x 0", "turn", "drop")  # whether an input matters at all
 STARS = 3  # `ANY` in a place at most
+OURS = ("viewer.", ".simulators.", "_drawings")  # modules whose constants are settings of what is computed
 MOST = 300  # values of a result; more are no numbers but programs and scenes
 LAYOUT = ("model", "grades", "plots", "context", "registry", "shown", "kept", "timed", "stored", "page")
 Places = dict[Steps, Any]  # of inputs, with the value of each
@@ -67,7 +68,7 @@ class Proof:
 
 
 def search(registered: Registered, stored: Measurements) -> tuple[list[Proof], list[Grade]]:
-    """Of a section the proofs, and the checks and cells that nothing turns over.
+    """Of a section the proofs, each by the first of `CHANGES` that does it, and what nothing turns over.
 
     Claims, tests and cells are turned over by what is measured, else computed, else printed; the papers' arithmetic by
     what is printed alone.
@@ -147,14 +148,13 @@ def _printed(registered: Registered, stored: Measurements) -> Places:
 
 
 def _computed(registered: Registered, stored: Measurements) -> Places:
-    """What functions of other modules give that the section's module names, and the constants of the simulators and
-    the renderer that it has."""
+    """What functions of other modules give that the section's module names, and the constants that it has of ours."""
     own = sys.modules[registered.make.__module__]
     found: Places = {}
     for name, value in list(vars(own).items()):
         home = getattr(value, "__module__", None) or ""
         plain = isinstance(value, FunctionType) or hasattr(value, "__wrapped__")
-        if not plain or home == own.__name__ or home.rpartition(".")[2] in LAYOUT or "drawings" in home:
+        if not plain or home == own.__name__ or home.rpartition(".")[2] in LAYOUT:
             continue
 
         def seen(*arguments: Any, _value: Any = value, _name: str = name, **named: Any) -> Any:
@@ -166,7 +166,9 @@ def _computed(registered: Registered, stored: Measurements) -> Places:
 
         with broken(None), patch.object(own, name, seen):
             run.make(Changed(stored), registered)
-    return {**found, **_constants([own], "viewer."), **_constants([own], ".simulators.")}
+    for homes in OURS:
+        found |= _constants([own], homes)
+    return found
 
 
 def _constants(having: Sequence[ModuleType], homes: str) -> Places:
@@ -197,8 +199,9 @@ PHASES: tuple[tuple[str, Callable[[Registered, Measurements], Places], tuple[str
 HEADS = ("tally", "check, or cell of a table", "input", "changed where", "by", "from", "to", "what it says then")
 INTRODUCTION = """Each check of <a href="report.html">the report</a>, and each graded cell of its tables, was made to
 say the opposite once, by a change of one of its inputs: of a measurement, of a number that a paper prints, or of what
-is computed while the page is made, by as little as was found to do it. * stands for all of a kind: all views or runs
-are changed alike. turn puts each value in the place of the one before, drop leaves out the first. Made by
+is computed while the page is made. The first change that does it is listed, of values alone and then of all of a kind
+alike, which * stands for: of counts one more and one less, then factors from 1.1 and 0.9 to 1000 and -1. turn puts each
+value in the place of the one before, drop leaves out the first. Made by
 <code>python tools/reproduce.py --prove FOLDER</code>."""
 STYLE = """body { font: 14px/1.4 sans-serif; margin: 2em } table { border-collapse: collapse }
 td, th { text-align: left; vertical-align: top; padding: 2px 8px; border-bottom: 1px solid #dfe3e8 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.simulators.photons import bitonic_passes, bitonic_sort, route, search
+from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search
 from viewer.base.paths import shaders
 from viewer.photons.sort import list_size
 
@@ -24,7 +24,6 @@ SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
 DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.2, 0.4], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
 MIXED_UP = "m and its square were mixed up: 65,536 cells need m = 4"
-FULL = 255  # of a stencil of eight bits
 POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 
 
@@ -180,7 +179,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         name = "increment and wrap" if wraps else "increment"
         cells = (1024 // edge) ** 2
         printed = exact(STENCIL_EDGES[1], cells, MIXED_UP) if edge == STENCIL_EDGES[0] else unprinted(cells)
-        held = f"{name}: a texel that has come to {FULL} stays there and takes every later photon"
+        held = f"{name}: a texel that has come to {STENCIL_LARGEST} stays there and takes every later photon"
         left = exact(texels, kept, held) if edge in (2, STENCIL_EDGES[0]) else unprinted(kept)
         rows.append((f"m = {edge}, {name}", texels, left, printed))
         if edge < 16:
