@@ -1,8 +1,8 @@
 """The proof that the report's checks can fail: of each check and graded cell a change of its inputs that turns it over.
 
 Inputs are the stored measurements, the papers' printed numbers, and what sections compute while the page is made. One
-value of them is changed, or one alike in all views or runs, by as little as does it; the section is made again, and
-the grade compared.
+value of them is changed, or one alike in all views or runs, by more and more until it does; the section is made again,
+and the grade compared.
 """
 
 from __future__ import annotations

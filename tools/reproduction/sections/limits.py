@@ -51,8 +51,8 @@ def limits(context: Context) -> Iterator[Part]:
         "D 5.4.1",
         "24-bit floats address too few texels for real scenes.",
         [LARGEST_INTEGERS < BUNNY_VOXELS, LARGEST_INTEGERS < TRIANGLES],
-        f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest {TRIANGLES:,} "
-        "triangles",
+        f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest "
+        f"{TRIANGLES:,} triangles",
         ARITHMETIC,
     )
 
