@@ -4,8 +4,9 @@ Renders, counts and simulates what the papers publish, and writes FOLDER/report.
 with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json, and all that was measured in
 FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
 today, and measures nothing; ``--update FOLDER --only SECTION ...`` measures these sections again and makes the page of
-all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. Results are kept in the folder while
-they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
+all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. ``--prove FOLDER`` changes what they
+are made of until each check says the opposite, and lists that in FOLDER/proof.html. Results are kept in the folder
+while they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from reproduction.context import Context
+    from reproduction.registry import Registered
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
@@ -46,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", type=Path, default=Path(FOLDER), metavar="FOLDER", help=f"else {FOLDER}")
     parser.add_argument("--from", dest="stored", type=Path, metavar="FOLDER", help="its measurements: none are made")
     parser.add_argument("--update", type=Path, metavar="FOLDER", help="its sections measured again, the page of all")
+    parser.add_argument("--prove", type=Path, metavar="FOLDER", help="its checks made to fail, the list of it")
     parser.add_argument("--timed", action="store_true", help="what is of a clock; with --update nothing else")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
     parser.add_argument("--list", action="store_true", help="the sections, and the places in the papers")
@@ -95,6 +98,8 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
         raise ViewerError("-o", "names nothing", "name a folder")
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ViewerError(f"-o {arguments.output}", "is a file", "name a folder")
+    if arguments.prove is not None:
+        return _prove(arguments.prove, wanted)
     began = time.perf_counter()
     command = " ".join(["python tools/reproduce.py", *_without_output(given)])
     with TerminalProgress() as progress:
@@ -119,6 +124,20 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
+
+
+def _prove(folder: Path, wanted: Sequence[Registered]) -> int:
+    """Write the list of what turns checks over; 1 where nothing does so with one."""
+    from reproduction import proof
+    from reproduction.stored import Measurements
+
+    with TerminalProgress() as progress:
+        left = proof.prove(folder, wanted, Measurements.read(folder, "--prove"), _Lines(progress))
+    for section, grades in left.items():
+        for each in grades:
+            print(f"{section}: nothing turns over the {each.kind} '{each.name}': {each.said}")
+    print(f"wrote {folder / proof.FILE}")
+    return 1 if left else 0
 
 
 def _made(context: Context) -> str:

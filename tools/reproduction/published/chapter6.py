@@ -68,5 +68,6 @@ TILES_GAIN = (2, 10)  # section 6.4.3; of 6.3.3 follow 2.0 and 6.8
 READ_BACK_SHARE = ("about 10 %", "60 % and more")  # of the build, few photons and many (6.4.2)
 STENCIL_EDGES = (16, 65_536)  # m, and cells of a buffer of 1024 x 1024, as printed
 LARGEST_GRID = 40  # cells along a side of what 65,536 are enough for (D 6.2.2), or approximately are (P3 2.2.2)
+CAPTION_NEAREST, CAPTION_REJECTED = 4, 1  # of figure 6.6: k, and photons rejected because k have been counted
 INTERACTIVE = "one or two seconds"  # to rebuild and converge, geometry or light moved
 WINDOWS = {"P3": 160, "D": 256}  # pixels along a side of the interactive window

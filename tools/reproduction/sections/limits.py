@@ -51,8 +51,9 @@ def limits(context: Context) -> Iterator[Part]:
     yield Conclusion(
         "D 5.4.1",
         "24-bit floats address too few texels for real scenes.",
-        [LIMITS["2004"].integers < BUNNY_VOXELS, LIMITS["2004"].integers < TRIANGLES],
-        f"131,072 texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest {TRIANGLES:,} triangles",
+        [LARGEST_INTEGERS < BUNNY_VOXELS, LARGEST_INTEGERS < TRIANGLES],
+        f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest "
+        f"{TRIANGLES:,} triangles",
         ARITHMETIC,
     )
 
@@ -62,11 +63,11 @@ def _table() -> Table:
     for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
         rows.append((what, *(_limit(year, what) for year in YEARS)))
     rows.append(("registers", unprinted("-"), beside("16 or 32", "-", REGISTERS)))
-    most = LIMITS["2004"].integers
-    whole = np.arange(4 * most, dtype=np.float32)
+    whole = np.arange(4 * LARGEST_INTEGERS, dtype=np.float32)
     exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
     texels = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1]
     longest = max(row.instructions for row in TABLE_5_3.values())
+    board = int(LIMITS_PRINTED["2004"]["instructions"])
     digits = "the emulated format keeps other digits"
     checks = (
         Check(
@@ -82,23 +83,23 @@ def _table() -> Table:
             "texels of 256 x 512: as many as an address of 24-bit floats tells apart (D 5.4.1)",
             f"{LARGEST_INTEGERS:,}",
             f"{texels:,}",
-            texels == most,
+            texels == LARGEST_INTEGERS,
             "a texture of as many texels as there are addresses",
         ),
         Check(
             ARITHMETIC,
             "voxels of the bunny's published grid, 98 x 64 x 163, are more than an address tells apart",
-            f"> {most:,}",
+            f"> {LARGEST_INTEGERS:,}",
             f"{BUNNY_VOXELS:,}",
-            most < BUNNY_VOXELS,
+            LARGEST_INTEGERS < BUNNY_VOXELS,
             "fewer would fit",
         ),
         Check(
             ARITHMETIC,
             "the longest published kernel (table 5.3) fits into the board's instructions",
-            f"<= {LIMITS['2004'].instructions}",
+            f"<= {board}",
             longest,
-            longest <= LIMITS["2004"].instructions,
+            longest <= board,
             "a longer one would not have run",
         ),
     )

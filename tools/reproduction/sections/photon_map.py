@@ -16,7 +16,14 @@ from ..context import Context
 from ..grades import beside, exact, unprinted
 from ..memory_drawings import draw_photon_memory
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
-from ..published.chapter6 import LARGEST_GRID, READ_BACK_SHARE, SORT_PASSES, STENCIL_EDGES
+from ..published.chapter6 import (
+    CAPTION_NEAREST,
+    CAPTION_REJECTED,
+    LARGEST_GRID,
+    READ_BACK_SHARE,
+    SORT_PASSES,
+    STENCIL_EDGES,
+)
 from ..registry import section
 
 BUS = "not comparable: another bus, or none where the device is the processor itself; and no numbers are printed of "
@@ -331,14 +338,14 @@ def knn_grid(context: Context) -> Iterator[Part]:
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
     yield Check(OWN, "Photons of our run that are counted", 4, counted, counted == 4, "another run than drawn")
     yield Check(OWN, "Photons of our run that k or the radius rejects", 2, rejected, rejected == 2, "another run")
-    four = search(POINT, DRAWN, 4, RADIUS, 3)[0]
-    by_k = sum(not step.taken and not step.beyond for step in four)
+    as_said = search(POINT, DRAWN, CAPTION_NEAREST, RADIUS, 3)[0]
+    by_k = sum(not step.taken and not step.beyond for step in as_said)
     yield Check(
         ARITHMETIC,
-        "With the caption's k = 4: photons that are rejected because k have been counted",
-        1,
+        f"With the caption's k = {CAPTION_NEAREST}: photons that are rejected because k have been counted",
+        CAPTION_REJECTED,
         by_k,
-        by_k == 1,
+        by_k == CAPTION_REJECTED,
         "the caption says four; what is drawn is the search of three",
     )
 

@@ -119,10 +119,10 @@ def photon_settings(context: Context) -> Iterator[Part]:
         same = all(a == b for a, b in both)
         what = f"{name}: size, grid, k, light and light samples are the published ones"
         checks.append(Check(OWN, what, "yes", "yes" if same else "no", same, "the preset has others"))
-        number, most = int(np.prod(theirs.grid)), (1024 // FOOTPRINT) ** 2
+        number, most = int(np.prod(theirs.grid)), STENCIL_EDGES[1]
         what = f"{name}: cells of the grid in a stencil buffer of 1024 x 1024 with m = {FOOTPRINT}"
         fits, why = number <= most, "the grid has more cells than the buffer"
-        checks.append(Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{number:,}", fits, why))
+        checks.append(Check(ARITHMETIC, what, f"<= {most:,}", f"{number:,}", fits, why))
         if stored is not None:
             close = abs(stored / theirs.stored - 1) <= STORED
             checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))

@@ -135,12 +135,6 @@ def _described(plain: dict[str, Instructions]) -> Table:
     )
 
 
-def _words(kernel: str, theirs: float, ours: float) -> Cell:
-    if theirs == ours:
-        return Cell(theirs, ours, True, "agrees: equal")
-    return beside(theirs, ours, RECORDS)
-
-
 def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: dict[str, Instructions]) -> Table:
     rows: list[tuple[Any, ...]] = []
     checks: list[Check] = []
@@ -151,7 +145,7 @@ def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: 
         if mine is not None:
             number = mine.several if machine == "SIMD" else mine.branching
         states = f"{name}: {', '.join(PUBLISHED_KERNELS[kernel][name])}"
-        cells = [_words(kernel, a, b) for a, b in zip(theirs[1:], ours, strict=True)]
+        cells = [beside(a, b, RECORDS) for a, b in zip(theirs[1:], ours, strict=True)]
         instructions = _instructions(kernel, theirs.instructions, number, plain)
         rows.append((kernel, states, instructions, *(cells if machine == "SIMD" else cells[:3])))
     if machine == "SIMD":

@@ -33,7 +33,7 @@ def table_6_2(context: Context) -> Iterator[Part]:
     rows: list[tuple[Any, ...]] = []
     for name, theirs in TABLE_6_2.items():
         mine = ours.get(name, {})
-        rows.append((name, *(_cell(part, old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
+        rows.append((name, *(_cell(old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
     rows += [(f"of it {name}", *map(unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2]
     note = (
         "Inst: all; TEX: texture fetches; Addr: for addresses; Pack: for packing. Published are what the Cg compiler "
@@ -74,12 +74,8 @@ RULES = "not comparable: another set of instructions, with integers, and several
 ADDRESSES = 0.25  # as the instructions of table 5.1: the same algorithm, another set of instructions
 
 
-def _cell(part: str, theirs: int, mine: Any) -> Cell:
-    if mine == "-":
-        return beside(theirs, mine, NOT_HERE)
-    if theirs == mine:
-        return Cell(theirs, mine, True, "agrees: equal")
-    return beside(theirs, mine, RULES)
+def _cell(theirs: int, mine: Any) -> Cell:
+    return beside(theirs, mine, NOT_HERE if mine == "-" else RULES)
 
 
 def _share(ours: dict[str, dict[str, int]], words: str) -> str:

@@ -97,10 +97,9 @@ def _vectors() -> Iterator[Part]:
         shown = ", ".join(f"{each:.4f}" for each in found[:2])
         within = off < ANGLE_BOUND
         yield Check(OWN, f"{what}: direction at {ANGLE:g} degrees", text, shown, within, bound=f"to {ANGLE_BOUND:g}")
-    one = len(directions(ANGLE, inside=True)) == 1
-    yield Check(
-        OWN, "beyond the critical angle only the reflected ray goes on", "1 ray", "1 ray" if one else "2", one, ""
-    )
+    rays = len(directions(ANGLE, inside=True))
+    what, why = "beyond the critical angle only the reflected ray goes on: rays", "light that leaves glass is refracted"
+    yield Check(OWN, what, 1, rays, rays == 1, why)
 
 
 def _arrays(context: Context) -> Iterator[Part]:
