@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import plots, proof, run
+from reproduction import proof, run
 from reproduction.broken import Break, changed, leaves, made_with, turned
 from reproduction.context import Context
 from reproduction.grades import near
@@ -105,16 +104,3 @@ def test_the_list_is_read_as_it_is_written(tmp_path: Path) -> None:
     listed = {"table_3": [proof.Proof(CLAIM, "a <b> & c", made, "1", "0.5", "differs: < 1 / 2")]}
     proof.write(tmp_path / "proof.html", listed)
     assert list(proof.read(tmp_path / "proof.html")) == [("table_3", listed["table_3"][0])]
-
-
-def test_markers_keep_what_their_path_does_not_have() -> None:
-    figure, axes = plots.figure()
-    axes.plot([1, 2], [3, 4], "o", color="#2f6fab")
-    axes.scatter(range(80), range(80), color=["#d1772e", "#3f8f4f"] * 40)  # of many one path, without a style
-    text = plots.svg(figure)
-    assert text.count("<g ") == text.count("</g>") > 0 and "<g>" not in text
-    paths = dict(re.findall(r'<path id="([^"]*)" d="[^"]*"(?: style="([^"]*)")?', text))
-    uses = re.findall(r'<use xlink:href="#([^"]*)"[^>]*?(?: style="([^"]*)")?/>', text)
-    drawn = {(paths[name], style) for name, style in uses}
-    assert ("stroke: #2f6fab", "fill: #2f6fab") in drawn
-    assert {("", f"fill: {color}; stroke: {color}") for color in ("#d1772e", "#3f8f4f")} <= drawn
