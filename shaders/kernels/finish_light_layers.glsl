@@ -1,24 +1,7 @@
-// Adds a finished sample's layers to the pixel's sums, as finish_path adds their sum to the film: scaled as one where it
-// is clamped, and dropped as one where it is broken.
-#include "interface/path.glsl"
-
-const uint SPLIT_BROKEN = 0x71800000u;  // the bits of 2^100, see film/accumulate.glsl
+// Adds a finished sample's layers to the pixel's sums, and lets the next one of its film begin.
+#include "lib/add_light_split.glsl"
 
 int finish_light_layers(in LightSplit split, in Film film, inout LightSums sums) {
-    vec3 direct = split.direct_diffuse + split.direct_glossy + split.direct_transmission;
-    vec3 whole = split.emission + direct + split.indirect_diffuse + split.indirect_glossy + split.indirect_transmission;
-    uvec3 magnitude = floatBitsToUint(whole) & 0x7FFFFFFFu;
-    float largest = max(whole.x, max(whole.y, whole.z));
-    float scale = path_clamp > 0.0 && largest > path_clamp ? path_clamp / largest : 1.0;
-    if (!any(greaterThanEqual(magnitude, uvec3(SPLIT_BROKEN)))) {
-        sums.emission += split.emission * scale;
-        sums.direct_diffuse += split.direct_diffuse * scale;
-        sums.direct_glossy += split.direct_glossy * scale;
-        sums.direct_transmission += split.direct_transmission * scale;
-        sums.indirect_diffuse += split.indirect_diffuse * scale;
-        sums.indirect_glossy += split.indirect_glossy * scale;
-        sums.indirect_transmission += split.indirect_transmission * scale;
-    }
-    sums.count += 1.0;
+    add_light_split(split, sums);
     return sums.count < film.count ? EXIT_AGAIN : EXIT_DONE;
 }

@@ -4,7 +4,7 @@
 int sort_arrival(in Path path, in LightShare share, inout Radiance portion, inout LightSplit split) {
     if (path.depth == 0) {
         vec3 none = vec3(0.0);
-        split = LightSplit(none, none, none, none, none, none, none);
+        split = LightSplit(none, none, none, none, none, none, none, none);
     }
     sort_portion(path.depth, share, portion, split);
     return EXIT_DONE;

@@ -3,6 +3,7 @@
 void sort_portion(int surfaces, LightShare share, inout Radiance portion, inout LightSplit split) {
     vec3 through = portion.rgb * share.transmitted, back = portion.rgb - through;
     vec3 matte = back * share.diffuse, glossy = back - matte;
+    split.whole += portion.rgb;
     if (surfaces == 0) {
         split.emission += portion.rgb;
     } else if (surfaces == 1) {

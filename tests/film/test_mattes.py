@@ -164,3 +164,22 @@ def test_words_for_several_layers() -> None:
     assert expanded(["light"], paths=False) == LIGHT_LAYERS
     assert channels("crypto_asset")[3:5] == ("CryptoAsset00.A", "CryptoAsset01.R")
     assert channels("uv") == ("uv.U", "uv.V") and channels("object") == ("object",) and channels("x") == ("x",)
+
+
+def test_pixels_of_one_number_and_of_many_are_ranked_alike() -> None:
+    """Ids and coverages of a layer against counts by a dictionary, of numbers drawn for pixels that see up to nine."""
+    draw, width, samples = np.random.default_rng(3), 24, 16
+    seen = (draw.integers(0, 9, (samples, width)) * (np.arange(width) % 3) + np.arange(width) % 4) % 9
+    seen[:, 5], seen[:3, 7] = -1, -1
+    counted = coverage.Coverage(width, 9)
+    for each in seen:
+        counted.add(each)
+    bits = np.array([cryptomatte.name_bits(f"thing {k}") for k in range(9)], np.uint32)
+    layer = cryptomatte.layer_of(counted.pairs(), bits, np.full((1, width), samples))[0]
+    for pixel in range(width):
+        counts = {k: int((seen[:, pixel] == k).sum()) for k in range(9)}
+        order = sorted((k for k in counts if counts[k]), key=lambda k: (-counts[k], k))[: cryptomatte.RANKS]
+        places = np.zeros(2 * cryptomatte.RANKS, np.float32)
+        places[: 2 * len(order) : 2] = bits[order].view(np.float32)
+        places[1 : 2 * len(order) : 2] = [counts[k] / samples for k in order]
+        assert layer[pixel].tobytes() == places.tobytes(), pixel

@@ -17,6 +17,7 @@ from viewer.stream.compile.link import LinkedProgram
 PROGRAMS = {
     **{name: program.make for name, program in PICTURES.items()},
     "light layers": light_layers,
+    "sorted paths": lambda levels: light_layers(levels, traced=True),
     "visibility": lambda levels: visibility(levels, True, True),
 }
 

@@ -86,6 +86,74 @@ def test_adaptive_pictures_and_films_that_go_on(device) -> None:
     renderer.release()
 
 
+def seen_over_a_floor(**options: Any) -> dict[str, Any]:
+    """Options of a picture before a backdrop."""
+    return {"environment": "sky", "ground": "shadow", "background": "gradient"} | options
+
+
+def gloss_and_lamp() -> Scene:
+    """A coated sphere, and a smaller one beside it that shines, both on the floor."""
+    gloss = Material("gloss", (0.6, 0.3, 0.2, 1.0), kind="principled", roughness=0.3)
+    ball = 0.5 * places.sphere(2)
+    lamp = 0.3 * places.sphere(2) + np.array([0.9, -0.2, 0.0], np.float32)
+    meshes = [places.flat(ball), places.flat(lamp, 1)]
+    return places.scene(meshes, [gloss, places.material(0.1, 2.0)], Camera((0.5, 1.2, 2.5), (0.3, 0, 0), fov=50.0))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"background": "environment"},
+        {"background": "1,1,1", "ground": "none"},
+        {"background": "blur=20", "ground": "none"},
+        {"background": "transparent"},
+        {"fisheye": 150.0, "ground": "none", "background": "environment"},
+        {"clamp": 0.2},
+        {"eye_rays": "shared", "ground": "none"},
+    ],
+    ids=str,
+)
+def test_backdrops_and_what_a_floor_mirrors_are_in_layers(device, options) -> None:
+    renderer = Renderer(gloss_and_lamp(), program="path", device=device, **seen_over_a_floor(**options))
+    plain = renderer.render(SIZE, spp=6)
+    picture = renderer.render(SIZE, spp=6, layers="light")
+    assert picture.linear.tobytes() == plain.linear.tobytes()
+    assert_whole(picture)
+    again = renderer.render(SIZE, spp=6, layers="light", film=plain.film)  # its paths are traced once more
+    for name in LIGHT_LAYERS:
+        assert np.abs(again.layers[name] - picture.layers[name]).max() <= ROUNDING * picture.linear.max(), name
+    renderer.release()
+
+
+def test_what_a_floor_mirrors_is_glossy(device) -> None:
+    """Of the floor itself nothing is matte, and what is left of the backdrop is seen itself."""
+    scene, options = gloss_and_lamp(), seen_over_a_floor(background="0.5,0.5,0.5", pixel_filter="point")
+    renderer = Renderer(scene, program="path", device=device, **options)
+    layers = renderer.render(SIZE, spp=16, layers="light,triangle").layers
+    floor = layers["triangle"] < 0
+    assert layers["direct_glossy"][floor].max() > 0.02 and layers["indirect_glossy"][floor].max() > 1e-3
+    for name in ("direct_diffuse", "indirect_diffuse", "direct_transmission", "indirect_transmission"):
+        assert not layers[name][floor].any(), name
+    seen = layers["emission"][floor]
+    assert (seen <= 0.5 + 1e-6).all() and seen.min() < 0.4 and layers["emission"][~floor].max() > 1.9
+    renderer.release()
+
+
+def test_paths_are_sorted_as_they_are_traced(device) -> None:
+    """A new picture with layers of light traces its paths once; one of a film that is there traces them again."""
+    renderer = Renderer("cornell", program="path", device=device)
+    tried = []
+    sampler = renderer.sampler
+    light, renderer.sampler.light_layers = sampler.light_layers, lambda *args: tried.append(1) or light(*args)
+    picture = renderer.render((24, 24), spp=3, layers="light")
+    assert not tried
+    again = renderer.render((24, 24), spp=3, layers="light", film=renderer.render((24, 24), spp=3).film)
+    assert tried
+    assert all(again.layers[name].tobytes() == picture.layers[name].tobytes() for name in LIGHT_LAYERS)
+    renderer.release()
+
+
 def test_a_matte_wall_under_one_light_is_direct_and_diffuse(device) -> None:
     wall = places.alone(
         places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]])), places.material(0.5)

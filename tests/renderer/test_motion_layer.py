@@ -78,6 +78,19 @@ def test_a_camera_and_an_object_that_move(device, accel, program) -> None:
     renderer.release()
 
 
+def test_an_object_that_moves_along_an_axis_before_a_camera_at_rest(device) -> None:
+    renderer = Renderer(pair(), program="cast", device=device)
+    shown(renderer)
+    along = np.eye(4)
+    along[0, 3] = -0.25
+    renderer.move({1: along})
+    found, at, instance = shown(renderer)
+    moved = (instance == 1)[..., None]
+    assert np.abs(found - np.where(moved, centres() - pixels(FROM, at - along[:3, 3]), 0)).max() < CLOSE
+    assert not found[~moved[..., 0]].any() and (found[moved[..., 0], 0] < -2).all()
+    renderer.release()
+
+
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_a_mesh_in_another_pose(device, accel) -> None:
     start = pair()

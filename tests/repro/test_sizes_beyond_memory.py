@@ -35,6 +35,13 @@ def test_to_the_byte(monkeypatch) -> None:
     check_memory((32768, 32768), True)
 
 
+def test_sums_of_light_are_textures_beside_the_film() -> None:
+    def textures(*layers: str) -> int:
+        return picture_bytes((64, 48), True, layers, True) - picture_bytes((64, 48), True, layers)
+
+    assert textures("emission") - textures("uv") == textures("light") - textures() == 64 * 48 * 6 * 16
+
+
 @pytest.mark.parametrize("program", ["cast", "path"])
 def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) -> None:
     monkeypatch.setattr(footprint, "available", lambda: 16 << 30)

@@ -159,6 +159,7 @@ class FilmBuffer(Buffer):
         self, device: Device, size: tuple[int, int], film: Film | None = None, corner: tuple[int, int] = (0, 0)
     ) -> None:
         """film : samples to continue from. corner : as of `Buffer`."""
+        self.light: Buffer | None = None  # of `LIGHT_SUMS` and the same size: the light of all samples in layers
         super().__init__(device, FILM, size, corner)
         self.brought_to(0 if film is None else int(film.count.min()))
         self.reduction: FilmError | None = None  # of `error`, compiled on first use
@@ -207,6 +208,8 @@ class FilmBuffer(Buffer):
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
+        if self.light is not None:
+            self.light.clear()
         self.half = self._level = 0
         self.convergence_history = {}, {}, {}
         self.sample_budget = self._held = None
@@ -314,10 +317,9 @@ class FilmBuffer(Buffer):
     def release(self) -> None:
         """Free the textures."""
         super().release()
-        if self.chosen is not None:
-            self.chosen.release()
-        if self.halves is not None:
-            self.halves.release()
+        for beside in (self.chosen, self.halves, self.light):
+            if beside is not None:
+                beside.release()
         if self.reduction is not None:
             self.reduction.release()
 

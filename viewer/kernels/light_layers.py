@@ -23,7 +23,9 @@ LIGHT_SHARE = Record(
     Field("transmitted", "float", about="1: it comes through that surface; 0: it is reflected"),
 )
 LIGHT_SPLIT = Record(
-    "LightSplit", *(Field(name, "vec3", "linear sRGB", about="of the sample") for name in LIGHT_LAYERS)
+    "LightSplit",
+    *(Field(name, "vec3", "linear sRGB", about="of the sample") for name in LIGHT_LAYERS),
+    Field("whole", "vec3", "linear sRGB", about="their sum, added up in the order of path tracing"),
 )
 LIGHT_SUMS = Record(
     "LightSums",
@@ -50,6 +52,18 @@ FINISH_LIGHT_LAYERS = Kernel(
     (IN("split", LIGHT_SPLIT), IN("film", FILM), INOUT("sums", LIGHT_SUMS)),
     exits=("again", "done"),
     needs=("path_settings",),
+)
+# In place of it, where the samples are added to the film, too.
+FINISH_SORTED_PATH = Kernel(
+    "finish_sorted_path",
+    (IN("split", LIGHT_SPLIT), INOUT("film", FILM), INOUT("sums", LIGHT_SUMS)),
+    exits=("again", "done"),
+    needs=("path_settings",),
+)
+SORT_FLOOR = Kernel(
+    "sort_floor",
+    (INOUT("share", LIGHT_SHARE), INOUT("portion", RADIANCE), INOUT("split", LIGHT_SPLIT)),
+    exits=("done",),
 )
 
 

@@ -31,25 +31,29 @@ class BackdropStates:
         return tuple(name for group in self.groups for name in group)
 
 
-def backdrop_states(kind: str, surface: str, end: str) -> BackdropStates:
-    """The states of a kind of `BACKDROPS`. surface : where camera rays that have met one go on; end : where those do
-    that have not. Raises WiringError for an unknown kind."""
+def backdrop_states(
+    kind: str, surface: str, end: str, mirrored: str = "", radiance: str = "radiance"
+) -> BackdropStates:
+    """The states of a kind of `BACKDROPS`. surface : where camera rays that have met one go on, mirrored : after the
+    floor, if not there; end : where those do that have not. radiance : the stream of their light. Raises WiringError
+    for an unknown kind."""
     if kind not in BACKDROPS:
         raise WiringError("backdrop", f"no kind '{kind}'", f"one of {', '.join(BACKDROPS[1:])}")
     if not kind:
         return BackdropStates((), surface)
+    to = {"radiance": radiance}
     if kind == "plain":
-        seen = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end})
+        seen = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end}, to)
         return BackdropStates((seen,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
-    shadow, mirrored = Call("setup", then="floor_light"), Call("setup", then="mirrored")
-    exits: dict[str, Target] = {"surface": surface, "shadow": shadow, "mirror": "mirror", "end": end}
+    light, image = Call("setup", then="floor_light"), Call("setup", then="mirrored")
+    exits: dict[str, Target] = {"surface": surface, "shadow": light, "mirror": "mirror", "end": end}
     lit, met = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
     return BackdropStates(
         (
-            State("backdrop", backdrop.SEE_FLOOR, exits),
-            State("floor_light", paths.RESOLVE_SHADOW, {"done": "mirror"}),
-            State("mirror", backdrop.MIRROR_FLOOR, {"ray": mirrored}),
-            State("mirrored", backdrop.MEET_MIRRORED, {"surface": surface, "end": end}),
+            State("backdrop", backdrop.SEE_FLOOR, exits, to),
+            State("floor_light", paths.RESOLVE_SHADOW, {"done": "mirror"}, to),
+            State("mirror", backdrop.MIRROR_FLOOR, {"ray": image}),
+            State("mirrored", backdrop.MEET_MIRRORED, {"surface": mirrored or surface, "end": end}, to),
         ),
         "backdrop",
         (("->backdrop", "backdrop"), lit, met),

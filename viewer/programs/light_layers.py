@@ -7,10 +7,13 @@ and occlusion are the visibility of lights and environment from the first hits o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from viewer.kernels import light_layers as steps
 from viewer.kernels import light_layers as visible
 from viewer.kernels import paths
 from viewer.kernels.records import LIGHT_CONTEXT, RADIANCE
+from viewer.programs.backdrop import backdrop_states
 from viewer.programs.first_hits import sample_streams
 from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -24,13 +27,23 @@ def light_layers(
     volumes: bool = False,
     nested: bool = False,
     resampled: bool = False,
+    backdrop: str = "",
+    traced: bool = False,
 ) -> Program:
     """Pixels, their film and the sums of its layers, to which the film's samples are added; arguments are those of
-    `path_trace`."""
+    `path_trace`. traced : samples are added to the film, too, as `path_trace` adds them."""
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     follow = Call("setup", then=arrive)
+    seen = backdrop_states(backdrop, arrive, "sort_last", "sort_floor", "portion")
+    eye = Call("setup", then=seen.first)
+    begin = State("begin", steps.BEGIN_LIGHT_LAYERS, {"ray": eye, "done": DONE})
+    finish = State("finish", steps.FINISH_LIGHT_LAYERS, {"again": "begin", "done": DONE})
+    if traced:
+        begin = replace(begin, kernel=paths.BEGIN, streams=TO_PORTION)
+        finish = replace(finish, kernel=steps.FINISH_SORTED_PATH)
+    floor = {"sort_floor": State("sort_floor", steps.SORT_FLOOR, {"done": arrive})} if backdrop == "floor" else {}
     streams = sample_streams("rays", traversal)
     del streams["radiance"]
     return Program(
@@ -44,10 +57,12 @@ def light_layers(
             "sums": steps.LIGHT_SUMS,
         },
         inputs=("pixel", "film", "sums"),
-        results=("sums",),
+        results=("film", "sums") if traced else ("sums",),
         states=(
-            State("begin", steps.BEGIN_LIGHT_LAYERS, {"ray": follow, "done": DONE}),
+            begin,
             *traversal.states,
+            *seen.states,
+            *floor.values(),
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": "sort", "end": "sort_last"}, TO_PORTION),
             State("sort", steps.SORT_ARRIVAL, {"done": light}),
@@ -59,15 +74,16 @@ def light_layers(
             State("sort_light", steps.SORT_LIGHT, {"done": "scatter"}),
             State("scatter", paths.SCATTER, {"ray": "share_scatter", "end": "finish"}),
             State("share_scatter", steps.SHARE_SCATTER, {"done": follow}),
-            State("finish", steps.FINISH_LIGHT_LAYERS, {"again": "begin", "done": DONE}),
+            finish,
         ),
         start="begin",
         order=(
-            *(*arriving, "sort", "sort_last", *channel, "light", "->resolve", "resolve", "share_light", "sort_light"),
-            *("scatter", "share_scatter", "finish", "begin"),
+            *(*seen.order, *floor, *arriving, "sort", "sort_last", *channel, "light", "->resolve", "resolve"),
+            *("share_light", "sort_light", "scatter", "share_scatter", "finish", "begin"),
         ),
-        groups=dict.fromkeys(("ray", "surface"), (*arrivals(arriving, nested), ("->resolve", "resolve"))),
+        groups=dict.fromkeys(("ray", "surface"), (*seen.groups, *arrivals(arriving, nested), ("->resolve", "resolve"))),
         resumes=True,
+        limit="path_samples" if traced else "",
         stacked=("context", "share", "split"),  # of what was before, which the first surface has not
     )
 

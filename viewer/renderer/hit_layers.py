@@ -76,14 +76,15 @@ class HitLayers:
         flat = hits.reshape(-1)
         instances = self.of.prepared.instance_numbers(flat)
         triangles = self.of.triangles(flat, instances)
+        places = positions(camera, hits) if {"position", "motion"} & self.layers.keys() else None
         for name, layer in self.layers.items():
             if name == "uv":
                 layer[...] = self.of.uvs(flat, instances, triangles).reshape(layer.shape)
             elif name == "position":
-                layer[...] = positions(camera, hits)
+                layer[...] = places
             elif name == "motion":
-                if before is not None:
-                    layer[...] = motion(self.of, camera, before, hits, positions(camera, hits))
+                if before is not None and places is not None:
+                    layer[...] = motion(self.of, camera, before, hits, places)
             elif name == "material":
                 layer[...] = self.of.materials(instances, triangles).reshape(hits.shape)
             elif name in NAMES:

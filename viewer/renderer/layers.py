@@ -65,10 +65,22 @@ def path_layers(
     return {*light, *hidden}
 
 
+def sorts_light(renderer: RendererParts, made: Mapping[str, NDArray]) -> bool:
+    """Whether layers of light are among a new picture's, by name, and its own paths may be sorted into them."""
+    if not renderer.progressive or made.keys().isdisjoint(LIGHT_LAYERS):
+        return False
+    return renderer.sampler.sorts_light(renderer.settings, renderer.camera)
+
+
 def light_layers(
     renderer: RendererParts, film: FilmBuffer, layers: dict[str, NDArray], progress: Report | None = None
 ) -> None:
-    """Fill the layers of light, arrays by name, of the samples that a path traced film has."""
+    """Fill the layers of light, arrays by name, of the samples that a path traced film has: those sorted with it, or
+    by the same paths once more."""
+    if film.light is not None:
+        with renderer.device.current():
+            means(film.light, layers)
+        return
     with renderer.device.current():
         sums = Buffer(renderer.device, LIGHT_SUMS, film.size)
     try:
@@ -77,12 +89,17 @@ def light_layers(
             if progress is not None:
                 progress(share, "layers of light")
         with renderer.device.current():
-            found = sums.fields((*layers, "count"))
-        for name, layer in layers.items():
-            np.divide(found[name], np.maximum(found["count"], 1)[..., None], out=layer)
+            means(sums, layers)
     finally:
         with renderer.device.current():
             sums.release()
+
+
+def means(sums: Buffer, layers: Mapping[str, NDArray]) -> None:
+    """Fill layers (H, W, 3), fields of the sums' record by name, with the means of their samples."""
+    found = sums.fields((*layers, "count"))
+    for name, layer in layers.items():
+        np.divide(found[name], np.maximum(found["count"], 1)[..., None], out=layer)
 
 
 def visibility_layers(

@@ -38,6 +38,9 @@ def motion(
     rows = np.flatnonzero(instances >= 0)
     here = positions.reshape(-1, 3)[rows]
     was = _earlier(of, before.scene, flat[rows], instances[rows], here)
+    if camera == before.camera:
+        moved = (was != here).any(axis=1)
+        rows, here, was = rows[moved], here[moved], was[moved]
     # Both are projected, so that what stands still has no motion at all.
     left = rows % size[0] < size[0] / 2  # of a stereo pair each half is seen by an eye of its own
     for eye, half in ((-1, left), (1, ~left)):

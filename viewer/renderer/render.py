@@ -20,7 +20,7 @@ from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers, sorts_light
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.sampling.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
 from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
@@ -90,6 +90,7 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         state=state,
         counting=wanted.counting,
         layers={} if renderer.progressive else placed.traced(made),
+        sorts_light=film is None and not wanted.counting and sorts_light(renderer, made),
     )
     try:
         if ranged is not None:

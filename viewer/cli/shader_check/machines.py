@@ -124,7 +124,8 @@ def _backdrops(scene: Scene, accel: str, device: Device) -> Jobs:
         )
         traversal, mark = LEVELS[renderer.structure.levels], f"{accel}, {background}"
         for kind in ("plain", "floor"):
-            for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind)):
+            layers = light_layers(traversal, backdrop=kind, traced=True)
+            for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind), layers):
                 yield _single(renderer, program, f"{mark}, {kind}")
         for make in PICTURES.values():
             if "backdrop" in make.parameters:

@@ -51,9 +51,11 @@ def layer_of(
     up. ids : bits of the names. samples : (H, W) of each pixel.
     """
     height, width = samples.shape
-    most = max(1, len(ids))
-    keys, counts = summed(pairs[0] * most + pairs[1], pairs[2])
-    found, times = ranked(keys // most, keys % most, counts, height * width, RANKS)
+    most, (pixels, numbers, counts) = max(1, len(ids)), pairs
+    alone = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
+    keys, sums = summed((pixels * most + numbers)[~alone], counts[~alone])
+    found, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
+    found[pixels[alone], 0], times[pixels[alone], 0] = numbers[alone], counts[alone]
     out = np.zeros((height * width, RANKS, 2), np.float32)
     there = found >= 0
     out[..., 0][there] = ids[found[there]].view(np.float32)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.film.layers import LAYERS, SERIES, expanded
+from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
 from viewer.kernels.records import FEATURES, FILM, HALF
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
@@ -33,6 +34,8 @@ def picture_bytes(
     if progressive and not {"depth", "normal", "albedo"}.isdisjoint(sizes):
         each += FEATURES.dtype.itemsize
         textures += FEATURES.texels * 16
+    if progressive and not sizes.keys().isdisjoint(LIGHT_LAYERS):
+        textures += LIGHT_SUMS.texels * 16
     return size[0] * size[1] * (each + (textures if software else 0))
 
 

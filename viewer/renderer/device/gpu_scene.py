@@ -331,9 +331,10 @@ class GpuScene:
             return PICTURES["cast"], {"layers": True}
         return PICTURES[settings.program], _form(self.prepared, settings)
 
-    def light_layers(self, settings: Settings) -> tuple[Program, tuple[Any, ...]]:
-        """The program that sorts the light of the settings' paths, and its key."""
+    def light_layers(self, settings: Settings, traced: bool = False) -> tuple[Program, tuple[Any, ...]]:
+        """The program that sorts the light of the settings' paths, and its key. traced : it traces the film, too."""
         form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
+        form |= {"traced": True} if traced else {}
         key = (light_layers, self.structure.levels, *form.items())
         if key not in self._programs:
             self._programs[key] = light_layers(LEVELS[self.structure.levels], **form)

@@ -108,7 +108,12 @@ class Sampler:
             elif hits.mode == "raster":
                 view = settings, plan.camera, plan.size
                 ahead = scene.raster.over(scene.prepared, *view, shape, not progressive, paths)
-        buffers = {"film": film} if progressive and film is not None else {}
+        buffers: dict[str, Buffer] = {"film": film} if progressive and film is not None else {}
+        if film is not None and film.light is not None:
+            settings = self._at_once(plan).settings
+            program, form = scene.light_layers(settings, traced=True)
+            key = scene.key(("light layers", form), program, settings, shape)
+            buffers["sums"] = film.light
         run = TileRun(program, (key, settings), shape, uniforms, buffers, counting)
         sweep = _Sweep(run, part_size[0] * part_size[1], ahead, hits.once, photons)
         samples = plan.samples
@@ -237,6 +242,11 @@ class Sampler:
             uniforms |= _tones((WHITE, WHITE) if white else tones)
         yield from self._fill(plan, program, key, {"features": buffer}, uniforms)
         buffer.brought_to(max(buffer.samples, plan.samples))
+
+    def sorts_light(self, settings: Settings, camera: Camera) -> bool:
+        """Whether the paths of pictures may be sorted as they are traced, into the film's `FilmBuffer.light`: that pass
+        is too large for GPUs, and finds its first hits by rays."""
+        return self.scene.device.limits is None and self.scene.first_hits(settings, camera).mode == "rays"
 
     def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the

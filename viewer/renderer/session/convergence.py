@@ -6,9 +6,10 @@ import math
 import time
 from dataclasses import replace
 
-from viewer.film.device_film import FilmBuffer
+from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import NEXT_LOOK, Stop, bound
 from viewer.film.film import Film
+from viewer.kernels.light_layers import LIGHT_SUMS
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import NOISE_AFTER, OnShow, ScheduledFrame
@@ -116,12 +117,18 @@ class Convergence:
         self._began = time.perf_counter()
         self.film.release()
 
-    def fill(self, renderer: RendererParts, size: tuple[int, int], film: Film | None) -> None:
-        """Without previews: samples are added to those of a film, or to none. size : (width, height), pixels."""
+    def fill(
+        self, renderer: RendererParts, size: tuple[int, int], film: Film | None, sorts_light: bool = False
+    ) -> None:
+        """Without previews: samples are added to those of a film, or to none. size : (width, height), pixels.
+        sorts_light : and their light to layers, of a new film."""
         self.changed, self.complete = False, True
         if renderer.progressive:
             buffer = self.film.blank(renderer.device, size, film)
             self.film.take(buffer)
+            if sorts_light:
+                with renderer.device.current():
+                    buffer.light = Buffer(renderer.device, LIGHT_SUMS, size)
             if self.stop.error is None or not renderer.settings.adaptive:
                 with renderer.device.current():
                     buffer.even()

@@ -49,6 +49,7 @@ class Session:
     progressive programs. film : of the same picture, to go on from. state : where it is saved, when that is due and
     where `finish` is interrupted. counting : every pass, see `Stats`. layers : arrays by name that a program without a
     film fills beside the colour, see `viewer.film.layers`. bounce : only light of paths of this length counts.
+    sorts_light : into the layers of a new film, without a screen, see `FilmBuffer.light`.
 
     convergence : the picture on show, and how far it has come. progress : of the picture or the samples in progress,
     0 .. 1. seconds : of tracing in the last picture; waits : of the host for the device since the one before.
@@ -67,6 +68,7 @@ class Session:
         counting: bool = False,
         layers: dict[str, NDArray] | None = None,
         bounce: int | None = None,
+        sorts_light: bool = False,
     ) -> None:
         self.renderer: RendererParts | None = None
         self.size = (max(1, size[0]), max(1, size[1]))
@@ -86,7 +88,7 @@ class Session:
         if renderer is not None:
             self.use(renderer)
             if screen is None:
-                self.convergence.fill(renderer, self.size, film)
+                self.convergence.fill(renderer, self.size, film, sorts_light)
 
     @exclusive
     def use(self, renderer: RendererParts) -> None:
