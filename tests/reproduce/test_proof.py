@@ -71,13 +71,13 @@ def test_what_is_true_by_construction_is_found() -> None:
     # The papers' arithmetic is not turned over by what is measured.
     assert [each.name for each in left] == ["three is three", "of nothing printed"]
     said = {each.name: (each.made.place[3:], each.made.change, each.old, each.new, each.then) for each in found}
-    # By + 1 the value turns its check over, but the cell is gone: that proves nothing of either.
+    # Where the cell is gone, as by x 1.25, nothing is proved.
     # A cell that goes with the value is not turned over by it: x 0.8 and less leave it there.
     assert said == {
-        "three": (("value",), "- 1", "3", "2", "differs: 3 / 2"),
+        "three": (("value",), "x 0.8", "3", "2.4", "differs: 3 / 2.4"),
         "flag": (("flag",), "not", "yes", "no", "differs: yes / no"),
         "runs are long": (("runs", "*"), "x 10", "1", "10", "agrees: > 5 / [10.0, 20.0]"),
-        "t: x, a": (("value",), "- 1", "3", "2", "differs: 3 / 2"),
+        "t: x, a": (("value",), "x 0.8", "3", "2.4", "differs: 3 / 2.4"),
     }
 
 

@@ -43,9 +43,10 @@ from .registry import Registered
 from .stored import Measurements
 
 FILE = "proof.html"
-# From small changes to large ones, whatever is changed.
-FACTORS = (1.1, 0.9, 1.25, 0.8, 1.5, 0.67, 0.6, 2.0, 0.5, 3.0, 0.3, 10.0, 0.1, 100.0, 0.01, 0.0, 1000.0, -1.0)
-CHANGES = ("not", "+ 1", "- 1", *(f"x {each:g}" for each in FACTORS), "turn", "drop")
+# From small changes to large ones, whatever is changed; down first, as no share is more than one.
+SMALL, LARGE = (0.9, 1.1, 0.8, 1.25), (0.67, 1.5, 0.6, 0.5, 2, 0.3, 3, 0.1, 10, 0.01, 100, 0, 1000)
+FACTORS = tuple(tuple(f"x {each:g}" for each in factors) for factors in (SMALL, LARGE))
+CHANGES = ("not", *FACTORS[0], "- 1", "+ 1", *FACTORS[1], "turn", "drop")
 PROBES = ("not", "x 2", "x 0", "turn", "drop")  # whether an input matters at all
 STARS = 3  # `ANY` in a place at most
 OURS = ("viewer.", ".simulators.", "_drawings")  # modules whose constants are settings of what is computed
@@ -199,9 +200,9 @@ PHASES: tuple[tuple[str, Callable[[Registered, Measurements], Places], tuple[str
 HEADS = ("tally", "check, or cell of a table", "input", "changed where", "by", "from", "to", "what it says then")
 INTRODUCTION = """Each check of <a href="report.html">the report</a>, and each graded cell of its tables, was made to
 say the opposite once, by a change of one of its inputs: of a measurement, of a number that a paper prints, or of what
-is computed while the page is made. The first change that does it is listed, of values alone and then of all of a kind
-alike, which * stands for: of counts one more and one less, then factors from 1.1 and 0.9 to 1000 and -1. turn puts each
-value in the place of the one before, drop leaves out the first. Made by
+is computed while the page is made. A change that does it is listed; small ones are tried first, of values alone before
+those of all of a kind alike, which * stands for. turn puts each value in the place of the one before, drop leaves out
+the first. Made by
 <code>python tools/reproduce.py --prove FOLDER</code>."""
 STYLE = """body { font: 14px/1.4 sans-serif; margin: 2em } table { border-collapse: collapse }
 td, th { text-align: left; vertical-align: top; padding: 2px 8px; border-bottom: 1px solid #dfe3e8 }

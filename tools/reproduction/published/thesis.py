@@ -22,4 +22,5 @@ BANDWIDTH = {
     "device to host": {"CUDA": 1856.9, "OpenCL": 2265.7},
     "device to device": {"CUDA": 120509.5, "OpenCL": 38444.9},
 }
+REFLECTION = 2.0  # (6.8): r = d + 2 a, where a = (d . n) n / |n|^2
 MINUTE = 60.0  # seconds a scene, the camera moving all the time

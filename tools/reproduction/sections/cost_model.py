@@ -111,7 +111,6 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     share = simd.bytes_by_type["state"] / simd.total_bytes
     why = f"{100 * share:.0f} % of the bytes are states, read for all rays in every pass"
     inside = f"to {MATCH:g} times either way: instructions per byte over the Radeon's {radeon:.3f}"
-    limited = mimd.instructions_per_byte > radeon
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     traverse = simd.instructions[SETUP] + simd.instructions[STEP]
     equal = traverse / simd.instructions[INTERSECT]
@@ -138,14 +137,6 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
         ),
         Check(
             kind,
-            f"{name}: MIMD is limited by instructions",
-            f"> {radeon:.3f} (2.5 G / 12 GB)",
-            f"{mimd.instructions_per_byte:.2f}",
-            limited,
-            "the ratio of the two must be above the processor's own",
-        ),
-        Check(
-            kind,
             f"{name}: all bytes of MIMD are voxels and triangles",
             "0 % stream",
             f"{100 * stream:.1f} % stream",
@@ -156,11 +147,24 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     ]
 
 
+def limited(name: str, found: Mapping[str, Cost]) -> Check:
+    """Of a published view. Each kernel of table 5.1 alone is above the processor's ratio, so that by these kernels no
+    view could say otherwise: of ours it is not asked."""
+    radeon, ours = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"], found["MIMD"].instructions_per_byte
+    what, published = f"{name}: MIMD is limited by instructions", f"> {radeon:.3f} (2.5 G / 12 GB)"
+    why = "the ratio of the two must be above the processor's own"
+    return Check(ARITHMETIC, what, published, f"{ours:.2f}", ours > radeon, why)
+
+
 def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]:
     """A sentence of the text for each statement, tested on our views."""
     for paper, claim, words in SENTENCES:
         ours, theirs = ([check for check in checks if words in check.what] for checks in (own, printed))
         kept = sum(check.passed is True for check in theirs)
+        if not ours:
+            figures = ", ".join(str(check.ours) for check in theirs)
+            yield Conclusion(paper, claim, [check.passed for check in theirs], f"by table 5.1 {figures}", ARITHMETIC)
+            continue
         figure = ", ".join(str(check.ours) for check in ours)
         yield Conclusion(
             paper,
@@ -180,6 +184,7 @@ def make(context: Context) -> Iterator[Part]:
         works[name] = Workload(**measured.workload(context, name))
         ours[name] = costs(works[name], TABLE_5_1)
     printed = [check for name, found in theirs.items() for check in claims(ARITHMETIC, name, found)]
+    printed += [limited(name, found) for name, found in theirs.items()]
     note = "No paper prints these numbers: they are derived, the model over table 5.1 and figure 5.2 as printed."
     yield _table("Derived: published views, by the published kernels", theirs, sums() + printed, note)
     yield _bytes("Derived: published views, gigabytes by kernel of SIMD", theirs)

@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 
 from ..context import Context
 from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table, Text
-from ..published.thesis import SCENES
+from ..published.thesis import REFLECTION, SCENES
 from ..registry import section
 from ..shown import Shot, sheet
 from ..thesis_back_ends import DEPTH, SAME, SHARE
@@ -160,13 +160,15 @@ def _two_levels(context: Context) -> Iterator[Part]:
 
 def _rays(context: Context) -> Iterator[Part]:
     made = context.keep("angles", angles)
+    towards = -np.cos(np.radians(ANGLES))  # d . n of what comes to the surface
+    above = int((towards + REFLECTION * towards > 0).sum())
     yield Check(
         ARITHMETIC,
-        f"(6.8) as printed, r = d + 2 a, leaves the surface, at 0 to {ANGLES[-1]} degrees",
-        "r = d + 2 a",
-        f"r . n = 3 d . n, below it at all {len(ANGLES)}",
-        False,
-        "r = d - 2 a is meant",
+        f"(6.8) as printed, r = d + {REFLECTION:g} a: rays that leave the surface, at 0 to {ANGLES[-1]} degrees",
+        len(ANGLES),
+        above,
+        above == len(ANGLES),
+        "r . n = 3 d . n, below the surface; r = d - 2 a is meant",
     )
     yield Check(
         OWN,
