@@ -3,6 +3,7 @@ that part (6-12, 6-13)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from viewer.scene.texture import Image, Texture
 
 from ..context import Context
 from ..counted import faults
-from ..model import CLAIM, OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
 
@@ -36,6 +37,7 @@ SKY: dict[str, Any] = {"program": "whitted", "depth": 5, "environment": "sky"}
 PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
 # Textures in turn, and those of them that remain to be seen.
 HIDDEN = {"marble, grid, wood": "wood", "wood, marble, grid": "marble, grid"}
+SLANT = 45.0  # degrees from the normal, of a ray through the pane
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
@@ -59,6 +61,7 @@ def classic(context: Context) -> Iterator[Part]:
         "slab": replace(sheet, thickness=0.6, thickness_model="slab"),
     }
     yield _balls(context, "Figure 6-11: a pane of some thickness shifts what is behind it", panes, edge, pane=True)
+    yield Text(_shifts(panes["path"]))
     apart = (1.35, 1.5, 1.65)
     parts = {"one index": replace(GLASS, ambient=(1.0, 1.0, 1.0))}
     parts["an index for each channel"] = replace(parts["one index"], indices=apart)
@@ -66,6 +69,19 @@ def classic(context: Context) -> Iterator[Part]:
     sheets = {"one index": panes["path"], "an index for each channel": replace(panes["path"], indices=apart)}
     yield _balls(
         context, "Figure 6-13: dispersion in a pane: channels leave parallel, and apart", sheets, edge, pane=True
+    )
+
+
+def _shifts(pane: ClassicMaterial) -> str:
+    """How far a ray comes out beside its line, by both models of thickness."""
+    into = math.radians(SLANT)
+    within = math.asin(math.sin(into) / pane.indices[0])
+    path = pane.thickness * math.sin(into - within)
+    return (
+        f"A ray leaves a pane of thickness T as it came, beside its line. By the published model (path), T is its way "
+        f"inside at whatever angle, which the text calls an estimate: T sin(a1 - a2), at {SLANT:g} degrees and index "
+        f"{pane.indices[0]:g} {path / pane.thickness:.3f} T. A real slab shifts it by T sin(a1 - a2) / cos a2, "
+        f"{path / math.cos(within) / pane.thickness:.3f} T."
     )
 
 

@@ -108,6 +108,11 @@ def make(context: Context) -> Iterator[Part]:
     without = next((each["absent"] for each in found.values() if each["absent"]), "")
     if without:
         yield Absent("the OpenCL column", without)
+    yield Absent("a CUDA back end", "CUDA runs on no device here; fragment programs in one pass stand in its column")
+    yield Absent(
+        "a machine with a queue for each state (wavefront)",
+        "it wants compute shaders, which OpenGL 3.3 has not; the stream buffer is simulated (section The cost model)",
+    )
     yield from _tables(context, found, checks, long)
     yield from _claims(found)
     yield from _structures(context)
