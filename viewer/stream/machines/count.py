@@ -23,7 +23,7 @@ from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
 
 COUNT_MODES = ("query", "census")
-MANY = 0.9  # of the tiles, beyond which one square is faster
+MANY = 0.4  # of the tiles, beyond which one square is faster: on llvmpipe by two, were it all of them
 
 
 class Queries:
