@@ -120,7 +120,7 @@ class Multipass(PassMachine):
             yield from self._sweep_by_census(stage)
         elif self.mask.by_tiles:
             yield from self._sweep_by_tiles(stage)
-        elif self.device.software and not self._fused and not self.counting:
+        elif self.device.software_form and not self._fused and not self.counting:
             yield from self._sweep_by_exits(stage)
         else:
             yield from self._sweep_by_queries(stage)
@@ -167,16 +167,19 @@ class Multipass(PassMachine):
             rays[rest] = sum(before) - sum(count for k, count in enumerate(rays) if k != rest)
         return rays, bool(asked) and self.mask.lasts
 
-    def _narrow(self, stage: list[StepPass], active: int) -> None:
-        """Once half of a loop's rays have left it, keep the tiles with others for later passes: no ray comes back."""
+    def _narrow(self, stage: list[StepPass], rays: int) -> None:
+        """Once about half of a loop's ``rays`` have left it, keep the tiles with others for later passes: no ray comes
+        back."""
         census = self._alive.get(stage[0].step)
-        if active > self._kept // 2 or census is None or self.counting:
+        if rays > self._kept // 2 or census is None or self.counting:
             return
-        self._kept = active
+        self._kept = rays
         self.stats.count_passes += 1
         self.stats.waits += 1
         self._settle()
-        self._keep(census.take()[..., 1] > 0)
+        alive = census.take()[..., 1]
+        self.active = int(alive.sum())
+        self._keep(alive > 0)
 
     def _keep(self, alive: NDArray[np.bool_]) -> None:
         """Draw later passes on these tiles, if they are not too many."""
@@ -190,24 +193,26 @@ class Multipass(PassMachine):
         flow = self.flows[stage[0].step]
         tiles = LoopTiles(flow)
         while not tiles.over:
-            found = 0
             for group in flow.order:
                 came, some = 0, 1
                 while some > came * FEW and tiles.any(group):
                     some = 0
                     for k in group:
                         if tiles.any([k]):
-                            query = self.queries.take()
-                            self._draw(stage[k], query=query)
-                            rays = self.queries.read(query)
-                            self.stats.waits += 1
-                            tiles.note(k, np.full((1, 1), rays > 0))
-                            some += rays
+                            some += self._draw_whole(stage[k], tiles, k)
                             yield self._progress()
                     came = max(came, some)
-                    found += some
-            self.active = min(self.active, found)
-            self._narrow(stage, self.active)
+                    if len(group) > 1:
+                        self._narrow(stage, came)
+
+    def _draw_whole(self, entry: StepPass, tiles: LoopTiles, number: int) -> int:
+        """Draw a pass of a loop; its rays."""
+        query = self.queries.take()
+        self._draw(entry, query=query)
+        rays = self.queries.read(query)
+        self.stats.waits += 1
+        tiles.note(number, np.full((1, 1), rays > 0))
+        return rays
 
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Round by round, every pass inside a query read one round late, until a round without rays."""
