@@ -120,8 +120,8 @@ def test_rays_are_looked_for_where_exits_lead() -> None:
     assert draw(1, True, False) == [[False, False], [False, False], [True, False]]  # all that it served went on
     assert tiles.any([1, 2]) and not tiles.any([0, 1]) and not tiles.over
     assert draw(2, False, False) == [[False, False]] * 3 and tiles.over
-    assert flow.unknown([0]) == ([0], 1)  # the rest waits for the second
-    assert flow.unknown([1]) == ([2], None) and flow.unknown([0, 1]) == ([0, 1, 2], None)  # some may have left
+    assert flow.reached([0]) == ([0, 1], True)
+    assert flow.reached([1]) == ([2], False) and flow.reached([0, 1]) == ([0, 1, 2], False)  # some may have left
 
 
 def test_innermost_loops() -> None:

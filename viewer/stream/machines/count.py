@@ -47,10 +47,11 @@ class Queries:
         self._free += queries
 
 
-def waiting(mask: Mask, queries: Queries, numbers: Sequence[int]) -> list[int]:
-    """Rays waiting for each of these steps, by count passes over one mask. Waits for the device once."""
+def waiting(mask: Mask, queries: Queries, numbers: Sequence[int], masked: bool = False) -> list[int]:
+    """Rays waiting for each of these steps, by count passes over one mask, which may be there. Waits for the device
+    once."""
     asked = []
-    if mask.lasts:
+    if mask.lasts and not masked:
         mask.select(numbers[0])
     for number in numbers:
         asked.append(queries.take())

@@ -50,10 +50,7 @@ class Flow:
             tuple(tuple(names.index(name) for name in group) for group in order),
         )
 
-    def unknown(self, served: Sequence[int]) -> tuple[list[int], int | None]:
-        """The passes whose waiting rays must be counted once these are ``served``, and one that all the others wait
-        for, if no ray has left."""
+    def reached(self, served: Sequence[int]) -> tuple[list[int], bool]:
+        """The passes that rays may wait for once these are ``served``, in order, and whether all of those rays do."""
         found = [int(k) for k in np.flatnonzero(self.after[list(served)].any(axis=0))]
-        if not found or self.leaves[list(served)].any():
-            return found, None
-        return found[:-1], found[-1]
+        return found, bool(found) and not self.leaves[list(served)].any()

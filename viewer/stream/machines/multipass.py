@@ -153,19 +153,30 @@ class Multipass(PassMachine):
 
     def _waiting(self, stage: list[StepPass], before: list[int], served: Sequence[int]) -> tuple[list[int], bool]:
         """Rays waiting for each step, and whether the mask has them all: count passes for the steps that rays may have
-        come to from those ``served``, with ``before`` waiting. A counting machine counts all, as published."""
-        asked, rest = list(range(len(stage))), None
+        come to from those ``served``, with ``before`` waiting, until all are found. A counting machine counts all, as
+        published."""
+        reached, all_stay = list(range(len(stage))), False
         rays = [0 if k in served else count for k, count in enumerate(before)] or [0] * len(stage)
         if before and not self.counting:
-            asked, rest = self.flows[stage[0].step].unknown(served)
-        if asked:
+            reached, all_stay = self.flows[stage[0].step].reached(served)
+        self._settle()
+        if not all_stay:
             self.stats.waits += 1
-            self._settle()
-            for k, count in zip(asked, waiting(self.mask, self.queries, [stage[k].number for k in asked]), strict=True):
+            found = waiting(self.mask, self.queries, [stage[k].number for k in reached]) if reached else []
+            for k, count in zip(reached, found, strict=True):
                 rays[k] = count
-        if rest is not None:
-            rays[rest] = sum(before) - sum(count for k, count in enumerate(rays) if k != rest)
-        return rays, bool(asked) and self.mask.lasts
+            return rays, bool(reached) and self.mask.lasts
+        left, last, masked = sum(before[k] for k in served), reached.pop(), False
+        for k in reached:  # most go to the first ones
+            if not left:
+                break
+            self.stats.waits += 1
+            (count,) = waiting(self.mask, self.queries, [stage[k].number], masked)
+            masked = self.mask.lasts
+            left -= count - rays[k]
+            rays[k] = count
+        rays[last] += left
+        return rays, masked
 
     def _narrow(self, stage: list[StepPass], rays: int) -> None:
         """Once about half of a loop's ``rays`` have left it, keep the tiles with others for later passes: no ray comes
