@@ -161,7 +161,7 @@ class Multipass(PassMachine):
             reached, all_stay = self.flows[stage[0].step].reached(served)
         self._settle()
         if not all_stay:
-            self.stats.waits += 1
+            self.stats.waits += bool(reached)
             found = waiting(self.mask, self.queries, [stage[k].number for k in reached]) if reached else []
             for k, count in zip(reached, found, strict=True):
                 rays[k] = count
@@ -263,6 +263,7 @@ class Multipass(PassMachine):
                 while tiles.any(group):
                     asks = rounds >= asking
                     asking += (1 + rounds // ASK_AGAIN) * asks
+                    self.stats.waits += asks
                     for k in group:
                         found += self._draw_tiles(stage[k], tiles, k, asks)
                     rounds += 1
@@ -283,7 +284,6 @@ class Multipass(PassMachine):
         self.stats.tiles += count
         rays = np.zeros(kept.shape, np.int64)
         if asks:
-            self.stats.waits += 1
             rays[kept] = [self.queries.read(query) for query in queries]
         tiles.note(number, rays > 0 if asks else kept)
         return int(rays.sum())
