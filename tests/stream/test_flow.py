@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,6 +54,21 @@ def test_only_steps_that_rays_may_have_come_to_are_counted(device: Device, polic
     assert 2 * (1 + even) < found.count_passes <= 2 * (1 + even) + narrowed < published.stats.count_passes
 
 
+def test_steps_are_counted_until_all_rays_are_found(device: Device) -> None:
+    """From "take" rays go to "walk" or to itself; were they to go anywhere, most would be found before the end."""
+    published = ran(Multipass(device, NESTED.linked, SIZE, policy=Naive(), unroll=1, counting=True), NESTED)
+    passes = Counter(p.step for p in published.stats.passes)
+    machine = Multipass(device, NESTED.linked, SIZE, policy=Naive(), unroll=1)
+    first, flow = next((step, flow) for step, flow in machine.flows.items() if len(flow.after) == 4)
+    after = flow.after.copy()
+    after[2] = True
+    machine.flows[first] = replace(flow, after=after)
+    found = ran(machine, NESTED).stats
+    assert found.kernel_passes == published.stats.kernel_passes
+    everything = 4 + 2 * passes["enter"] + 3 * passes["walk"] + 3 * passes["take"] + passes["bounce"]
+    assert found.count_passes < everything
+
+
 @pytest.mark.parametrize("policy", [Sweep(), Naive()])
 @pytest.mark.parametrize("toy", [COLLATZ, NESTED], ids=["collatz", "nested"])
 def test_a_machine_may_be_left_after_every_pass(device: Device, toy: Toy, policy: Policy) -> None:
@@ -72,7 +89,7 @@ def test_a_sweep_draws_no_pass_without_a_ray_that_could_have_come(device: Device
 
     monkeypatch.setattr(Multipass, "_draw", drawn)
     ran(machine, COLLATZ)
-    for (before, rays), (name, _) in zip(order, order[1:], strict=False):
+    for (before, rays), (name, _) in pairwise(order):
         assert name != "odd" or (before == "even" and rays > 0)
     assert machine.stats.count_passes <= int(np.log2(RAYS)) + 2  # to find the tiles, none for a pass
 
@@ -85,7 +102,9 @@ def test_an_inner_loop_is_left_when_few_of_its_rays_are_in_it(device: Device, mo
         machine = Multipass(device, NESTED.linked, SIZE, unroll=1, mask=mask)
         served: list[str] = []
         draw = machine._draw
-        monkeypatch.setattr(machine, "_draw", lambda e, *a, _d=draw, _s=served, **k: (_s.append(e.step.name), _d(e, *a, **k))[1])
+        monkeypatch.setattr(
+            machine, "_draw", lambda e, *a, _d=draw, _s=served, **k: (_s.append(e.step.name), _d(e, *a, **k))[1]
+        )
         ran(machine, NESTED)
         wanted = simulate(NESTED, NESTED.fill(RAYS)).calls["bounce"].max()  # rounds of the outer loop, at least
         assert (served.count("bounce") == wanted) == least, (few, mask, served.count("bounce"), wanted)

@@ -9,7 +9,7 @@ from functools import cached_property
 from viewer.base.errors import WiringError
 from viewer.options.declare import suggestion
 from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record

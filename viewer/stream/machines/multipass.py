@@ -2,7 +2,9 @@
 
 A mask restricts each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
 Waiting for the device is the main cost. With occlusion queries (`--count query`) every pass of a `Sweep` counts its
-rays, read one round late; a pass without any ray for sure is skipped by conditional rendering. With a *census*
+rays, read one round late; a pass without any ray for sure is skipped by conditional rendering. Kernel by kernel, on a
+software driver, it is read at once, and a pass is drawn only where rays can have come to by the exits of those before
+it. With a *census*
 (`--count census`) rays are counted per tile of the stream after several rounds, and passes are then drawn only on tiles
 with rays.
 """
@@ -273,7 +275,7 @@ class Multipass(PassMachine):
             self.active = min(self.active, found)
 
     def _draw_tiles(self, entry: StepPass, tiles: LoopTiles, number: int, asks: bool = True) -> int:
-        """Draw a pass of a loop on its tiles, each inside a query if it ``asks``; the rays that it has found by then."""
+        """Draw a pass of a loop on its tiles, each inside a query if it ``asks``: the rays that it has found then."""
         kept = tiles.alive[number].copy()
         count = int(np.count_nonzero(kept))
         if not count:

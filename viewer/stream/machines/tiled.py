@@ -1,5 +1,5 @@
-"""The passes of a loop that may find a ray, by the program's exits and the queries read so far: for the whole stream, or
-tile by tile.
+"""The passes of a loop that may find a ray, by the program's exits and the queries read so far: for the whole stream,
+or tile by tile.
 
 Purcell 2004, sections 6.2.3 and 6.3.3, draws the radiance estimate as points of 16 x 16 pixels, without those in which
 a query has found no active pixel. That loop is one kernel; here it may have several, and rays alternate between them: a
@@ -19,8 +19,8 @@ from viewer.stream.machines.flow import Flow
 class LoopTiles:
     """The tiles of (rows, columns) in which each pass of a loop may find a ray.
 
-    Only these passes change the rays' state: a pass leaves no ray behind, but by its own exit, until one before it finds
-    a ray.
+    Only these passes change the rays' state: a pass leaves no ray behind, but by its own exit, until one before it
+    finds a ray.
     """
 
     def __init__(self, flow: Flow, shape: tuple[int, int] = (1, 1)) -> None:
