@@ -316,12 +316,12 @@ def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
 @pytest.mark.parametrize(
     ("given", "software", "cores", "told"),
     [
-        ({}, True, 2, ", about 60 s for 512 x 384"),
-        ({}, True, 4, ", about 30 s for 512 x 384"),
-        ({"spp": None}, True, 2, ", about 60 s for 512 x 384"),
+        ({}, True, 2, ", about 45 s for 512 x 384"),
+        ({}, True, 4, ", about 22 s for 512 x 384"),
+        ({"spp": None}, True, 2, ", about 45 s for 512 x 384"),
         ({"spp": 2, "size": (10, 10)}, True, 2, ", about 5 s for 10 x 10"),
         ({}, False, 2, ""),
-        ({"preset": "2004", "size": (256, 256), "spp": 64}, True, 2, ", about 11 min for 256 x 256 with 64 samples"),
+        ({"preset": "2004", "size": (256, 256), "spp": 64}, True, 2, ", about 15 min for 256 x 256 with 64 samples"),
     ],
 )
 def test_how_long_the_published_machine_takes(given, software, cores, told, monkeypatch) -> None:

@@ -109,7 +109,7 @@ def test_the_published_photon_machine_says_how_long_it_takes(capsys, monkeypatch
     assert all(np.array_equal(one[name], other[name]) for name in "RGB") and one["R"].max() > 0
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), True)
-    assert ", about 60 s for 512 x 384: " in line
+    assert ", about 45 s for 512 x 384: " in line
     (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), False)
     assert "about" not in line
 

@@ -44,10 +44,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 # Seconds of two cores under a software driver, kernel by kernel. Photons: for a map, and for a sample of a pixel;
-# ``ring`` takes 76 CPU seconds for 512 x 384, on a machine with other work. Paths: for the passes of a sample, whatever
-# the size, and for a pixel of it; a sample of the bunny takes 14 CPU seconds for 256 x 256, so measured.
-PHOTON_SECONDS, PIXEL_SECONDS = 5.0, 2.8e-4
-PATH_SECONDS, PATH_PIXEL_SECONDS = 1.0, 1.4e-4
+# ``ring`` takes 45 for 512 x 384. Paths: for the passes of a sample, whatever the size, and for a pixel of it; a sample
+# of the bunny takes 14 for 256 x 256. Both measured on a machine with little other work.
+PHOTON_SECONDS, PIXEL_SECONDS = 5.0, 2.03e-4
+PATH_SECONDS, PATH_PIXEL_SECONDS = 1.0, 1.94e-4
 WORTH_TELLING = 10.0
 
 
