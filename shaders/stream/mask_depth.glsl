@@ -4,5 +4,5 @@
 uniform sampler2D in_state;
 
 void main() {
-    gl_FragDepth = float(step_of(int(texelFetch(in_state, ivec2(gl_FragCoord.xy), 0).x))) * DEPTH_OF_STEP;
+    gl_FragDepth = float(step_of(int(textureLod(in_state, gl_FragCoord.xy / vec2(textureSize(in_state, 0)), 0.0).x))) * DEPTH_OF_STEP;
 }

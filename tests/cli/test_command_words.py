@@ -315,11 +315,12 @@ def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
 @pytest.mark.parametrize(
     ("given", "software", "cores", "told"),
     [
-        ({}, True, 2, ", about 7 min for 512 x 384"),
-        ({}, True, 4, ", about 4 min for 512 x 384"),
-        ({"spp": None}, True, 2, ", about 7 min for 512 x 384"),
+        ({}, True, 2, ", about 45 s for 512 x 384"),
+        ({}, True, 4, ", about 22 s for 512 x 384"),
+        ({"spp": None}, True, 2, ", about 45 s for 512 x 384"),
         ({"spp": 2, "size": (10, 10)}, True, 2, ", about 5 s for 10 x 10"),
         ({}, False, 2, ""),
+        ({"preset": "2004", "size": (256, 256), "spp": 64}, True, 2, ", about 15 min for 256 x 256 with 64 samples"),
     ],
 )
 def test_how_long_the_published_machine_takes(given, software, cores, told, monkeypatch) -> None:
@@ -327,10 +328,11 @@ def test_how_long_the_published_machine_takes(given, software, cores, told, monk
     known = {"preset": "2003", "machine": "multipass", "fuse": "none", "size": (512, 384), "spp": 1}
     said = presets.published_remark(argparse.Namespace(**{**known, **given}), software)
     assert said == [
-        f"preset 2003 is the published machine, one kernel in a pass{told}: --machine singlepass gives the same picture"
-        " in a small part of that time"
+        f"preset {given.get('preset', '2003')} is the published machine, one kernel in a pass{told}: "
+        "--machine singlepass gives the same picture in a small part of that time"
     ]
-    for other in ({"preset": "2002"}, {"machine": "singlepass"}, {"fuse": "ray"}):
+    few = {"preset": "2004", "size": (20, 10), "spp": 4}
+    for other in ({"preset": "2002"}, {"machine": "singlepass"}, {"fuse": "ray"}, few):
         assert presets.published_remark(argparse.Namespace(**{**known, **other}), software) == []
 
 

@@ -138,3 +138,14 @@ def test_scenes_of_few_triangles_are_rasterised() -> None:
     """For the pixels of the window: a hall in a usual one, a dragon in a large one."""
     assert rasterises(146_342, 960 * 540) and not rasterises(146_342, 320 * 180)
     assert rasterises(871_414, 1920 * 1080) and not rasterises(871_414, 960 * 540)
+
+
+def test_kernel_by_kernel_a_run_has_many_samples() -> None:
+    """Its passes are as many for one as for some; what the rules leave of the time is kept to."""
+    scheduler = Scheduler(interactive=False)
+    on_show = OnShow(SIZE, False, complete=True, most=64)
+    scheduler.note_frame(ScheduledFrame(SIZE, 1.0, 1, 1), 10.0)
+    assert scheduler.next(on_show, 1.0).added == 1
+    assert scheduler.next(replace(on_show, stepwise=True), 1.0).added == 16
+    assert scheduler.next(replace(on_show, stepwise=True, seconds_left=40.0), 1.0).added == 4
+    assert Scheduler().next(replace(on_show, stepwise=True), 1.0).added == 1

@@ -183,9 +183,9 @@ def rounds(stage: tuple[str, ...]) -> list[tuple[list[int], int]]:
     return found
 
 
-def test_a_sweep_tells_the_rays_of_all_states_of_its_loop(device) -> None:
+def test_a_sweep_tells_the_rays_of_all_states_of_its_loop(gpu_form) -> None:
     """A round is read a round late; the rays that all of its passes ran on are the most that are left."""
-    machine = Multipass(device, COLLATZ.linked, SIZE, policy=Sweep(), unroll=1)
+    machine = Multipass(gpu_form, COLLATZ.linked, SIZE, policy=Sweep(), unroll=1)
     fill(machine, COLLATZ)
     seen = [progress.active for progress in machine.run()]
     model = rounds(("even", "odd"))

@@ -123,8 +123,9 @@ def test_counts_of_every_mask(either, mask):
             check(Multipass(either, NESTED.linked, SIZE, fuse="odd", policy=policy, mask=mask, count=count), NESTED)
 
 
-def test_a_sweep_by_queries_waits_for_the_device_once_a_round(device):
-    machine = Multipass(device, COLLATZ.linked, SIZE, unroll=1)
+def test_a_sweep_by_queries_waits_for_the_device_once_a_round(gpu_form):
+    """A GPU, which works meanwhile."""
+    machine = Multipass(gpu_form, COLLATZ.linked, SIZE, unroll=1)
     check(machine, COLLATZ)
     calls = expected(COLLATZ).calls
     rounds = int((calls["even"] + calls["odd"]).max())  # at least the longest way, one of two steps at a time

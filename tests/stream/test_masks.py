@@ -11,11 +11,9 @@ from toys import COLLATZ, NESTED, simulate
 
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
-from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import StencilMask
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import EDGE, Naive, Sweep
-from viewer.stream.machines.tiled import TileLoop
 
 SIZE = (33, 7)
 
@@ -118,30 +116,6 @@ def test_a_part_of_the_rays_asks_of_all_tiles_once(device):
     machine.write("seed", COLLATZ.fill(48 * 32)["seed"].reshape(32, 48))
     machine.finish(0)
     assert 0 < machine.stats.tiles <= 2 * 2 * 6  # two passes, in a round and in the one before it is read
-
-
-def test_what_is_read_late_only_draws_more(device):
-    """Rays that a pass finds may wait for any of the loop; what it does not find does not wait for it."""
-    tiles = Tiles(device, (32, 16), 16)
-    queries = Queries(device)
-    loop = TileLoop(tiles, queries, 2)
-    answers: dict[int, list[int]] = {}
-    queries.read = lambda query: answers[id(query)].pop(0)  # type: ignore[method-assign]  # of no draw
-
-    def draw(number: int, *found: int) -> None:
-        asked = loop.ask(number)
-        assert len(asked) == len(found)
-        for query, rays in zip(asked, found, strict=True):
-            answers[id(query)] = [rays]
-
-    draw(0, 0, 3)
-    draw(1, 0, 0)
-    draw(0, 0, 0)  # drawn before anything is read
-    assert loop.read(but=1) == 3
-    np.testing.assert_array_equal(loop.empty[:, 0], [[True, False], [True, True]])
-    loop.read()
-    assert loop.over
-    same_bits(loop.empty, np.ones((2, 1, 2), bool))
 
 
 def test_tiles_are_uploaded_when_they_change(device):

@@ -34,7 +34,6 @@ from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.passes import STATE
 from viewer.stream.machines.policy import EDGE
-from viewer.stream.machines.tiled import TileLoop
 
 ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 
@@ -134,7 +133,7 @@ class _Bench:
     def run(self) -> None:
         """Mask and kernel, repeated, then a wait for the device."""
         context = self.device.context
-        loop = TileLoop(self.tiles, self.queries, 1)
+        alive = np.ones((self.tiles.rows, self.tiles.columns), bool)  # tiles with rays
         for _ in range(REPEATS):
             if self.device.texture_barrier is not None:
                 self.device.texture_barrier()
@@ -146,11 +145,12 @@ class _Bench:
                 self.drawing.shader.bind(name, texture)
             if not self.mask.by_tiles:
                 self.drawing.render()
-            elif queries := loop.ask(0):
+            elif alive.any():
+                self.tiles.keep(alive)
+                queries = [self.queries.take() for _ in range(self.tiles.count)]
                 self.drawing.render_each(queries)
-                loop.read(but=1)
+                alive[alive] = [self.queries.read(query) > 0 for query in queries]
             self.mask.leave()
-        loop.read()
         context.finish()
 
 

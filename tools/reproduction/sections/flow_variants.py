@@ -105,9 +105,9 @@ def _ms(found: timed.Timed) -> str:
 
 
 def _run(context: Context, mask: str, count: str, edge: int) -> dict[str, Any]:
-    """A picture and its counters."""
+    """A picture and its counters, of all passes of the published loop."""
     renderer = _renderer(context, mask, count)
-    picture = renderer.render((edge, edge), spp=1)
+    picture = renderer.render((edge, edge), spp=1, stats=True)
     stats = picture.stats
     renderer.release()
     return {

@@ -121,6 +121,9 @@ class Batches:
 
 INTERACTIVE = Batches(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
 HEADLESS = Batches(2.0, MOST_IN_RUN, 1.0)
+# Kernel by kernel a run's passes are short and many, and as many for a sample as for some: the last rays have them to
+# themselves.
+KERNEL_BY_KERNEL = Batches(240.0, MOST_IN_RUN, 1.0)
 
 
 class TileRows:
@@ -224,7 +227,7 @@ class OnShow:
     seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
     reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
     of this scene can be warped to the camera. scale : of the light of the picture on show. refilters : its film is to
-    be denoised again.
+    be denoised again. stepwise : it is traced kernel by kernel.
     """
 
     size: tuple[int, int]
@@ -240,6 +243,7 @@ class OnShow:
     warps: bool = False
     scale: float = 1.0
     refilters: bool = False
+    stepwise: bool = False
 
 
 @dataclass(frozen=True)
@@ -300,7 +304,8 @@ class Scheduler:
         if on_show.complete and on_show.refilters:
             return ScheduledFrame(size, 1.0, on_show.samples, 0)
         if on_show.complete:
-            seconds = min(self.batches.seconds, max(on_show.seconds_left, 0.0))
+            batches = KERNEL_BY_KERNEL if on_show.stepwise and self.batches is HEADLESS else self.batches
+            seconds = min(batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
             return ScheduledFrame(size, 1.0, on_show.samples + added, added)
         if not on_show.changed:

@@ -175,9 +175,12 @@ class Convergence:
 
     # -- what comes next -------------------------------------------------------------------------------------------
 
-    def on_show(self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None) -> OnShow:
+    def on_show(
+        self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None, stepwise: bool = False
+    ) -> OnShow:
         """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
-        progressive : the program adds samples. preview : where it is denoised."""
+        progressive : the program adds samples. preview : where it is denoised. stepwise : it is traced kernel by
+        kernel."""
         return OnShow(
             size,
             self.changed,
@@ -192,4 +195,5 @@ class Convergence:
             warps=preview is not None and preview.warps,
             scale=self.scale,
             refilters=self.refilters and self.film.buffer is not None,
+            stepwise=stepwise,
         )

@@ -365,7 +365,8 @@ class Session:
     def _begin(self, budget: float) -> None:
         """Begin the next frame, as the scheduler has it."""
         frames, convergence, renderer = self._frames, self.convergence, self._frames.renderer
-        on_show = convergence.on_show(self.size, self._moving, renderer.progressive, frames.preview)
+        stepwise = renderer.settings.stepwise
+        on_show = convergence.on_show(self.size, self._moving, renderer.progressive, frames.preview, stepwise)
         frame = self.scheduler.next(on_show, budget)
         anew, film = convergence.next(frame, renderer)
         frames.begin(frame, film, self.size, convergence.stop, anew)

@@ -9,7 +9,7 @@ from functools import cached_property
 from viewer.base.errors import WiringError
 from viewer.options.declare import suggestion
 from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record
@@ -374,25 +374,27 @@ class LinkedProgram:
 
     def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
         """Steps grouped by their loops, in topological order: a stage is served until no ray is left in it."""
-        of_state = {state: step for step in steps for state in step.states}
-
-        def successors(name: str) -> list[str]:
-            step = by_name[name]
-            out = []
-            for state in step.states:
-                out += [of_state[s].name for s in self.program.successors(state)]
-            return out
-
         by_name = {step.name: step for step in steps}
-        start = entry_state(self.program.start)
-        assert isinstance(start, str)
-        order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
-        stages = [[by_name[n] for n in (e.states() if isinstance(e, StateLoop) else [e])] for e in order]
+        stages = [[by_name[name] for name in flatten([element])] for element in self.order(steps)]
         for stage in stages:  # the policy orders the passes of a stage
             self._check_gathers(
                 f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]
             )
         return stages
+
+    def order(self, steps: Sequence[Step]) -> tuple[Element, ...]:
+        """Names of steps, nested by their loops."""
+        after, start = self.step_successors(steps), entry_state(self.program.start)
+        first = next(step.name for step in steps if start in step.states)
+        return weak_topological_order([step.name for step in steps], after.__getitem__, first)
+
+    def step_successors(self, steps: Sequence[Step]) -> dict[str, list[str]]:
+        """The steps that a ray served by each may wait for next, by name."""
+        of_state = {state: step.name for step in steps for state in step.states}
+        return {
+            step.name: list(dict.fromkeys(of_state[s] for name in step.states for s in self.program.successors(name)))
+            for step in steps
+        }
 
     def start_numbers(self) -> tuple[int, int]:
         """Initial (state, return state) of every ray."""

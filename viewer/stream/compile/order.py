@@ -35,6 +35,17 @@ def flatten(elements: Sequence[Element]) -> list[str]:
     return out
 
 
+def innermost(elements: Sequence[Element], states: Sequence[str]) -> list[tuple[str, ...]]:
+    """Those of the ``states`` in order, each alone but for the loops that have no loop inside."""
+    out: list[tuple[str, ...]] = []
+    for element in elements:
+        if isinstance(element, StateLoop) and any(isinstance(each, StateLoop) for each in element.body):
+            out += innermost([element.head, *element.body], states)
+        else:
+            out.append(tuple(flatten([element])))
+    return [group for group in out if group[0] in states]
+
+
 def weak_topological_order(
     states: Sequence[str],
     successors: Callable[[str], Sequence[str]],

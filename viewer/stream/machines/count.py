@@ -23,7 +23,7 @@ from viewer.stream.machines.common import COUNTS
 from viewer.stream.machines.mask import Mask, step_source
 
 COUNT_MODES = ("query", "census")
-MANY = 0.9  # of the tiles, beyond which one square is faster
+MANY = 0.4  # of the tiles, beyond which one square is faster: on llvmpipe by two, were it all of them
 
 
 class Queries:
@@ -47,10 +47,11 @@ class Queries:
         self._free += queries
 
 
-def waiting(mask: Mask, queries: Queries, numbers: Sequence[int]) -> list[int]:
-    """Rays waiting for each of these steps, by count passes over one mask. Waits for the device once."""
+def waiting(mask: Mask, queries: Queries, numbers: Sequence[int], masked: bool = False) -> list[int]:
+    """Rays waiting for each of these steps, by count passes over one mask, which may be there. Waits for the device
+    once."""
     asked = []
-    if mask.lasts:
+    if mask.lasts and not masked:
         mask.select(numbers[0])
     for number in numbers:
         asked.append(queries.take())

@@ -128,7 +128,8 @@ class PassMachine(Machine):
 
         Returns the number of rays of the pass, if the machine is counting.
         """
-        self._settle()
+        if not masked:  # else nothing was written since the count passes
+            self._settle()
         if self.snapshot is not None:
             self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
             self.mask.leave()

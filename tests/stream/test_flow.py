@@ -1,0 +1,152 @@
+"""Passes only where rays can have come to by the exits of a program, and on the tiles that hold some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from toys import COLLATZ, NESTED, Toy, simulate
+
+from viewer.stream.compile.order import StateLoop, innermost
+from viewer.stream.gl.device import Device
+from viewer.stream.machines.flow import Flow
+from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.multipass import FEW, Multipass
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from viewer.stream.machines.tiled import LoopTiles
+
+SIZE = (33, 7)
+RAYS = SIZE[0] * SIZE[1]
+
+
+def ran(machine: Multipass, toy: Toy) -> Multipass:
+    """After a run that gave the model's results."""
+    for _ in passes(machine, toy):
+        pass
+    return machine
+
+
+def passes(machine: Multipass, toy: Toy) -> Iterator[int]:
+    """The kernel passes at each yield of such a run."""
+    inputs = toy.fill(RAYS)
+    for name, array in inputs.items():
+        machine.write(name, array.reshape(SIZE[::-1]))
+    for progress in machine.run():
+        yield progress.passes
+    for name, array in simulate(toy, inputs).streams.items():
+        np.testing.assert_array_equal(machine.read(name).reshape(-1), array)
+
+
+@pytest.mark.parametrize("mask", ["depth", "stencil", "kill", "none"])
+@pytest.mark.parametrize("policy", [Naive(), Threshold(0.2, "active"), MostWork()])
+def test_only_steps_that_rays_may_have_come_to_are_counted(device: Device, policy: Policy, mask: str) -> None:
+    """From "odd" all rays go to "even": no count pass is needed. The policy takes the same passes."""
+    options = {"policy": policy, "unroll": 1, "mask": mask}
+    published = ran(Multipass(device, COLLATZ.linked, SIZE, counting=True, **options), COLLATZ)
+    found = ran(Multipass(device, COLLATZ.linked, SIZE, **options), COLLATZ).stats
+    assert found.kernel_passes == published.stats.kernel_passes
+    even = Counter(p.step for p in published.stats.passes)["even"]
+    narrowed = int(np.log2(RAYS)) + 2  # at most, as rays are halved
+    assert 2 * (1 + even) < found.count_passes <= 2 * (1 + even) + narrowed < published.stats.count_passes
+
+
+def test_steps_are_counted_until_all_rays_are_found(device: Device) -> None:
+    """From "take" rays go to "walk" or to itself; were they to go anywhere, most would be found before the end."""
+    published = ran(Multipass(device, NESTED.linked, SIZE, policy=Naive(), unroll=1, counting=True), NESTED)
+    passes = Counter(p.step for p in published.stats.passes)
+    machine = Multipass(device, NESTED.linked, SIZE, policy=Naive(), unroll=1)
+    first, flow = next((step, flow) for step, flow in machine.flows.items() if len(flow.after) == 4)
+    after = flow.after.copy()
+    after[2] = True
+    machine.flows[first] = replace(flow, after=after)
+    found = ran(machine, NESTED).stats
+    assert found.kernel_passes == published.stats.kernel_passes
+    everything = 4 + 2 * passes["enter"] + 3 * passes["walk"] + 3 * passes["take"] + passes["bounce"]
+    assert found.count_passes < everything
+
+
+@pytest.mark.parametrize("policy", [Sweep(), Naive()])
+@pytest.mark.parametrize("toy", [COLLATZ, NESTED], ids=["collatz", "nested"])
+def test_a_machine_may_be_left_after_every_pass(device: Device, toy: Toy, policy: Policy) -> None:
+    """Debug views look at its streams then."""
+    told = list(passes(Multipass(device, toy.linked, SIZE, policy=policy, unroll=1), toy))
+    assert sorted(set(told)) == list(range(1, told[-1] + 1))
+
+
+def test_a_sweep_draws_no_pass_without_a_ray_that_could_have_come(device: Device, monkeypatch) -> None:
+    """Each pass of "odd" follows one of "even" that found rays."""
+    order: list[tuple[str, int]] = []
+    draw, machine = Multipass._draw, Multipass(device, COLLATZ.linked, SIZE, unroll=1)
+
+    def drawn(self: Multipass, entry, *args, **kept):
+        waiting = int((machine.state.read()["at"] == machine.linked.program.number(entry.step.states[0])).sum())
+        order.append((entry.step.name, waiting))
+        return draw(self, entry, *args, **kept)
+
+    monkeypatch.setattr(Multipass, "_draw", drawn)
+    ran(machine, COLLATZ)
+    for (before, rays), (name, _) in pairwise(order):
+        assert name != "odd" or (before == "even" and rays > 0)
+    assert machine.stats.count_passes <= int(np.log2(RAYS)) + 2  # to find the tiles, none for a pass
+
+
+def test_an_inner_loop_is_left_when_few_of_its_rays_are_in_it(device: Device, monkeypatch) -> None:
+    """And is entered again with those that came meanwhile. By tiles, whose rays are not counted, it goes to its end."""
+    assert 0 < FEW < 1
+    for few, mask, least in ((FEW, "depth", False), (0.0, "depth", True), (FEW, "tiles", True)):
+        monkeypatch.setattr("viewer.stream.machines.multipass.FEW", few)
+        machine = Multipass(device, NESTED.linked, SIZE, unroll=1, mask=mask)
+        served: list[str] = []
+        draw = machine._draw
+        monkeypatch.setattr(
+            machine, "_draw", lambda e, *a, _d=draw, _s=served, **k: (_s.append(e.step.name), _d(e, *a, **k))[1]
+        )
+        ran(machine, NESTED)
+        wanted = simulate(NESTED, NESTED.fill(RAYS)).calls["bounce"].max()  # rounds of the outer loop, at least
+        assert (served.count("bounce") == wanted) == least, (few, mask, served.count("bounce"), wanted)
+
+
+@pytest.mark.parametrize("mask", [name for name in MASKS if name != "tiles"])
+@pytest.mark.parametrize("policy", [Sweep(), Naive()])
+def test_the_last_rays_are_drawn_in_their_tiles(device: Device, policy: Policy, mask: str) -> None:
+    size = (61, 40)
+    seeds = COLLATZ.fill(size[0] * size[1])
+    seeds["seed"]["n"] = 5
+    seeds["seed"]["n"][1500] = 703  # one long way
+    machine = Multipass(device, COLLATZ.linked, size, policy=policy, unroll=1, tile=4, mask=mask)
+    machine.write("seed", seeds["seed"].reshape(size[::-1]))
+    kept = {machine.tiles.count for _ in machine.run() if not machine.tiles.all}
+    assert kept == {1}
+    np.testing.assert_array_equal(machine.read("answer").reshape(-1), simulate(COLLATZ, seeds).streams["answer"])
+
+
+def test_rays_are_looked_for_where_exits_lead() -> None:
+    """Of three passes each leads to the next, the first to itself, too."""
+    after = np.array([[True, True, False], [False, False, True], [True, False, False]])
+    flow = Flow(after, np.array([True, False, False]), np.array([False, True, False]), ((0,), (1, 2)))
+    tiles = LoopTiles(flow, (1, 2))
+
+    def draw(number: int, *found: bool) -> list[list[bool]]:
+        tiles.note(number, np.array([found]))
+        return tiles.alive[:, 0].tolist()
+
+    assert draw(0, True, False) == [[True, False], [True, False], [False, False]]
+    assert draw(0, False, False) == [[False, False], [True, False], [False, False]]
+    assert draw(1, True, False) == [[False, False], [False, False], [True, False]]  # all that it served went on
+    assert tiles.any([1, 2]) and not tiles.any([0, 1]) and not tiles.over
+    assert draw(2, False, False) == [[False, False]] * 3 and tiles.over
+    assert flow.reached([0]) == ([0, 1], True)
+    assert flow.reached([1]) == ([2], False) and flow.reached([0, 1]) == ([0, 1, 2], False)  # some may have left
+
+
+def test_innermost_loops() -> None:
+    inner = StateLoop("walk", ("meet",))
+    order = ("begin", StateLoop("light", (inner, "end")), inner, "tell")
+    wanted = [("begin",), ("light",), ("walk", "meet"), ("end",), ("walk", "meet"), ("tell",)]
+    states = [state for group in wanted for state in group]
+    assert innermost(order, states) == wanted
+    assert innermost(order, ["light", "walk", "meet", "end"]) == wanted[1:5]
