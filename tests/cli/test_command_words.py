@@ -16,6 +16,7 @@ from tests.texts import hold
 from viewer.cli import commands, compare, main, presets, rendering, report
 from viewer.cli.compare_page import page
 from viewer.film.files.compare import Comparison
+from viewer.renderer.fallback_sky import FILLED, brightened
 from viewer.scene.animation import Animation, Track
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
@@ -267,8 +268,6 @@ DARK = {"environment": None, "sun": None, "exposure": "auto"}
 )
 def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size, glance) -> None:
     """Found out by a small picture, where all of that is left to Raystream."""
-    from viewer.renderer.own_light import FILLED
-
     did: list[Any] = []
 
     def render(size: tuple[int, int], spp: int) -> Any:
@@ -293,7 +292,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     scene.lights = [viewer.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
     camera = viewer.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
     renderer = viewer.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
-    assert bool(rendering.brightened(renderer, (64, 48))) == (height < 0)
+    assert bool(brightened(renderer, (64, 48))) == (height < 0)
     assert renderer.settings.background == (1.0, 1.0, 1.0)
     renderer.release()
 

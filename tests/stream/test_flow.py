@@ -13,11 +13,10 @@ from toys import COLLATZ, NESTED, Toy, simulate
 
 from viewer.stream.compile.order import StateLoop, innermost
 from viewer.stream.gl.device import Device
-from viewer.stream.machines.flow import Flow
+from viewer.stream.machines.flow import Flow, LoopTiles
 from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.multipass import FEW, Multipass
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
-from viewer.stream.machines.tiled import LoopTiles
 
 SIZE = (33, 7)
 RAYS = SIZE[0] * SIZE[1]

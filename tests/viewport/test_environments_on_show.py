@@ -9,8 +9,8 @@ import pytest
 
 from tests.viewport.loader_desk import Desk, made_of, show
 from viewer.base.errors import ViewerError
+from viewer.renderer.fallback_sky import FILLED
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.own_light import FILLED
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 
 

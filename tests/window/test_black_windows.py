@@ -10,7 +10,7 @@ import pytest
 
 import viewer
 from viewer import Camera
-from viewer.renderer.own_light import black
+from viewer.renderer.fallback_sky import black
 from viewer.scene.light import Light
 from viewer.viewport.viewport import Viewport
 

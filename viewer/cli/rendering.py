@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 DEFAULT_QUALITY = "good"  # of a picture to be looked at
 NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
-GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 
 def check_render(arguments: Namespace) -> None:
@@ -165,21 +164,11 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     """
     asked = arguments.environment, arguments.sun, arguments.exposure
     left = asked == (None, None, "auto") and _displayed(arguments)
-    return brightened(renderer, arguments.size) if left else []
-
-
-def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """As `fill_darkness`, for a picture of ``size`` (width, height). The model counts, whatever is behind it."""
-    if not renderer.prepared.lighting.own_alone or not renderer.progressive:
+    if not left:
         return []
-    from viewer.renderer.own_light import FILLED, shows_nothing
+    from viewer.renderer.fallback_sky import brightened
 
-    scale = min(1.0, GLANCE / max(size))
-    width, height = (max(1, round(side * scale)) for side in size)
-    if not shows_nothing(renderer, renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
-        return []
-    renderer.update(environment="sky")
-    return [FILLED]
+    return brightened(renderer, arguments.size)
 
 
 def _write(picture: Picture, arguments: Namespace) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.cli.rendering import brightened
+from viewer.renderer.fallback_sky import brightened
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -7,7 +7,7 @@ import time
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
-from viewer.renderer.own_light import shows_nothing
+from viewer.renderer.fallback_sky import shows_nothing
 from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from viewer.renderer.session.trials import BackgroundTrials
 from viewer.viewport.context import ViewportContext

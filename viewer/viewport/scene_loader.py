@@ -12,10 +12,10 @@ from viewer.base.errors import ViewerError
 from viewer.formats.image.environment_maps import HIGH_RANGE
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
+from viewer.renderer.fallback_sky import FILLED
 from viewer.renderer.inputs.lighting import UNLIT
 from viewer.renderer.inputs.prepared import PreparedScene, prepare
 from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
-from viewer.renderer.own_light import FILLED
 from viewer.renderer.preview.gbuffer_raster import raster_scene
 from viewer.renderer.preview.scheduler import UPLOADING, rasterises
 from viewer.renderer.renderer import Renderer

@@ -124,14 +124,6 @@ def _structure(context: Context) -> Iterator[Part]:
         [each["neighbours"] == 0 for each in found.values()],
         "leaves after which another node is next, but for the last of an object: " + _listed(found, "neighbours", ","),
     )
-    yield Check(
-        ARITHMETIC,
-        "the system for barycentric coordinates (6.2) as printed, x in all three equations, has a solution",
-        "x, x, x",
-        "determinant 0: equal rows",
-        False,
-        "x, y and z in turn are meant",
-    )
     yield from _two_levels(context)
 
 

@@ -133,12 +133,10 @@ class GpuScene:
         """
         before, rows = self.prepared, None
         if goal.structure is not before.structure and goal.structure.built is before.structure.built:
-            # prepared before the trees were built anew
-            goal = replace(goal, structure=before.structure, shared={})
+            goal = replace(goal, structure=before.structure, shared={})  # prepared before the trees were built anew
         same = goal.structure is before.structure and before.structure.levels == 2
-        if same and posed and self.device.limits is not None:
-            goal, same = rebuilt(), False  # numbers of its formats are rounded on the host
-        if same and (posed or len(moved)) and len(before.structure.built.users) > 1:
+        rounded = posed and self.device.limits is not None  # numbers of its formats, on the host
+        if same and (rounded or ((posed or len(moved)) and len(before.structure.built.users) > 1)):
             goal, same = rebuilt(), False  # another renderer's picture is to stay
         if same and len(moved):
             transforms = np.array([goal.scene.instances[number].transform for number in moved.tolist()])
@@ -146,13 +144,11 @@ class GpuScene:
             if rows is None:
                 goal, same = rebuilt(), False
         if same and posed:
-            deforming = before.structure.deforming
-            assert deforming is not None
             other = self._with_other_trees(goal, before.structure)
             if other is not None:
                 goal = replace(goal, structure=other, shared={})
-                deforming = other.deforming
-                assert deforming is not None
+            deforming = (other or before.structure).deforming
+            assert deforming is not None
             rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
             rows += deforming.pose(goal.scene.meshes, posed)
             if other is None and self._rebuilder is not None:
@@ -230,8 +226,8 @@ class GpuScene:
                 return other
 
             scales = structure.built.objects.scales[: len(deforming.numbers)]
-            rebuilder = Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
-            held = self._rebuilder = structure, rebuilder
+            held = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
+            self._rebuilder = held
         found = held[1].take()
         if found is not None and found.deforming is not None:
             found.deforming.version = deforming.version
@@ -239,8 +235,7 @@ class GpuScene:
 
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
-        structure = self.prepared.structure
-        deforming = structure.deforming
+        structure, deforming = self.prepared.structure, self.prepared.structure.deforming
         if self._instances is not structure.built:
             self._share(structure.built if structure.levels == 2 else None)
         held = self.deformer
@@ -290,8 +285,8 @@ class GpuScene:
         self.machines.reload(self._renewed)  # the last that may fail
         if self.deformer is not None:
             self.deformer.take(passes)
-        self.raster.release()
         with self.device.current():
+            self.raster.release()
             self._release_build()
         self.reloads += 1
         self._changed()
@@ -327,14 +322,13 @@ class GpuScene:
 
     def _made(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
         """The program of pictures, or of their ``surfaces``, and the keywords that it is made with."""
-        if surfaces:
-            return PICTURES["cast"], {"layers": True}
-        return PICTURES[settings.program], _form(self.prepared, settings)
+        made = PICTURES[settings.program]
+        return (PICTURES["cast"], {"layers": True}) if surfaces else (made, _form(self.prepared, settings))
 
     def light_layers(self, settings: Settings, traced: bool = False) -> tuple[Program, tuple[Any, ...]]:
         """The program that sorts the light of the settings' paths, and its key. traced : it traces the film, too."""
         form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
-        form |= {"traced": True} if traced else {}
+        form["traced"] = traced
         key = (light_layers, self.structure.levels, *form.items())
         if key not in self._programs:
             self._programs[key] = light_layers(LEVELS[self.structure.levels], **form)

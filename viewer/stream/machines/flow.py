@@ -1,4 +1,10 @@
-"""The ways of rays between the passes of a loop, by the program's exits."""
+"""The ways of rays between the passes of a loop, by the program's exits, and where a pass may find a ray: in the whole
+stream, or tile by tile.
+
+Purcell 2004, sections 6.2.3 and 6.3.3, draws the radiance estimate as points of 16 x 16 pixels, without those in which
+a query has found no active pixel. That loop is one kernel; here it may have several, and rays alternate between them: a
+pass skips a tile until a pass whose exits lead to it has found a ray there.
+"""
 
 from __future__ import annotations
 
@@ -54,3 +60,30 @@ class Flow:
         """The passes that rays may wait for once these are ``served``, in order, and whether all of those rays do."""
         found = [int(k) for k in np.flatnonzero(self.after[list(served)].any(axis=0))]
         return found, bool(found) and not self.leaves[list(served)].any()
+
+
+class LoopTiles:
+    """The tiles of (rows, columns) in which each pass of a loop may find a ray.
+
+    Only these passes change the rays' state: a pass leaves no ray behind, but by its own exit, until one before it
+    finds a ray.
+    """
+
+    def __init__(self, flow: Flow, shape: tuple[int, int] = (1, 1)) -> None:
+        self.flow = flow
+        self.alive = np.zeros((len(flow.after), *shape), bool)
+        self.alive[flow.entered] = True
+
+    def any(self, numbers: Sequence[int]) -> bool:
+        """Whether one of these passes may find a ray."""
+        return bool(self.alive[list(numbers)].any())
+
+    @property
+    def over(self) -> bool:
+        """Whether no pass can find a ray."""
+        return not self.alive.any()
+
+    def note(self, number: int, found: NDArray[np.bool_]) -> None:
+        """A pass was drawn on all of its tiles, and rays were found, or may have been, in some."""
+        self.alive[number] = False
+        self.alive[self.flow.after[number]] |= found

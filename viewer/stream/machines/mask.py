@@ -293,7 +293,7 @@ class StencilMask(Mask):
 
 
 class TileMask(Mask):
-    """No mask within a tile, and no tile without rays: see `viewer.stream.machines.tiled`."""
+    """No mask within a tile, and no tile without rays: see `viewer.stream.machines.flow`."""
 
     name = "tiles"
     by_tiles = True

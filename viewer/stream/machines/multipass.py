@@ -23,11 +23,10 @@ from viewer.stream.gl.objects import Query
 from viewer.stream.machines.common import RunProgress
 from viewer.stream.machines.count import MANY, Census, waiting
 from viewer.stream.machines.counters import Stats
-from viewer.stream.machines.flow import Flow
+from viewer.stream.machines.flow import Flow, LoopTiles
 from viewer.stream.machines.passes import PassMachine
 from viewer.stream.machines.policy import Policy, Sweep
 from viewer.stream.machines.step_pass import StepPass
-from viewer.stream.machines.tiled import LoopTiles
 
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).

@@ -132,17 +132,8 @@ class CameraController:
         if before == after:
             return False
         now = self.camera
-        own, other = (
-            replace(
-                default(aspect),
-                fov=now.fov,
-                aperture=now.aperture,
-                focus=now.focus,
-                projection=now.projection,
-                eyes=now.eyes,
-            )
-            for aspect in (before, after)
-        )
+        optics = {name: getattr(now, name) for name in ("fov", "aperture", "focus", "projection", "eyes")}
+        own, other = (replace(default(aspect), **optics) for aspect in (before, after))
         if now != own or own == other:
             return False
         self.set_camera(other)
@@ -153,27 +144,20 @@ class CameraController:
         self.mode = "fly" if self.mode == "orbit" else "orbit"
 
     def set_fov(self, degrees: float) -> None:
-        """Vertical field of view in degrees, held to 1..170."""
+        """See `CameraOptics.set_fov`."""
         if math.isfinite(degrees):
             self._optics.set_fov(degrees)
             self._touch()
 
     @property
     def projection(self) -> str:
-        """The name of the camera's projection: one of `viewer.viewport.controls.optics.PROJECTIONS`, or the kind of a
-        measured camera."""
+        """See `CameraOptics.name_of_projection`."""
         return self._optics.name_of_projection
 
     def choose_projection(self, name: str) -> None:
-        """Take one of `viewer.viewport.controls.optics.PROJECTIONS`, see `CameraOptics.choose_projection`."""
+        """See `CameraOptics.choose_projection`."""
         self._optics.choose_projection(name)
         self._touch()
-
-    def set_angle(self, degrees: float) -> None:
-        """The angle across a fisheye's circle, degrees, held to 1..360; of no other projection."""
-        if math.isfinite(degrees):
-            self._optics.set_angle(degrees)
-            self._touch()
 
     def toggle_orthographic(self) -> None:
         """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""

@@ -65,13 +65,11 @@ class CameraOptics:
         return self.shown * distance if self.orthographic else 2 * depth * self.slope
 
     def set_fov(self, degrees: float) -> None:
-        """Vertical field of view in degrees, held to 1..170."""
-        self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
-
-    def set_angle(self, degrees: float) -> None:
-        """The angle across a fisheye's circle, degrees, held to 1..360; of no other projection."""
+        """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
         if isinstance(self.projection, Fisheye):
             self.projection = replace(self.projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE))
+        else:
+            self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
 
     def widen(self, steps: float) -> None:
         """By 5 % a step; negative steps narrow the view."""
@@ -79,7 +77,7 @@ class CameraOptics:
         if self.orthographic:
             self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
         elif isinstance(self.projection, Fisheye):
-            self.set_angle(self.projection.angle * factor)
+            self.set_fov(self.projection.angle * factor)
         else:
             self.set_fov(self.fov * factor)
 

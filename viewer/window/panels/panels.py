@@ -205,7 +205,7 @@ def _projection(context: ViewportContext, controller: CameraController) -> None:
         label("angle across")
         slid, degrees = imgui.slider_float("##angle", projection.angle, LEAST_ANGLE, MOST_ANGLE, DEGREES)
         if slid:
-            controller.set_angle(degrees)
+            controller.set_fov(degrees)
     elif projection is None:
         label("field of view")
         slid, degrees = imgui.slider_float("##fov", controller.camera.fov, *slider("fov"), DEGREES)

@@ -7,15 +7,29 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.sampling.parts import RendererParts
+from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.stream import Stream
 
 FILLED = "the scene's own lights show nothing here: it stands under the default sky (--environment none for darkness)"
+GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 MIXED = 1.5  # pixels, from whose samples a pixel has its light
 SEEN = 0.005  # of the pixels of a black picture have any light, at most
 
 
-def shows_nothing(renderer: RendererParts, linear: NDArray[np.float32]) -> bool:
+def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
+    """Put a scene under the default sky whose own lights alone shine, and show nothing to its camera, as a small
+    picture tells; a note on it. size : of the pictures to come, (width, height)."""
+    if not renderer.prepared.lighting.own_alone or not renderer.progressive:
+        return []
+    scale = min(1.0, GLANCE / max(size))
+    width, height = (max(1, round(side * scale)) for side in size)
+    if not shows_nothing(renderer, renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
+        return []
+    renderer.update(environment="sky")
+    return [FILLED]
+
+
+def shows_nothing(renderer: Renderer, linear: NDArray[np.float32]) -> bool:
     """Whether next to nothing of the scene has any light in its picture (H, W, 3). A backdrop does not count."""
     seen = None
     if renderer.prepared.lighting.backdrop is not None:
