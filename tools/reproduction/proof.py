@@ -44,7 +44,7 @@ from .stored import Measurements
 
 FILE = "proof.html"
 # From small changes to large ones, whatever is changed; down first, as no share is more than one.
-SMALL, LARGE = (0.9, 1.1, 0.8, 1.25), (0.67, 1.5, 0.6, 0.5, 2, 0.3, 3, 0.1, 10, 0.01, 100, 0, 1000)
+SMALL, LARGE = (0.9, 1.1, 0.8, 1.25), (0.67, 1.5, 0.6, 0.5, 2, 0.3, 3, 0.1, 10, 0.01, 100, 0, 1000, -1)
 FACTORS = tuple(tuple(f"x {each:g}" for each in factors) for factors in (SMALL, LARGE))
 CHANGES = ("not", *FACTORS[0], "- 1", "+ 1", *FACTORS[1], "turn", "drop")
 PROBES = ("not", "x 2", "x 0", "x -1", "+ 1", "turn", "drop")  # whether an input matters at all
