@@ -70,8 +70,10 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a page: of headings as GitHub makes them, and of its own."""
+    """The anchors of a page: of headings as GitHub makes them, and of its own; of HTML, of its sections."""
     found, text = set(), path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return set(re.findall(r'<section id="([\w-]+)">', text))
     for heading in re.findall(r"^#+ (.*)$", _FENCE.sub("", text), re.MULTILINE):
         plain = re.sub(r"\]\([^)]*\)", "", heading).lower()
         found.add(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
