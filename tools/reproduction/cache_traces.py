@@ -198,6 +198,36 @@ def reflect(space: Space, eye: NDArray) -> dict[str, Group]:
     return {"SIMD": groups, "MIMD": groups}
 
 
+def try_reflect(context: Context, rows: int) -> dict[str, float]:
+    """Of the MIMD machine, change of the bytes of reflected rays: a bounce after the other, a pixel's two bounces in
+    turn, and with a shadow ray to one light at each hit, in turn, too."""
+    space, eye = spread(context, measured.FOREST_INSIDE, rows)
+    parts: list[tuple[NDArray, NDArray]] = []  # rays, and the numbers of their pixels
+    lit: list[tuple[NDArray, NDArray]] = []
+    rays, numbers = eye, np.arange(len(eye))
+    for bounce in range(BOUNCES + 1):
+        hit = walk(space, rays)[1].triangle >= 0
+        before, at, normal = _hits(space, rays)
+        numbers = numbers[hit]
+        if bounce:
+            lit.append((shadow_rays(at, lights(space)[:1])[0], numbers))
+        if bounce < BOUNCES:
+            rays = reflected_rays(before, at, normal)
+            parts.append((rays, numbers))
+    return {
+        "a bounce after the other": _gain(space, [each for each, _ in parts]),
+        "a pixel's bounces in turn": _gain(space, [_in_turn(parts)]),
+        "the same, with the light's shadow ray of each hit": _gain(space, [_in_turn(parts, lit)]),
+    }
+
+
+def _in_turn(*kinds: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
+    """Rays pixel by pixel; within one by bounce, and by the order of ``kinds``."""
+    parts = [part for bounce in zip(*kinds, strict=True) for part in bounce]
+    pixels = np.concatenate([numbers for _, numbers in parts])
+    return np.concatenate([rays for rays, _ in parts])[np.argsort(pixels, kind="stable")]
+
+
 def try_reasons(context: Context, rows: int) -> dict[str, float]:
     """Of the MIMD machine, by what is varied: change of the bytes; of the forest from above, hits of triangles alone
     and pixels to a triangle."""

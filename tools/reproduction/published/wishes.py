@@ -207,7 +207,9 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "A",
         "A single ray cast in a pass; code of its own for shadow rays.",
         "Queues by kind of work: S. Laine, T. Karras, T. Aila, 2013, as above.",
-        "Done: --fuse ray.",
+        "Done: --fuse ray. Shadow rays have no code of their own: one walk serves all rays, and ends with the first "
+        "hit "
+        "of those that ask for any.",
     ),
     (
         "A",

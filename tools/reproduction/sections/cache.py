@@ -28,6 +28,7 @@ from ..cache_traces import (
     shadow,
     tiles,
     try_reasons,
+    try_reflect,
 )
 from ..context import Context
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
@@ -69,10 +70,11 @@ def make(context: Context) -> Iterator[Part]:
     if TOP in found and measured.FOREST_INSIDE in found:
         some = min(rows, REASON_ROWS)
         reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
+        turns = context.keep(("Reflect tried", EDGE, some), lambda: try_reflect(context, some))
     yield _table(found, rows, reasons)
     yield from _conclusions(found, reasons)
     if reasons:
-        yield _tried(reasons, some)
+        yield _tried(reasons, turns, some)
     yield _figure(found)
     yield _shapes(found)
     if measured.FOREST_INSIDE in found:
@@ -106,12 +108,13 @@ def why_secondary(kind: str, row: Mapping[str, Any], reasons: Mapping[str, float
     return f"{why}; the published forest and lights are not to be had"
 
 
-def _tried(reasons: Mapping[str, float], traced: int) -> Table:
+def _tried(reasons: Mapping[str, float], turns: Mapping[str, float], traced: int) -> Table:
     rows: list[list[Any]] = []
     for height in HEIGHTS:
         for ways in WAYS:
             name = f"Shadow, lights at {height:g} heights of the forest, {ways} way{'s' if ways > 1 else ''}"
             rows.append([name, f"{100 * reasons[f'Shadow, {height:g}, {ways}']:+.0f} %"])
+    rows += [[f"Reflect, {name}", f"{100 * gain:+.0f} %"] for name, gain in turns.items()]
     rows += [[f"Reflect, {edge} pixels a side", f"{100 * reasons[f'Reflect, {edge}']:+.0f} %"] for edge in COARSER]
     for off in (0.0, *OFF):
         turned = f"normals turned by {off:g}" if off else "normals as they are"
@@ -219,11 +222,13 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
     )
     note = (
         f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
-        "order, one pixel wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines. A reference is a "
+        "order, one pixel wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines, each of four RGB or "
+        "three RGBA texels of floats. A reference is a "
         "texel. Writes go through. States, a byte for each ray in each pass and for each call that writes one, pass by "
         "the cache. Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to "
         "their nearest hit step and test alike by both rules, shadow rays do not. "
-        "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals; both "
+        "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals, every "
+        "primitive a mirror, without shadow rays, a bounce after the other; both "
         "forest inside, secondary rays alone."
     )
     return Table(

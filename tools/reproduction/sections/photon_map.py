@@ -209,7 +209,8 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         "multiplied by the cell's photons over the photons left, and the stencil holds the count: exact to "
         f"{STENCIL_LARGEST} with either, from then on too small, or its remainder by {STENCIL_LARGEST + 1}; so is the "
         f"cell's power, here of {CROWD} photons that are alike. Here a pass that adds floats counts photons and powers "
-        "(--redistribution count or power).",
+        "(--redistribution count or power). By counts all photons of a cell are taken to have about the same power "
+        "(F. Suykens, Y. D. Willems, 2000).",
         checks,
         own=("photons", f"count of {CROWD}", "their power"),
     )

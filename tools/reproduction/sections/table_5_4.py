@@ -103,8 +103,8 @@ def make(context: Context) -> Iterator[Part]:
         "D 5.1.3, D table 5.4",
         "Each type of ray runs to its end before the next, so that set-up is one pass for each.",
         [check.passed for check in devices],
-        f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; shading, one pass "
-        "for each likewise, is no part of these runs",
+        f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "
+        "with the hits of a type of ray, all of which one pass then shades",
     )
     yield Table(
         "The scenes",

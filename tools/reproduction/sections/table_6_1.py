@@ -83,7 +83,11 @@ def table_6_1(context: Context) -> Iterator[Part]:
             "D 6.3.2, P3 table 1",
             claim,
             [check.passed for check in of],
-            "; ".join(f"{check.what.split(':')[0]} {check.ours} for {check.published}" for check in of),
+            "; ".join(
+                f"{check.what.split(':')[0]} {check.ours} for {check.published}"
+                + (" (runs overlap: not decided)" if check.passed is None else "")
+                for check in of
+            ),
         )
 
 

@@ -99,7 +99,8 @@ def make(context: Context) -> Iterator[Part]:
         yield Figure(
             f"Figure 7-1, {name}: {count:,} triangles",
             png=picture,
-            note="Refracting and reflecting materials and a texture, as published; which ones is our own choice.",
+            note="Refracting and reflecting materials and a texture, as published; which ones is our own choice. Bunny "
+            "and dragon are the models' triangles, and two of the plane.",
             alt=f"{name.lower()} of glass on tiles",
         )
         checks += _checks(name, count, found[name], most)
@@ -125,9 +126,10 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         f"{long:g} s a scene, shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. "
         "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
         "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's "
-        "goes over a scene graph. Emulation: the kernels in NumPy with compiled intersection, one after the other. "
+        "goes over a scene graph, OpenSG. Emulation: the kernels in NumPy with compiled intersection, one after the "
+        "other. "
         f"OpenCL: the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; "
-        "beside it stand fragment programs in one pass. The thesis's processor is not named."
+        "beside it stand fragment programs in one pass. The thesis's board is a GTX 280, its processor not named."
     )
     rows = [
         (

@@ -54,7 +54,8 @@ def make(context: Context) -> Iterator[Part]:
         "These figures are not at hand, and no number of theirs is published beside them. Figures 6-1 to 6-4 stand in "
         "6.2, on the structure; 6-7 to 6-10 in 6.3, with (6.8) to (6.30), on reflection and refraction; 6-14 between "
         "dispersion and the arrays, with the weights (6.31), (6.32). That is by their numbers: which shows what "
-        "is not known here. Below stand the claims of the text there, and what was measured."
+        "is not known here. The claims of the text there stand in Conclusions above; below is what was measured of "
+        "them."
     )
     yield from _structure(context)
     yield from _rays(context)
