@@ -40,6 +40,7 @@ LONGEST = (
     "formats/test_levels_that_unfold.py",
     "repro/test_images_that_take_memory.py",
     "reproduce/test_stand_ins.py",
+    "repro/test_texels_of_before.py",
     "accel/test_structures.py",
     "accel/test_bvh_build.py",
     "accel/test_grid_walks.py",

@@ -17,7 +17,6 @@ from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.table import OPTIONS, keywords
 from viewer.renderer.session import trials
 from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS
 from viewer.scene.scene import Scene
 
 
@@ -41,7 +40,7 @@ class FakeRenderer:
     progressive = True
     # Without lights of its own a scene is not looked at before it is rendered.
     prepared = types.SimpleNamespace(
-        lighting=types.SimpleNamespace(listed=types.SimpleNamespace(lit=False), environment=DARKNESS)
+        lighting=types.SimpleNamespace(own_alone=False)
     )
 
     def __init__(self, scene, **options):

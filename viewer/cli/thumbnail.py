@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.renderer.fallback_sky import brightened
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -52,6 +51,7 @@ def thumbnail(arguments: Namespace) -> bool:
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
     from viewer.base.start import modules
     from viewer.formats import load
+    from viewer.renderer.fallback_sky import brightened
     from viewer.renderer.renderer import Renderer
 
     modules.loaded()
