@@ -39,9 +39,7 @@ class FakeRenderer:
     notes: tuple[str, ...] = ()
     progressive = True
     # Without lights of its own a scene is not looked at before it is rendered.
-    prepared = types.SimpleNamespace(
-        lighting=types.SimpleNamespace(own_alone=False)
-    )
+    prepared = types.SimpleNamespace(lighting=types.SimpleNamespace(own_alone=False))
 
     def __init__(self, scene, **options):
         self.report = options.pop("progress", None)
