@@ -51,6 +51,7 @@ LONGEST = (
     "window/test_screen_denoiser.py",
     "window/test_black_windows.py",
     "window/test_photons.py",
+    "window/test_keys.py",
     "window/test_app.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
