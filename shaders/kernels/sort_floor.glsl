@@ -1,11 +1,8 @@
-// Where the floor before a backdrop mirrors a surface: what is left of the backdrop is seen itself, and the floor is the
-// path's first surface, which reflects as gloss.
-#include "lib/sort_portion.glsl"
+// Where the floor before a backdrop mirrors a surface, what is left of the backdrop is seen itself.
 
-int sort_floor(inout LightShare share, inout Radiance portion, inout LightSplit split) {
+int sort_floor(inout Radiance portion, out LightSplit split) {
     vec3 none = vec3(0.0);
-    split = LightSplit(none, none, none, none, none, none, none, none);
-    share = LightShare(none, 0.0);
-    sort_portion(0, share, portion, split);
+    split = LightSplit(portion.rgb, none, none, none, none, none, none, portion.rgb);
+    portion.rgb = none;
     return EXIT_DONE;
 }

@@ -12,6 +12,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.film.layers import LIGHT_LAYERS
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling import sampler
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
@@ -144,13 +145,23 @@ def test_paths_are_sorted_as_they_are_traced(device) -> None:
     """A new picture with layers of light traces its paths once; one of a film that is there traces them again."""
     renderer = Renderer("cornell", program="path", device=device)
     tried = []
-    sampler = renderer.sampler
-    light, renderer.sampler.light_layers = sampler.light_layers, lambda *args: tried.append(1) or light(*args)
+    light = renderer.sampler.light_layers
+    renderer.sampler.light_layers = lambda *args: tried.append(1) or light(*args)
     picture = renderer.render((24, 24), spp=3, layers="light")
     assert not tried
     again = renderer.render((24, 24), spp=3, layers="light", film=renderer.render((24, 24), spp=3).film)
     assert tried
     assert all(again.layers[name].tobytes() == picture.layers[name].tobytes() for name in LIGHT_LAYERS)
+    renderer.release()
+
+
+def test_paths_are_sorted_by_a_single_pass_whose_first_hits_are_rays(device, monkeypatch) -> None:
+    renderer = Renderer("cornell", program="path", device=device)
+    settings, camera = renderer.settings, renderer.camera
+    assert renderer.sampler.sorts_light(settings, camera)
+    assert not renderer.sampler.sorts_light(settings.replace(eye_rays="shared"), camera)
+    monkeypatch.setattr(sampler, "working", lambda device, settings: settings.replace(machine="multipass"))
+    assert not renderer.sampler.sorts_light(settings, camera)
     renderer.release()
 
 

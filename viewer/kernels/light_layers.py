@@ -60,11 +60,9 @@ FINISH_SORTED_PATH = Kernel(
     exits=("again", "done"),
     needs=("path_settings",),
 )
-SORT_FLOOR = Kernel(
-    "sort_floor",
-    (INOUT("share", LIGHT_SHARE), INOUT("portion", RADIANCE), INOUT("split", LIGHT_SPLIT)),
-    exits=("done",),
-)
+# Two, as a pass has eight attachments.
+SORT_FLOOR = Kernel("sort_floor", (INOUT("portion", RADIANCE), OUT("split", LIGHT_SPLIT)), exits=("done",))
+SHARE_FLOOR = Kernel("share_floor", (OUT("share", LIGHT_SHARE),), exits=("done",))
 
 
 VISIBILITY = Record(

@@ -43,7 +43,10 @@ def light_layers(
     if traced:
         begin = replace(begin, kernel=paths.BEGIN, streams=TO_PORTION)
         finish = replace(finish, kernel=steps.FINISH_SORTED_PATH)
-    floor = {"sort_floor": State("sort_floor", steps.SORT_FLOOR, {"done": arrive})} if backdrop == "floor" else {}
+    floor: tuple[State, ...] = ()
+    if backdrop == "floor":
+        sort_floor = State("sort_floor", steps.SORT_FLOOR, {"done": "share_floor"})
+        floor = sort_floor, State("share_floor", steps.SHARE_FLOOR, {"done": arrive})
     streams = sample_streams("rays", traversal)
     del streams["radiance"]
     return Program(
@@ -62,7 +65,7 @@ def light_layers(
             begin,
             *traversal.states,
             *seen.states,
-            *floor.values(),
+            *floor,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": "sort", "end": "sort_last"}, TO_PORTION),
             State("sort", steps.SORT_ARRIVAL, {"done": light}),
@@ -78,7 +81,8 @@ def light_layers(
         ),
         start="begin",
         order=(
-            *(*seen.order, *floor, *arriving, "sort", "sort_last", *channel, "light", "->resolve", "resolve"),
+            *(*seen.order, *(state.name for state in floor)),
+            *(*arriving, "sort", "sort_last", *channel, "light", "->resolve", "resolve"),
             *("share_light", "sort_light", "scatter", "share_scatter", "finish", "begin"),
         ),
         groups=dict.fromkeys(("ray", "surface"), (*seen.groups, *arrivals(arriving, nested), ("->resolve", "resolve"))),

@@ -124,9 +124,10 @@ def _backdrops(scene: Scene, accel: str, device: Device) -> Jobs:
         )
         traversal, mark = LEVELS[renderer.structure.levels], f"{accel}, {background}"
         for kind in ("plain", "floor"):
-            layers = light_layers(traversal, backdrop=kind, traced=True)
-            for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind), layers):
+            traced = light_layers(traversal, backdrop=kind, traced=True)
+            for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind), traced):
                 yield _single(renderer, program, f"{mark}, {kind}")
+            yield _all_forms(renderer, light_layers(traversal, backdrop=kind), f"{mark}, {kind}", every=False)
         for make in PICTURES.values():
             if "backdrop" in make.parameters:
                 yield _all_forms(renderer, make(traversal, backdrop="floor"), mark, every=False)

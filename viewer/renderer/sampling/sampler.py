@@ -17,7 +17,7 @@ from viewer.film.error.film_error import FilmError
 from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import Key, warm
+from viewer.renderer.device.machine_pool import Key, warm, working
 from viewer.renderer.device.tile_job import (
     EyeHits,
     FirstHitPass,
@@ -245,8 +245,11 @@ class Sampler:
 
     def sorts_light(self, settings: Settings, camera: Camera) -> bool:
         """Whether the paths of pictures may be sorted as they are traced, into the film's `FilmBuffer.light`: that pass
-        is too large for GPUs, and finds its first hits by rays."""
-        return self.scene.device.limits is None and self.scene.first_hits(settings, camera).mode == "rays"
+        is too large for GPUs, is a single one, and finds its first hits by rays."""
+        device = self.scene.device
+        if device.limits is not None or self.scene.first_hits(settings, camera).mode != "rays":
+            return False
+        return str(working(device, settings.replace(machine="singlepass")).machine) == "singlepass"
 
     def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the
