@@ -3,7 +3,7 @@ numbers, if they have any, are not published elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -62,21 +62,27 @@ def make(context: Context) -> Iterator[Part]:
     yield from _weights(context)
 
 
-# -- 6.2, figures 6-1 to 6-4 -------------------------------------------------------------------------------------------
-
-
-def _structure(context: Context) -> Iterator[Part]:
-    edge = QUICK if context.quick else EDGE
+def _of_scenes(
+    context: Context, what: str, measure: Callable[..., dict[str, Any]], edge: int
+) -> Generator[Part, None, dict[str, dict[str, Any]]]:
+    """What is measured of each of the thesis's scenes that are there, by name; those that are not, as parts."""
     found: dict[str, dict[str, Any]] = {}
     for name, file in SCENES.items():
         if context.quick and name == "Dragon":
             continue
         try:
-            found[name] = context.keep(
-                ("structure", name, edge), lambda file=file: structure(*scene_of(context, file), edge)
-            )
+            found[name] = context.keep((what, name, edge), lambda file=file: measure(*scene_of(context, file), edge))
         except AbsentError as error:
             yield error.part
+    return found
+
+
+# -- 6.2, figures 6-1 to 6-4 -------------------------------------------------------------------------------------------
+
+
+def _structure(context: Context) -> Iterator[Part]:
+    edge = QUICK if context.quick else EDGE
+    found = yield from _of_scenes(context, "structure", structure, edge)
     if not found:
         return
     rows = [
@@ -225,16 +231,7 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
 
 def _weights(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else EDGE
-    found: dict[str, dict[str, Any]] = {}
-    for name, file in SCENES.items():
-        if context.quick and name == "Dragon":
-            continue
-        try:
-            found[name] = context.keep(
-                ("weights", name, edge), lambda file=file: weights(*scene_of(context, file), edge)
-            )
-        except AbsentError as error:
-            yield error.part
+    found = yield from _of_scenes(context, "weights", weights, edge)
     if not found:
         return
     yield Figure(
