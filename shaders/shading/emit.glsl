@@ -17,6 +17,7 @@
 #include "shading/light.glsl"
 
 const float EMIT_PI = 3.14159265;
+const int EMIT_QUANTA = 16777216;  // of light_quantum
 
 // The light of a quantum that is not the environment's, by binary search.
 int emitting_light(int quantum) {
@@ -25,6 +26,20 @@ int emitting_light(int quantum) {
         if (fetch_light_shares(found + size).first <= quantum) found += size;
     }
     return found;
+}
+
+// The quantum of a photon's light, and the scale of its flux. Power tells little of what comes to the spheres, and of how dark
+// it is where their caustics lie. So half of the aimed photons are shared out by power, half evenly between environment and
+// other lights: neither has more than twice the variance that power alone would give it, nor four times that of all photons
+// (a defensive mixture: A. Owen and Y. Zhou, Safe and Effective Importance Sampling, 2000).
+int emitted_quantum(float choose, bool aimed, out float scale) {
+    int others = EMIT_QUANTA - environment_levels;
+    float share = (float(environment_levels) / float(EMIT_QUANTA) + 0.5) / 2.0;  // the environment's of aimed photons
+    bool mixed = aimed && environment_levels > 0 && others > 0, far = choose < share;
+    float own = far ? share : 1.0 - share, count = float(far ? environment_levels : others);
+    int within = min(int((far ? choose : choose - share) / own * count), int(count) - 1);
+    scale = mixed ? count / float(EMIT_QUANTA) / own : 1.0;
+    return mixed ? (far ? 0 : environment_levels) + within : light_quantum(choose);
 }
 
 // One more of several things, of which u chooses one in proportion to their sizes: whether it is this one. u is used up
@@ -156,7 +171,8 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
 bool light_emit(
     float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
 ) {
-    int quantum = light_quantum(choose);
+    float scale;
+    int quantum = emitted_quantum(choose, aimed, scale);
     bool far = quantum < environment_levels;
     Light light = fetch_lights(far ? 0 : emitting_light(quantum));
 #ifdef HAVE_MOVING_LIGHTS
@@ -177,6 +193,6 @@ bool light_emit(
     } else {
         flux = emit_near(light, place, way, aimed, origin, normal, direction);
     }
-    flux = min(flux, vec3(EMIT_LARGEST));
+    flux = min(scale * flux, vec3(EMIT_LARGEST));
     return (far || light_levels > 0) && any(greaterThan(flux, vec3(0.0)));
 }

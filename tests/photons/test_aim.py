@@ -15,6 +15,7 @@ from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
 from viewer.scene.builtin.parts.shapes import quads, sphere
 from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon", "photon_bounces": 5}
@@ -102,6 +103,7 @@ LIGHTS = {
     "directional": [Light("directional", direction=(-1.0, -0.4, 0.1))],
     "lamp": [],
     "sky": [],
+    "sky and point": [Light("point", position=(1.0, 2.0, 0.5), intensity=(9.0, 9.0, 9.0))],
     "several": [Light("point", position=(1.0, 2.0, 0.5)), Light("directional", direction=(0.3, -1.0, 0.0))],
 }
 
@@ -126,7 +128,7 @@ def test_aim_leaves_nothing_out(name: str) -> None:
     """As much light comes to what is specular as without aim, within four standard errors and the roundings of sums:
     the ball that the lamp's plane cuts, and the one behind the other, would tell what is lost or counted twice."""
     scene = balls(LIGHTS[name], lamp=name in ("lamp", "several"))
-    environment = "sky" if name == "sky" else "none"
+    environment = "sky" if name.startswith("sky") else "none"
     options: dict[str, Any] = {**SINGLE, "photon_bounces": 1, "environment": environment}
     renderer = Renderer(scene, **options, photons=1 << 15, caustic_photons=0)
     theirs = specular_power(renderer, 6)
@@ -214,6 +216,30 @@ def test_lights_send_their_shares_to_the_photon() -> None:
     for share, colour in zip(shares, colours, strict=True):
         count = int((np.abs(tint - colour).max(axis=1) < 1e-3).sum())
         assert abs(count - 1000 * share) < 1, (share, count)
+
+
+def test_environment_and_other_lights_share_aimed_photons() -> None:
+    """Half by power, half evenly, within one photon; told apart by colour. All come to a ball that is alone: the
+    environment's with L pi times its area, a point light's with I times the solid angle at which the ball is seen."""
+    count, radius, radiance, intensity, away = 1000, 0.5, 0.001, 3.0, 2.0
+    scene = Scene(
+        [Quadric.sphere((0.0, 0.0, 0.0), radius, MIRROR)],
+        [Instance(0)],
+        MATERIALS,
+        lights=[Light("point", position=(away, 0.0, 0.0), intensity=(intensity, 0.0, 0.0))],
+    )
+    renderer = Renderer(scene, **SINGLE, photons=1, caustic_photons=count, environment=f"0,0,{radiance}")
+    with renderer.device.current():
+        list(renderer.photon_map.make(renderer.settings, renderer.camera, 64, 0))
+        power = renderer.photon_map.streams["photons"].read()["power"]
+    first = power[SINGLE["photon_bounces"] :].reshape(-1, 3)[:count].astype(float)  # behind the one that is not aimed
+    by_power = renderer.prepared.lighting.listed.environment_levels / (1 << 24)
+    sky = count * (by_power + 1 / 2) / 2
+    assert by_power < 0.2
+    assert (abs(np.count_nonzero(first[:, [2, 0]], axis=0) - (sky, count - sky)) <= 1).all()
+    solid_angle = 2 * np.pi * (1 - np.sqrt(1 - (radius / away) ** 2))
+    assert np.isclose(first[:, 0].sum(), intensity * solid_angle, rtol=2e-3)
+    assert np.isclose(first[:, 2].sum(), radiance * np.pi * 4 * np.pi * radius**2, rtol=2e-3)
 
 
 # -- what cannot be aimed at -----------------------------------------------------------------------------------------
