@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from widget_page import CHOSEN, SIZE, Page
+from widget_page import SIZE, Page
 
 import raystream
 from viewer.scene import card as module
