@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
+from rendercanvas.core.encoders import encode_array
 
 from viewer.renderer.sampling.picture import Picture
+from viewer.scene.card import beside
 from viewer.viewport.canvas.browser import script
 from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
 from viewer.viewport.canvas.drive import Drive
@@ -16,6 +18,11 @@ SIZE = (640, 480)
 # Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may
 # reuse it), and with an output out of sight (scrolled away, in another tab).
 GONE, UNSEEN = 3.0, 300.0
+# VS Code lays every widget on white, with the theme's text, which is light in a dark theme; texts of ipywidgets around
+# this one are black there.
+ON_WHITE = """
+.cell-output-ipywidget-background:has(.renderview-wrapper):not(:has(.widget-container)) { background: none !important; }
+"""
 
 
 class Widget(AnywidgetRenderCanvas):
@@ -32,6 +39,7 @@ class Widget(AnywidgetRenderCanvas):
     """
 
     _esm = AnywidgetRenderCanvas._esm + "".join(map(script, ("hands.js", "motion.js", "views.js")))
+    _css = AnywidgetRenderCanvas._css + ON_WHITE
 
     def __init__(self, source: Any, size: tuple[int, int] = SIZE, **options: Any) -> None:
         view = CanvasView(source, size, **options)
@@ -72,6 +80,26 @@ class Widget(AnywidgetRenderCanvas):
         if view is not None and not view.closed:  # rendercanvas 2.7 calls close again while closing
             self._keep()
             super().close()
+
+    def __repr__(self) -> str:
+        view = getattr(self, "view", None)  # missing while it is made
+        return "<Widget>" if view is None else "<Widget {!r}, {} x {}>".format(view.name, *view.view.size)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The widget; and what pages without it show, such as a saved notebook's: HTML of its text, and of the picture
+        if it has all of its pixels."""
+        made = super()._repr_mimebundle_(**kwargs)
+        if made is not None:
+            made[0]["text/html"] = beside(f"{self!r}: moves once its cell is run", *self._still())
+        return made
+
+    def _still(self) -> tuple[bytes, tuple[int, int], str]:
+        """A file of the picture, empty where it is not complete; its size on the page; its MIME type."""
+        view = self.view
+        if view.closed or view.view.scene is None or not view.session.complete:
+            return b"", view.view.size, ""
+        mimetype, data = encode_array(view.read(), view.quality)
+        return data, view.view.size, mimetype
 
     @property
     def camera(self) -> str:

@@ -10,28 +10,39 @@ SIDE, SAMPLES = 160, 16  # pixels, samples of each
 def card(text: str, scene: Any) -> str:
     """The card of a scene or mesh in a notebook: HTML of a text and a picture of a scene; the text alone where no
     picture can be made."""
-    import html  # of notebooks alone
-
-    line = f"<code>{html.escape(text)}</code>"
-    picture = _picture(scene)
-    if not picture:
-        return line
-    return f'<img src="data:image/png;base64,{picture}" width="{SIDE}" height="{SIDE}" style="float: left"/>{line}'
+    return beside(text, _picture(scene), (SIDE, SIDE))
 
 
-def _picture(scene: Any) -> str:
-    """A PNG by the defaults, in base64; empty without triangles, and without OpenGL."""
+def beside(text: str, image: bytes, size: tuple[int, int], mimetype: str = "image/png") -> str:
+    """HTML of a picture and a text, which needs neither a script nor a server; the text alone where the image is empty.
+
+    image : a file of ``mimetype``. size : (width, height) on the page, its pixels. Colours are the page's own.
+    """
     import base64
+    import html  # both of notebooks alone
+
+    line = html.escape(text)
+    if not image:
+        return f"<code>{line}</code>"
+    data = base64.b64encode(image).decode("ascii")
+    return (
+        '<div style="display: flex; flex-wrap: wrap; gap: 0.75em; align-items: flex-start">'
+        f'<img src="data:{mimetype};base64,{data}" width="{size[0]}" height="{size[1]}" alt=""/>'
+        f'<div style="flex: 1 1 20em"><code>{line}</code></div></div>'
+    )
+
+
+def _picture(scene: Any) -> bytes:
+    """A PNG by the defaults; empty without triangles, and without OpenGL."""
     import warnings
 
     import viewer  # the renderer is floors above: this package hands it out
 
     if not scene.triangle_count:
-        return ""
+        return b""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made = viewer.render(scene, size=SIDE, spp=SAMPLES)
-            return base64.b64encode(made.png()).decode("ascii")
+            return viewer.render(scene, size=SIDE, spp=SAMPLES).png()
     except viewer.ViewerError:
-        return ""
+        return b""

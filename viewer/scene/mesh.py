@@ -73,12 +73,14 @@ class Mesh:
                 raise ViewerError(self.name, f"{label} have shape {array.shape}, expected ({count}, {width})")
             setattr(self, label, quiet_nans(array))
 
+    def __repr__(self) -> str:
+        return f"<Mesh {self.name!r}: {len(self.triangles):,} triangles, {len(self.positions):,} vertices>"
+
     def _repr_html_(self) -> str:
         """The notebook's picture: the mesh in grey."""
         import viewer  # scenes are made of meshes: this package hands them out
 
-        text = f"<Mesh {self.name!r}: {len(self.triangles):,} triangles, {len(self.positions):,} vertices>"
-        return card(text, viewer.Scene([self.with_materials(np.zeros(1, np.int32))], [viewer.Instance(0)]))
+        return card(repr(self), viewer.Scene([self.with_materials(np.zeros(1, np.int32))], [viewer.Instance(0)]))
 
     def with_materials(self, materials: Int) -> Mesh:
         """The mesh with other materials (T,) int32."""

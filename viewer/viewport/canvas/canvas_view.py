@@ -95,6 +95,7 @@ class CanvasView:
         _check_motion(self._given, own)
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+        self.name = self._given.name
         self.clipboard = ""  # a camera that was copied, as text
         self.closed = self.parked = False
         kept, keymap, faults = configured(preferences)
