@@ -12,9 +12,9 @@ from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, fluted, release, stream
 
+from viewer.denoise.reconstruction import Reconstruction
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight
-from viewer.renderer.preview.passes import Presenter
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 from viewer.stream.gl.device import Device
@@ -26,8 +26,8 @@ AROUND = [(0, 0), *(t for s in (-1, 1) for t in ((s, 0), (0, s), (2 * s, s), (s,
 
 
 @pytest.fixture(scope="module")
-def presenter(device: Device) -> Iterator[Presenter]:
-    yield from lent(device, Presenter)
+def presenter(device: Device) -> Iterator[Reconstruction]:
+    yield from lent(device, Reconstruction)
 
 
 def surfaces(rng: np.random.Generator) -> NDArray:
@@ -55,7 +55,7 @@ def even(value: float) -> NDArray:
 
 
 def blended(
-    presenter: Presenter, lit: NDArray, light: NDArray, relief: NDArray, samples: int, stride: int = 1
+    presenter: Reconstruction, lit: NDArray, light: NDArray, relief: NDArray, samples: int, stride: int = 1
 ) -> NDArray:
     device = presenter.device
     with device.current():
@@ -84,7 +84,7 @@ def expected(lit: NDArray, light: NDArray, fitted: NDArray, samples: int) -> tup
 
 @pytest.mark.parametrize("samples", [1, 7, 200])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_the_blend_is_its_twins(presenter: Presenter, samples: int, stride: int) -> None:
+def test_the_blend_is_its_twins(presenter: Reconstruction, samples: int, stride: int) -> None:
     """float32 beside float64; what the variance's low bits hold is part of the number to both."""
     rng = np.random.default_rng(5)
     lit, points = surfaces(rng), regression_twin.points_of(SIZE, stride)
@@ -100,7 +100,7 @@ def test_the_blend_is_its_twins(presenter: Presenter, samples: int, stride: int)
     assert share.min() < 0.5 < share.max()
 
 
-def test_what_the_regression_misses_goes_as_the_samples_noise_falls(presenter: Presenter) -> None:
+def test_what_the_regression_misses_goes_as_the_samples_noise_falls(presenter: Reconstruction) -> None:
     """Where it is wrong; where both agree it is of no matter."""
     lit, left = surfaces(np.random.default_rng(6)), []
     for samples in (1, 4, 64, 4096):
@@ -110,7 +110,7 @@ def test_what_the_regression_misses_goes_as_the_samples_noise_falls(presenter: P
     assert left == sorted(left, reverse=True) and left[0] > 0.45 and left[-1] < 0.02
 
 
-def test_noise_that_the_wavelets_leave_is_the_regressions_to_take(presenter: Presenter) -> None:
+def test_noise_that_the_wavelets_leave_is_the_regressions_to_take(presenter: Reconstruction) -> None:
     """Light that is off by no more than its variance says is that of the regression."""
     lit, rng, left = surfaces(np.random.default_rng(6)), np.random.default_rng(12), []
     for samples in (4, 64):
@@ -121,7 +121,7 @@ def test_noise_that_the_wavelets_leave_is_the_regressions_to_take(presenter: Pre
     assert max(left) < 0.15, "0.10 and 0.02 measured"
 
 
-def test_an_edge_of_one_sample_is_never_black(presenter: Presenter) -> None:
+def test_an_edge_of_one_sample_is_never_black(presenter: Reconstruction) -> None:
     """A pixel of a surface that no pixel around shows, whose only sample found no light, takes what is fitted."""
     lit = surfaces(np.random.default_rng(7))
     lit["nearness"][8, 5], lit["variance"] = 2.0, -1.0
@@ -133,7 +133,7 @@ def test_an_edge_of_one_sample_is_never_black(presenter: Presenter) -> None:
 
 @pytest.mark.parametrize(("wrong", "first"), [(0.0, 0.05), (40.0, 0.3)])
 def test_pepper_is_held_back_until_the_pixels_own_samples_confirm_it(
-    presenter: Presenter, wrong: float, first: float
+    presenter: Reconstruction, wrong: float, first: float
 ) -> None:
     """White and black points that no pixel around shows, in light that the filter has left as it was, as if it had no
     noise. Of a white point's own spread a sixth still counts: 0.26 of it are left of one sample."""
@@ -148,7 +148,7 @@ def test_pepper_is_held_back_until_the_pixels_own_samples_confirm_it(
     assert left[0] < first and left == sorted(left) and left[-1] > 0.9
 
 
-def test_walls_of_two_depths_are_blended_by_themselves(presenter: Presenter) -> None:
+def test_walls_of_two_depths_are_blended_by_themselves(presenter: Reconstruction) -> None:
     """What the regression misses on the one wall is none of the other's errors."""
     lit = surfaces(np.random.default_rng(6))
     lit["variance"] = irradiance(even(1.0), 0.3)["variance"]
@@ -161,7 +161,7 @@ def test_walls_of_two_depths_are_blended_by_themselves(presenter: Presenter) -> 
 @pytest.mark.parametrize("size", [(1, 1), (5, 3)])
 @pytest.mark.parametrize("nearness", [0.0, 0.25])
 def test_without_light_and_surfaces_numbers_are_finite(
-    presenter: Presenter, size: tuple[int, int], nearness: float
+    presenter: Reconstruction, size: tuple[int, int], nearness: float
 ) -> None:
     lit, black = facing(size, nearness), np.zeros((*size[::-1], 3))
     found = blended(presenter, lit, irradiance(black, 0.0), reliefs(black), 1)
