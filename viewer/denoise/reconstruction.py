@@ -1,6 +1,6 @@
-"""The light of least error of a film, for the window at rest and for files: wavelets keep what is sharp and leave noise,
-a regression leaves hardly any and misses what neither place nor normal tells; each pixel gets of both what the other
-lacks.
+"""The light of least error of a film, for the window at rest and for files: wavelets keep what is sharp, and leave
+noise; a regression leaves hardly any, and misses what neither place nor normal tells. Each pixel gets of both what the
+other lacks.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@
 uniform float samples;     // of each pixel
 
 const int TAPS = 2;        // to each side
-const float DOUBT = 3.0;  // over the samples: the least squared spread of one, relative to its mean, that is believed
+const float DOUBT = 12.0;  // over the samples: the least squared spread of one, relative to its mean, that is believed
+const float FILTERED = 1.0 / 12.0;  // of a pixel's variance that the wavelets leave at least
 
 Plane plane;
 ivec2 middle, last;
@@ -48,8 +49,9 @@ Irradiance element(ivec2 at) {
     first /= total;
     float mean = dot(fitted.rgb, LUMINANCE), shift = dot(first, LUMINANCE);
     // Wavelets take little from pixels of whose surface there are few.
-    float noise = max(variance, DOUBT * mean * mean / (samples * samples)) / total;
-    float low = beyond(shift * shift, noise / total), high = beyond(max(second / total - shift * shift, 0.0), noise);
+    float noise = max(variance, DOUBT * mean * mean / (samples * samples * total)) / total;
+    float low = beyond(shift * shift, noise / total);
+    float high = beyond(max(second / total - shift * shift, 0.0), max(noise, FILTERED * own.variance));
     light.rgb = fitted.rgb + low * first + high * (light.rgb - fitted.rgb - first);
     return light;
 }
