@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from wavelet_twin import denoised
 
 from viewer.denoise.filter import Wavelets, deviations
+from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.film import Film
@@ -15,6 +16,7 @@ from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 from viewer.stream.gl.device import Device
+from viewer.stream.jobs import returned
 
 SIZE = 40, 28
 CAMERA = Camera((0.0, 0.5, 4.0), (0.0, 0.0, 0.0))
@@ -24,6 +26,15 @@ CAMERA = Camera((0.0, 0.5, 4.0), (0.0, 0.0, 0.0))
 def wavelets(device: Device) -> Wavelets:
     with device.current():
         return Wavelets(device)
+
+
+def picture_of(wavelets: Wavelets, film: FilmBuffer, features: Buffer) -> NDArray[np.float32]:
+    """(H, W, 3), by the wavelets alone."""
+    light = returned(wavelets.filter(wavelets.demodulate(film, features, CAMERA), CAMERA, film.samples))
+    upsampling = Upsampling(wavelets.device)
+    picture = upsampling.compose(light, features.blocks[0].stream, CAMERA).fields(("rgb",))["rgb"].copy()
+    upsampling.release()
+    return picture
 
 
 def run(
@@ -42,7 +53,7 @@ def run(
         held, buffer = FilmBuffer(device, size, whole), Buffer(device, FEATURES, size)
         held.efficiency = efficiency
         buffer.write(features)
-        picture = wavelets.denoise(held, buffer, CAMERA).fields()["rgb"].copy()
+        picture = picture_of(wavelets, held, buffer)
         for each in (held, buffer):
             each.release()
     return picture
@@ -200,7 +211,7 @@ def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets)
     with device.current():
         held, buffer = FilmBuffer(device, size, whole), Buffer(device, FEATURES, size)
         buffer.write(features)
-        found = wavelets.denoise(held, buffer, CAMERA).fields()["rgb"].copy()
+        found = picture_of(wavelets, held, buffer)
         held.release()
         buffer.release()
     np.testing.assert_allclose(found, film["sum"] / film["count"][..., None], rtol=1e-4)

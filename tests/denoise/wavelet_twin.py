@@ -15,7 +15,7 @@ NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
 WHOLE, RANGE = 2.8, 9.0
 EDGE, NOISE = 0.04, 0.14
 STEADY, SQUARE, ALONE, OWN, GAIN = range(-4, 5, 2), 1.57, 1.25, 0.5, 2.0
-FIREFLY, CALM, QUIET = 9.0, 2.0, 1e-6
+FIREFLY, CALM, QUIET, LEVEL = 9.0, 2.0, 1e-6, 0.5
 AXES = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 BESIDE = [*AXES, (-1, -1), (1, 1)]
 
@@ -138,24 +138,35 @@ def steady(guide: Guide, view: tuple[NDArray, ...], luminance: NDArray, variance
     """The variance of every pixel by those around, as of ``steady.glsl``."""
     pixels = np.indices(luminance.shape)
     last = luminance.shape[0] - 1, luminance.shape[1] - 1
-    total, deviation, first, second = (np.zeros(luminance.shape) for _ in range(4))
-    others = np.zeros((3, *luminance.shape))  # weights, first and second moment without the pixel itself
+    weights, places, spreads, lights = [], [], np.zeros(luminance.shape), []
     for dy in STEADY:
         for dx in STEADY:
             at, outside = moved_by((pixels[0], pixels[1]), (dx, dy), last)
             weight = falling(unlike(guide, pick(guide, at), view, 2, (np.array(dx), np.array(dy)))) * ~outside
-            total, deviation = total + weight, deviation + weight * np.sqrt(variance[at])
-            first, second = first + weight * luminance[at], second + weight * luminance[at] ** 2
+            spreads += weight * np.sqrt(np.maximum(variance[at], 0))
             if dx or dy:
-                others += weight * np.array([np.ones(luminance.shape), luminance[at], luminance[at] ** 2])
-    around = np.maximum(second / total - (first / total) ** 2, 0)
-    mean = SQUARE * (deviation / total) ** 2
-    share = np.minimum(ALONE * mean / np.maximum(around, 1e-30), 1) ** 2
-    made = (1 - share) * variance + share * GAIN * np.maximum(mean, OWN * variance)
-    middle, square = others[1:] / np.maximum(others[0], 1e-20)
-    noise = np.maximum(mean - QUIET * (first / total) ** 2, 0)
-    calm = np.minimum(CALM * noise / np.maximum(square - middle**2, 1e-30), 1) ** 2
-    apart = np.where(others[0] > 1, np.maximum(luminance - middle, 0), 0)
+                weights.append(weight)
+                places.append((1.0, dx, dy))
+                lights.append(luminance[at])
+    weight, place, light = np.moveaxis(weights, 0, -1), np.array(places), np.moveaxis(lights, 0, -1)
+    others = weight.sum(-1)
+    share = weight / np.maximum(others, 1e-20)[..., None]
+    mean = SQUARE * (spreads / (1 + others)) ** 2
+    # The plane of least squares, its slope held back by LEVEL, and what the light around is off it.
+    centre, level = share @ place[:, 1:], (share * light).sum(-1)
+    off = place[:, 1:] - centre[..., None, :]
+    normal = np.einsum("...k,...ki,...kj->...ij", share, off, off) + LEVEL * 4 * np.eye(2)
+    along = np.einsum("...k,...ki,...k->...i", share, off, light - level[..., None])
+    slope = np.linalg.solve(normal, along[..., None])[..., 0]
+    middle = level - (slope * centre).sum(-1)
+    square = np.maximum((share * (light - level[..., None]) ** 2).sum(-1) - (slope * along).sum(-1), 0)
+    off_plane = np.where(others > 0, luminance - middle, 0)
+    around = (others * square + off_plane**2) / (1 + others)
+    noise_share = np.minimum(ALONE * mean / np.maximum(around, 1e-30), 1) ** 2
+    made = (1 - noise_share) * variance + noise_share * GAIN * np.maximum(mean, OWN * variance)
+    noise = np.maximum(mean - QUIET * middle**2, 0)
+    calm = np.minimum(CALM * noise / np.maximum(square, 1e-30), 1) ** 2
+    apart = np.where(others > 1, np.maximum(off_plane, 0), 0)
     made = np.maximum(made, calm * np.maximum(apart**2 - FIREFLY * mean, 0))
     return with_reflected(made, reflected_in(variance))
 

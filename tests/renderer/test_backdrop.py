@@ -218,6 +218,16 @@ def test_a_shadow_is_denoised(renderer: Renderer) -> None:
     assert behind < 0.42 * before
 
 
+@pytest.mark.parametrize("layers", [("depth",), ("albedo",)])
+def test_layers_leave_the_denoised_picture_as_it_is(renderer: Renderer, layers: tuple[str, ...]) -> None:
+    """They have no floor, which is not seen; the denoiser has it all the same."""
+    linear(renderer, background=COLOR, ground="shadow")
+    renderer.update(denoise="shader")
+    alone, beside = (renderer.render(size=SIZE, spp=4, layers=each).linear for each in ((), layers))
+    renderer.update(denoise="auto")
+    np.testing.assert_array_equal(beside, alone)
+
+
 @pytest.mark.parametrize(
     "value", ["blur=0", "blur=91", "blur=", "1,2", "1,2,-3", "1,2,nan", "transparrent", "", "blur", True, 4, (1, 2)]
 )

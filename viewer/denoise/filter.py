@@ -18,13 +18,12 @@ from viewer.denoise.reprojection import INPUTS, RECALLED
 from viewer.denoise.view import MAPPED, Views
 from viewer.film.adaptive import variances
 from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
+from viewer.kernels.records import FEATURES, FILM, HALF
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import NamedStreams, Stream
-from viewer.stream.jobs import returned
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
 DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples
@@ -37,7 +36,6 @@ PASSES: Declared = {
     "pool_single": ({"lit": LIT}, POOLED),
     "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
-    "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
 }
 
 
@@ -67,19 +65,6 @@ class Wavelets:
         """Compile the pass of `demodulate` for films without halves. Raises ShaderError."""
         self._passes.prepare("lit")
 
-    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
-        """The picture, a stream of `RADIANCE`, which holds until the next call.
-
-        film, features : of one size, in one block, of the same samples (of features not all, where these are many).
-        """
-        lit, size = self.demodulate(film, features, camera), film.size
-        pooled, light = returned(self._pooled_light(lit, camera, film.samples, alone=film.samples == 1))
-        picture = self._streams.get("picture", RADIANCE, size)
-        inputs, view = {"features": features.blocks[0].stream, "lit": lit}, self._views.of(camera, size)
-        inputs |= {"pooled": pooled, "light": light, **view.streams}
-        self._passes.draw("compose", inputs, picture, view.features, **view.uniforms)
-        return picture
-
     def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
         view, lit = self._views.of(camera, film.size), self._streams.get("lit", LIT, film.size)
@@ -103,13 +88,11 @@ class Wavelets:
         self._passes.draw("smooth", inputs, smooth, view.features, **view.uniforms)
         return smooth
 
-    def _pooled_light(
-        self, lit: Stream, camera: Camera, samples: int, alone: bool = False
-    ) -> Generator[None, None, tuple[Stream, Stream]]:
-        """The lattice's points, and their light filtered. alone : a pixel's variance is not known."""
+    def _pooled_light(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, tuple[Stream, Stream]]:
+        """The lattice's points, and their light filtered."""
         size = lit.size
         lattice, view = (-(-size[0] // 2), -(-size[1] // 2)), self._views.of(camera, size)
-        pooled, name = self._streams.get("pooled", POOLED, lattice), "pool_single" if alone else "pool"
+        pooled, name = self._streams.get("pooled", POOLED, lattice), "pool" if samples > 1 else "pool_single"
         self._passes.draw(name, {"lit": lit, **view.streams}, pooled, view.features, **view.uniforms)
         yield
         wide = view.lattice(2)

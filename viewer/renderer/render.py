@@ -167,26 +167,34 @@ def _features(
 ) -> NDArray[np.float32] | None:
     """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
 
-    Layers are averages over all samples, without a floor that is not seen; without them the denoiser makes do with
-    fewer. placed : receives each sample's hits, where it counts them.
+    Layers are averages over all samples, without a floor that is not seen; a denoiser makes do with fewer, and wants
+    the floor. placed : receives each sample's hits, where it counts them.
     """
     film, clean = session.convergence.film.buffer, denoiser != "none"
-    if film is None or not (layers or clean or placed.sampled):
+    if film is None:
         return None
-    samples, each = session.samples if layers else min(session.samples, MOST_FEATURES), None
-    if placed.sampled:
-        with renderer.device.current():
-            counts = film.fields(("count",))["count"]
-        samples = int(counts.max())
+    few, each = min(session.samples, MOST_FEATURES), None
+    if layers or placed.sampled:
+        samples = session.samples if layers else few
+        if placed.sampled:
+            with renderer.device.current():
+                counts = film.fields(("count",))["count"]
+            samples = int(counts.max())
 
-        def each(buffer: Buffer, number: int) -> None:
-            placed.see(buffer.fields(SEEN), counts > number)
+            def each(buffer: Buffer, number: int) -> None:
+                placed.see(buffer.fields(SEEN), counts > number)
 
-    floor = not (layers or placed.sampled)
-    with features_of(renderer, session.size, samples, progress, each, floor=floor) as features:
-        if layers:
-            feature_layers(features, layers)
-        return denoised(renderer, film, features, denoiser) if clean else None
+        backdrop = renderer.prepared.lighting.backdrop
+        same = backdrop is None or backdrop.floor is None
+        with features_of(renderer, session.size, samples, progress, each, floor=False) as features:
+            if layers:
+                feature_layers(features, layers)
+            if clean and same:
+                return denoised(renderer, film, features, denoiser)
+    if not clean:
+        return None
+    with features_of(renderer, session.size, few, progress) as features:
+        return denoised(renderer, film, features, denoiser)
 
 
 def _drivers(path: str, before: str, now: str) -> str:

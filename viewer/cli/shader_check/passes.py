@@ -12,6 +12,7 @@ from viewer.cli.shader_check import machines
 from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
 from viewer.denoise.filter import wavelet_sources
 from viewer.denoise.irradiance_cache import cache_point_sources
+from viewer.denoise.reconstruction import blend_sources
 from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import pixels_source
@@ -25,7 +26,6 @@ from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.motion import posed_motion_sources
-from viewer.renderer.preview.passes import presenter_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
@@ -126,7 +126,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in wavelet_sources():
         yield f"denoiser: {name}", source
-    for name, source in (*regression_sources(), *upsampling_sources(), *presenter_sources()):
+    for name, source in (*regression_sources(), *upsampling_sources(), *blend_sources()):
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

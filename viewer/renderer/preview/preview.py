@@ -262,12 +262,12 @@ class Preview:
 
     def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
         """The passes, a step each; the context must be current."""
-        wavelets, history, posed, regression, upsampling, presenter = self.passes.made()
+        reconstruction, history, posed, upsampling = self.passes.made()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
 
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, camera)
-        lit = wavelets.demodulate(film, own, camera)
+        lit = reconstruction.wavelets.demodulate(film, own, camera)
         yield None
         surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
         posed.keep(scene)
@@ -277,14 +277,12 @@ class Preview:
                 history.forget()
         blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
-        fitted = yield from regression.fit(lit, blended if in_motion else lit, camera)
-        yield None
         if in_motion or film.samples < FEW:
+            fitted = yield from reconstruction.regression.fit(lit, blended if in_motion else lit, camera)
+            yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)
             return
-        light = yield from wavelets.filter(lit, camera, film.samples)
-        light = presenter.blend(fitted, light, camera, film.samples)
-        yield None
+        light = yield from reconstruction.light(lit, camera, film.samples)
         yield upsampling.compose(light, features.blocks[0].stream, camera)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
-from viewer.denoise.filter import Wavelets
+from viewer.denoise.reconstruction import Reconstruction
+from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.files.image import Matte
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
+from viewer.stream.jobs import returned
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 # Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
@@ -95,11 +97,15 @@ def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: s
             raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
         with device.current():
             film.error()  # by which its efficiency is known
-            wavelets = Wavelets(device)
+            reconstruction, upsampling = Reconstruction(device), Upsampling(device)
             try:
-                return wavelets.denoise(film, features, renderer.camera).fields()["rgb"].copy()
+                lit = reconstruction.wavelets.demodulate(film, features, renderer.camera)
+                light = returned(reconstruction.light(lit, renderer.camera, film.samples))
+                shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
+                return shown.fields(("rgb",))["rgb"].copy()
             finally:
-                wavelets.release()
+                reconstruction.release()
+                upsampling.release()
     with device.current():
         sums, linear = features.read(), film.film().linear
     count = np.maximum(sums["count"], 1)[..., None]
