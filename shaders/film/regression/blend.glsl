@@ -9,7 +9,6 @@
 
 uniform float samples;     // of each pixel
 
-const int TAPS = 2;        // to each side
 const float DOUBT = 12.0;  // over the samples: the least squared spread of one, relative to its mean, that is believed
 const float FILTERED = 1.0 / 12.0;  // of a pixel's variance that the wavelets leave at least
 
@@ -31,6 +30,15 @@ void tap(int x, int y) {
     second += weight * difference * difference;
 }
 
+// Written out: drivers for the CPU leave loops as loops.
+void row(int y) {
+    tap(-2, y);
+    tap(-1, y);
+    tap(0, y);
+    tap(1, y);
+    tap(2, y);
+}
+
 // The share of a squared value that is beyond its noise.
 float beyond(float square, float noise) {
     return max(square - noise, 0.0) / (square + 1e-30);
@@ -39,13 +47,16 @@ float beyond(float square, float noise) {
 Irradiance element(ivec2 at) {
     Lit own = fetch_lit(at);
     Irradiance light = fetch_light(at), fitted = fetch_fitted(at);
-    plane = plane_of(Guide(own.normal, own.nearness), at, float(TAPS));
+    plane = plane_of(Guide(own.normal, own.nearness), at, 2.0);
     middle = at;
     last = textureSize(in_light_0, 0) - 1;
     total = variance = second = 0.0;
     first = vec3(0.0);
-    for (int y = -TAPS; y <= TAPS; ++y)
-        for (int x = -TAPS; x <= TAPS; ++x) tap(x, y);
+    row(-2);
+    row(-1);
+    row(0);
+    row(1);
+    row(2);
     first /= total;
     float mean = dot(fitted.rgb, LUMINANCE), shift = dot(first, LUMINANCE);
     // Wavelets take little from pixels of whose surface there are few.
