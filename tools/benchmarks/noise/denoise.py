@@ -69,11 +69,13 @@ def oidn_there() -> bool:
 
 def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
     """Pictures of ``count`` samples, the same ones, by every denoiser."""
-    first = renderer.render(size, count, layers="albedo,normal")
-    noisy: Picture = first.layers["noisy"]
-    made = {"none": noisy, "bilateral": bilateral(noisy), "shader": first.linear}
-    if oidn_there():  # as by `--denoise oidn`, without tracing the samples again
-        made["oidn"] = oidn.denoise(noisy, first.layers["albedo"], first.layers["normal"])
+    made: dict[str, Picture] = {}
+    for denoiser in ("shader", "oidn") if oidn_there() else ("shader",):
+        renderer.update(denoise=denoiser)
+        picture = renderer.render(size, count)
+        noisy: Picture = picture.layers["noisy"]
+        made |= {"none": noisy, "bilateral": bilateral(noisy)} if not made else {}
+        made[denoiser] = picture.linear
     return made
 
 
