@@ -43,7 +43,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    without = {"memory", "raster", "host", "photon", "switches", "gpu", "opening"}  # a picture
+    without = {"memory", "raster", "host", "photon", "switches", "gpu", "opening", "flight"}  # a picture
     without |= {"deform", "undeformed", "grid-build", "blur"}
     if name not in without and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
