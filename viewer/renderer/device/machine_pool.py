@@ -19,7 +19,7 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Run
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import MachineOptions
+from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 from viewer.stream.selftest.ways import Ways, working_ways
