@@ -33,7 +33,7 @@ from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.program import Program
 from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import MASKS, stream_sources
-from viewer.stream.machines.policy import EDGE
+from viewer.stream.machines.options import EDGE
 from viewer.stream.machines.registry import MACHINES
 
 

@@ -49,9 +49,6 @@ int next_light(
         return EXIT_AGAIN;
     }
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(moment_here);
-#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

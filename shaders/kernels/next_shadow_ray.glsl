@@ -37,9 +37,6 @@ int next_shadow_ray(
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(moment_here);
-#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

@@ -18,8 +18,5 @@ int occlusion_ray(in Pixel pixel, in Interaction interaction, in Path path, out 
     vec3 local = cosine_direction(sample_2d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_WAY));
     vec3 direction = normalize(right * local.x + up * local.y + normal * local.z);
     ray = shadow_ray(interaction, direction, min(occlusion_distance, FAR), path.number);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(moment_here);
-#endif
     return EXIT_RAY;
 }

@@ -31,9 +31,6 @@ int sample_light(
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, light.direction, light.distance, path.number);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(moment_here);
-#endif
     pending.rgb = media_transmitted(media, interaction, ray.direction, ray.t_max, pending.rgb);
     return EXIT_SHADOW;
 }

@@ -1,6 +1,9 @@
-// The shadow ray of a surface towards a point on a light, or towards a direction at infinity.
+// The shadow ray of a surface towards a point on a light, or towards a direction at infinity, at the time of its path.
 #include "lib/offset_origin.glsl"
 #include "lib/ray_tag.glsl"
+#ifdef HAVE_MOTION
+#include "lib/path_moment.glsl"
+#endif
 
 // direction : unit length. distance : to the light's point, scene units.
 Ray shadow_ray(Interaction interaction, vec3 direction, float distance, int sample_number) {
@@ -10,5 +13,9 @@ Ray shadow_ray(Interaction interaction, vec3 direction, float distance, int samp
 #ifdef HAVE_SMOOTH
     interaction.error = abs(interaction.error);
 #endif
-    return Ray(origin, max(distance * 0.99999 - 4.0 * interaction.error, 0.0), direction, 1 + ray_tag(sample_number, false));
+    int tag = 1 + ray_tag(sample_number, false);
+#ifdef HAVE_MOTION
+    tag += moment_tag(moment_here);
+#endif
+    return Ray(origin, max(distance * 0.99999 - 4.0 * interaction.error, 0.0), direction, tag);
 }

@@ -1,18 +1,15 @@
 // Details of a scene whose triangles are all in world space.
 #include "interface/detail.glsl"
 #include "lib/detail_between.glsl"
+#include "lib/face_vertices.glsl"
 #include "lib/tangent.glsl"
 #include "lib/triangle_point.glsl"
 
 Detail detail_at(Hit hit) {
     Face face = fetch_faces(hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
-    Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
-#ifdef HAVE_DEFORMING
-    vertex_at(moment_here, p);
-    vertex_at(moment_here, q);
-    vertex_at(moment_here, r);
-#endif
+    Vertex p, q, r;
+    face_vertices(corners, p, q, r);
     Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     if (found.tangent.w == 0.0) {
         vec3 ab = q.position - p.position, ac = r.position - p.position;

@@ -2,6 +2,7 @@
 // the normal stays in front, and the tangent's sign changes.
 #include "interface/detail.glsl"
 #include "lib/detail_between.glsl"
+#include "lib/face_vertices.glsl"
 #include "lib/tangent.glsl"
 #include "lib/triangle_point.glsl"
 
@@ -12,12 +13,8 @@ Detail detail_at(Hit hit) {
 #endif
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
-    Vertex p = fetch_vertices(corners.x), q = fetch_vertices(corners.y), r = fetch_vertices(corners.z);
-#ifdef HAVE_DEFORMING
-    vertex_at(moment_here, p);
-    vertex_at(moment_here, q);
-    vertex_at(moment_here, r);
-#endif
+    Vertex p, q, r;
+    face_vertices(corners, p, q, r);
     Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     found.tangent.xyz = to_world * found.tangent.xyz;

@@ -2,6 +2,7 @@
 // The position is a sum over the corners, which is off by their rounding alone; along the ray it would be off by the
 // rounding of the distance too. Bound: Pharr, Jakob and Humphreys (2016, section 3.9.4).
 #include "interface/geometry.glsl"
+#include "lib/face_vertices.glsl"
 #include "lib/triangle_point.glsl"
 #ifdef HAVE_SMOOTH
 #include "lib/smooth_lift.glsl"
@@ -9,23 +10,14 @@
 #ifdef HAVE_MOTION
 #include "lib/moment.glsl"
 #endif
-#ifdef HAVE_DEFORMING
-#include "lib/moving_vertex.glsl"
-#endif
 
 Geometry geometry_at(Ray ray, Hit hit) {
 #ifdef HAVE_MOTION
     moment_here = moment_of(ray);
 #endif
     Face face = fetch_faces(hit.triangle);
-    Vertex a = fetch_vertices(face.corners.x);
-    Vertex b = fetch_vertices(face.corners.y);
-    Vertex c = fetch_vertices(face.corners.z);
-#ifdef HAVE_DEFORMING
-    vertex_at(moment_here, a);
-    vertex_at(moment_here, b);
-    vertex_at(moment_here, c);
-#endif
+    Vertex a, b, c;
+    face_vertices(face.corners, a, b, c);
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     Geometry at;
     at.position = a.position * weights.x + b.position * weights.y + c.position * weights.z;

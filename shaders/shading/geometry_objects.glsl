@@ -5,15 +5,13 @@
 // The position is a sum over the corners, as in geometry_flat.glsl; its error is bounded by that of the maps there and
 // back, each off by the rounding of its coefficients.
 #include "interface/geometry.glsl"
+#include "lib/face_vertices.glsl"
 #include "lib/triangle_point.glsl"
 #ifdef HAVE_SMOOTH
 #include "lib/smooth_lift.glsl"
 #endif
 #ifdef HAVE_MOTION
 #include "lib/moment.glsl"
-#endif
-#ifdef HAVE_DEFORMING
-#include "lib/moving_vertex.glsl"
 #endif
 
 Geometry geometry_at(Ray ray, Hit hit) {
@@ -25,14 +23,8 @@ Geometry geometry_at(Ray ray, Hit hit) {
     instance_at(moment_here, instance);
 #endif
     Face face = fetch_faces(instance.face + hit.triangle);
-    Vertex a = fetch_vertices(face.corners.x);
-    Vertex b = fetch_vertices(face.corners.y);
-    Vertex c = fetch_vertices(face.corners.z);
-#ifdef HAVE_DEFORMING
-    vertex_at(moment_here, a);
-    vertex_at(moment_here, b);
-    vertex_at(moment_here, c);
-#endif
+    Vertex a, b, c;
+    face_vertices(face.corners, a, b, c);
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     // Its columns are rows of the map to the object's space: times a vector this is that map's transpose.

@@ -301,6 +301,16 @@ def test_any_mesh_takes_vertices(device: object) -> None:
             renderer.deform(mesh, positions)
 
 
+@pytest.mark.parametrize("machine", ["singlepass", "multipass"])
+def test_rays_that_no_picture_precedes_see_the_pose(device: object, machine: str) -> None:
+    corners = np.float32([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
+    renderer = Renderer(Scene.from_triangles(corners, [[0, 1, 2]]), accel="two-level-bvh", machine=machine)
+    for height in (0.0, 0.5, 1.5):
+        renderer.deform(0, corners + np.float32([0, 0, height]))
+        assert renderer.trace([[0, 0, 3]], [[0, 0, -1]]).distance == 3 - height
+    renderer.release()
+
+
 def test_smooth_normals_are_those_of_smooth_meshes() -> None:
     """At rest they are what a mesh without normals gets, and they turn with it."""
     ball = meshes.icosphere(3)

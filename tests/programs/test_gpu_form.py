@@ -23,7 +23,6 @@ from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.order import Element, StateLoop
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
 
 SIZE = (20, 12)
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -42,15 +41,6 @@ SLOW: dict[str, tuple[str, dict[str, Any]]] = {
     for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface"))
     for scene in ("cornell", "prism", "glass_ball", "hall")
 }
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Iterator[Device]:
-    """A device for which programs are generated as for a GPU."""
-    device = open_device()
-    device.software_form = False
-    yield device
-    device.release()
 
 
 def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:

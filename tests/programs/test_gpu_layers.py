@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -14,18 +12,8 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
 
 SIZE = (20, 12)
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Iterator[Device]:
-    """A device for which programs are generated as for a GPU."""
-    device = open_device()
-    device.software_form = False
-    yield device
-    device.release()
 
 
 def layered_by_lamps() -> Scene:

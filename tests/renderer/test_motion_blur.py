@@ -31,7 +31,7 @@ from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.scene.builtin.parts import shapes as parts
 from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import Deformation, MeshPose
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import exposed, key_count
 from viewer.scene.hierarchy import Deformer, Skin, compose
@@ -255,15 +255,30 @@ def test_a_square_that_grows_and_leans(device, accel):
     assert_alike(rendered(blurred, 256, accel=accel), stills(scene, 64, 16), bias=1.5 / 64)
 
 
+WHITE = Material(base_color=(1, 1, 1, 1))
+FURNACE = {"environment": (1, 1, 1), "depth": 8, "roulette": "never", "strategy": "bsdf"}
+
+
 def test_surfaces_that_move_hide_none_of_their_own_light(device):
     """A white furnace: rays leave a ball that turns and slides, scaled unevenly, as they leave one that stands still;
     inverses are found in float32."""
     keys = compose([[0, 0, 0], [1, 0, 0]], [quaternion(0.0), quaternion(0.02)], [[1, 0.2, 1]] * 2)
     ball = parts.sphere(24, 24).mesh("ball")
-    scene = Scene([ball], [Instance(0, keys[0], motion=keys)], [Material(base_color=(1, 1, 1, 1))], [VIEW])
-    options = {"environment": (1, 1, 1), "depth": 8, "roulette": "never", "strategy": "bsdf"}
-    mean, _ = rendered(scene, 16, **options)
+    mean, _ = rendered(Scene([ball], [Instance(0, keys[0], motion=keys)], [WHITE], [VIEW]), 16, **FURNACE)
     assert np.abs(mean - 1).max() < 1e-5  # rounding of a product for each of 8 surfaces
+
+
+@pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
+def test_surfaces_that_deform_hide_none_of_their_own_light(device, accel):
+    """The same of a ball that becomes flatter as it slides: a point's corners are those of its time."""
+    ball = parts.sphere(24, 24).mesh("ball")
+    target = MorphTarget(positions=ball.positions * np.float32([0, -0.5, 0]) + np.float32([1, 0, 0]))
+    still = np.zeros((len(ball.positions), 0))
+    deformation = Deformation(still.astype(np.int32), still.astype(np.float32), (target,))
+    poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 0.5, 1.0))
+    scene = Scene([DeformedMesh(ball, deformation, poses[0], poses)], [Instance(0)], [WHITE], [VIEW])
+    mean, _ = rendered(scene, 16, accel=accel, **FURNACE)
+    assert np.abs(mean - 1).max() < 1e-5
 
 
 @pytest.mark.parametrize("deforms", [False, True], ids=["turns", "deforms"])

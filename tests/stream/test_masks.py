@@ -13,7 +13,8 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles
 from viewer.stream.machines.mask import StencilMask
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import EDGE, Naive, Sweep
+from viewer.stream.machines.options import EDGE
+from viewer.stream.machines.policy import Naive, Sweep
 
 SIZE = (33, 7)
 

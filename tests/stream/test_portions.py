@@ -7,9 +7,9 @@ import pytest
 from viewer.stream.machines.portions import Portions
 
 
-def brought(portions: Portions, end: int, at: int, most: int) -> tuple[int, int]:
+def brought(portions: Portions, end: int, at: int, most: int, others: list[int] | None = None) -> tuple[int, int]:
     """Where a ray comes from ``at`` on a driver that lets it have up to ``most`` of the limit in a run, in how many
-    runs; alone, by another machine, where not even one is let through."""
+    runs; alone, by another machine, where not even one is let through: ``others`` then gets the limit."""
     runs = 0
     for to in portions.ends(end):
         runs += 1
@@ -18,6 +18,8 @@ def brought(portions: Portions, end: int, at: int, most: int) -> tuple[int, int]
             at = max(at, to)
         helped = not done and portions.least
         portions.note(done or helped, not helped)
+        if helped and others is not None:
+            others.append(to)
     return at, runs
 
 
@@ -43,9 +45,11 @@ def test_nothing_changes_where_no_loop_is_ended() -> None:
 def test_rays_that_are_not_where_they_were_thought(most: int) -> None:
     """Another picture's, which begin anew, and several tiles brought to the same limit."""
     portions = Portions()
+    others: list[int] = []
     for at, end in [(0, 16), (16, 32), (16, 32), (0, 48), (0, 8), (0, 8), (8, 64), (30, 64), (63, 64)]:
-        found, runs = brought(portions, end, at, most)
+        found, runs = brought(portions, end, at, most, others)
         assert found == end and runs <= 2 * end / most + 10
+    assert not others, "single-kernel passes are for what no portion lets through"
 
 
 def test_portions_grow_again() -> None:

@@ -397,7 +397,7 @@ import sys
 sys.modules["moderngl"] = None  # importing it raises ImportError
 import viewer.stream.declare.record, viewer.stream.declare.kernel, viewer.stream.declare.program
 import viewer.stream.compile.order, viewer.stream.compile.link, viewer.stream.compile.source
-import viewer.stream.compile.generate, viewer.stream.machines.policy, viewer.stream.machines.counters
+import viewer.stream.compile.generate, viewer.stream.machines.options, viewer.stream.machines.counters
 import viewer.programs, viewer.kernels, viewer.accel.grid.grid, viewer.accel.triangles, viewer.cameras.lens
 from viewer.base.errors import WiringError
 from viewer.stream.compile.link import LinkedProgram

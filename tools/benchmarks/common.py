@@ -71,10 +71,10 @@ class Timing:
         return statistics.median(a / max(b, 1e-9) for a, b in zip(self.cpu, other.cpu, strict=True))
 
 
-def interleave(cases: Mapping[str, Callable[[], Any]], runs: int, warm_up: int = 1) -> dict[str, Timing]:
+def interleave(cases: Mapping[str, Callable[..., Any]], runs: int, warm_up: int = 1) -> dict[str, Timing]:
     """Time every case ``runs`` times, in turn (A B C A B C ...), after ``warm_up`` untimed rounds.
 
-    A case may return CPU seconds spent in other processes, to be added.
+    Cases are called without arguments. One may return CPU seconds spent in other processes, to be added.
     """
     timings = {name: Timing() for name in cases}
     for number in range(warm_up + runs):

@@ -231,7 +231,7 @@ def _in_turn(*kinds: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
 def try_reasons(context: Context, rows: int) -> dict[str, float]:
     """Of the MIMD machine, by what is varied: change of the bytes; of the forest from above, hits of triangles alone
     and pixels to a triangle."""
-    found = {}
+    found: dict[str, float] = {}
     space, eye = spread(context, measured.FOREST_INSIDE, rows)
     before, at, normal = _hits(space, eye)
     for height in HEIGHTS:

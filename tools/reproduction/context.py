@@ -121,12 +121,13 @@ class Context:
         why = f"{name} not found in the folder of the scene data, which RAYSTREAM_SHARED names"
         raise AbsentError(name, why)
 
-    def keep(self, key: Any, function: Callable[[], T], timing: bool = False) -> T:
+    def keep(self, key: Any, function: Callable[..., T], timing: bool = False) -> T:
         """``function()``, or what it gave in an earlier run: of the same section, key, size (``quick``), device and
         sources.
 
-        key : JSON values, tuples; all inputs of the function that are not in the sources. The value is what
-        `kept.save` can write; its tuples come back as lists. timing : it is of a clock, see `timed.keep`.
+        key : JSON values, tuples; all inputs of the function that are not in the sources. function : called without
+        arguments. The value is what `kept.save` can write; its tuples come back as lists. timing : it is of a clock,
+        see `timed.keep`.
         Raises ViewerError where a kept file is damaged.
         """
         assert self._identifier, "no section was entered"
@@ -138,13 +139,13 @@ class Context:
         self._origins[kept.digest({**made, "date": str(made["date"])[:10], "load_average": None})] = made
         return value  # type: ignore[no-any-return]
 
-    def _measured(self, key: Any, function: Callable[[], T], timing: bool) -> tuple[T, dict[str, Any]]:
+    def _measured(self, key: Any, function: Callable[..., T], timing: bool) -> tuple[T, dict[str, Any]]:
         if self.before is not None and not timing:
             with suppress(AbsentError):
                 return self.before.get(self._identifier, key)
         return self._made(key, function)
 
-    def _made(self, key: Any, function: Callable[[], T]) -> tuple[T, dict[str, Any]]:
+    def _made(self, key: Any, function: Callable[..., T]) -> tuple[T, dict[str, Any]]:
         inputs = self._identifier, key, self.quick, self.device.driver, self.code()
         path = self.kept / self._identifier / f"{kept.digest(*inputs)}.npz"
         if path.is_file():

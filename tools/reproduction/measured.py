@@ -98,8 +98,12 @@ def agreement(context: Context, name: str) -> Check:
     work = [float(found[each]) for each in ("v", "t", "s")]
     off = stand_ins.error(work, published)
     what = f"{name}: v, t and s, for which the camera was sought"
-    texts = (" / ".join(f"{each:.4g}" for each in row) for row in ((published.v, published.t, published.s), work))
-    return Check(OWN, what, *texts, off <= stand_ins.AGREES, bound=f"to {stand_ins.AGREES:.0%}; the largest: {off:.1%}")
+    theirs, ours = (
+        " / ".join(f"{each:.4g}" for each in row) for row in ((published.v, published.t, published.s), work)
+    )
+    return Check(
+        OWN, what, theirs, ours, off <= stand_ins.AGREES, bound=f"to {stand_ins.AGREES:.0%}; the largest: {off:.1%}"
+    )
 
 
 def there(context: Context) -> Generator[Absent, None, list[str]]:

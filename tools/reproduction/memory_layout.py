@@ -12,8 +12,10 @@ from viewer.stream.declare.record import COMPONENTS, Record
 INK, SOFT = "#1d232b", "#5d6875"
 SHADES = ("#dbe8f5", "#f8e3d2", "#dcefe0", "#f3dcdb", "#e7e0f2", "#efe7d8")
 CELL, ROW, NAME = 92, 24, 150
-SHOWN = (records.PIXEL, records.RAY, records.HIT, records.RADIANCE, records.PATH, records.FILM, records.TRIANGLE)
-SHOWN = (*SHOWN, photons.PHOTON, photons.ENTRY, photons.FIRST)
+SHOWN = (
+    *(records.PIXEL, records.RAY, records.HIT, records.RADIANCE, records.PATH, records.FILM, records.TRIANGLE),
+    *(photons.PHOTON, photons.ENTRY, photons.FIRST),
+)
 
 
 def label(x: float, y: float, text: str, size: float = 11, color: str = INK, middle: bool = False) -> str:
@@ -90,14 +92,15 @@ def draw_stages() -> str:
             parts += _arrow(x + width, x + width + gap, top + height / 2)
             for line, stream in enumerate(reversed(between[number])):
                 parts.append(label(x + width + gap / 2, top + height / 2 - 8 - 13 * line, stream, 10.5, middle=True))
-    x = 12 + (width + gap) + width / 2
+    centre = 12 + (width + gap) + width / 2
     parts.append(
-        f'<path d="M {x - 40} {top + height} v 22 h 80 v -15" fill="none" stroke="{INK}" stroke-width="1.3"/>'
-        f'<polygon points="{x + 40},{top + height} {x + 36},{top + height + 8} {x + 44},{top + height + 8}" '
+        f'<path d="M {centre - 40} {top + height} v 22 h 80 v -15" fill="none" stroke="{INK}" stroke-width="1.3"/>'
+        f'<polygon points="{centre + 40},{top + height} {centre + 36},{top + height + 8} '
+        f'{centre + 44},{top + height + 8}" '
         f'fill="{INK}"/>'
     )
     again = ", ".join(name for name in frame.results if name in frame.inputs)
-    parts.append(label(x, top + height + 38, f"next bounce: {again}", 10.5, middle=True))
+    parts.append(label(centre, top + height + 38, f"next bounce: {again}", 10.5, middle=True))
     last = 12 + 3 * (width + gap) + width / 2
     parts.append(label(last, top + height + 38, f"result: {', '.join(picture.results)}", 10.5, middle=True))
     parts.append(label(12, 18, "when geometry or lights change", 11, SOFT))

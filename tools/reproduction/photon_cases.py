@@ -169,11 +169,11 @@ def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, C
         cases: dict[str, Case] = {}
         for photons in counts:
             for way in ("fetch", "read-back"):
-                renderer = Renderer(
-                    viewer.load("glass_ball"),
-                    **{"device": device, "program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
+                settings: dict[str, Any] = {
+                    **{"program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
                     **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
-                )
+                }
+                renderer = Renderer(viewer.load("glass_ball"), device=device, **settings)
                 held.own(renderer)
                 cases[f"{photons} {way}"] = lambda renderer=renderer, way=way: _routed(renderer, way == "read-back")
         yield cases

@@ -116,7 +116,8 @@ def ends(renderer: viewer.Renderer, size: tuple[int, int]) -> dict[str, float]:
     """
     picture = renderer.render(size, spp=1, layers=LAYERS)
     there = seen(renderer, picture, size)
-    there = Seen(*(each[:: -(-len(there.pixels) // POINTS)] for each in there))
+    step = -(-len(there.pixels) // POINTS)
+    there = Seen(there.pixels[::step], there.positions[::step], there.normals[::step], there.albedo[::step])
     colours, found = nearest(renderer, there)
     exact = colours.mean(axis=1)
     photons = picture.linear.astype(float) - direct_light(renderer, size)

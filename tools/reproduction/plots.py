@@ -32,7 +32,8 @@ def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Fi
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams.update({**STYLE, "axes.prop_cycle": cycler(color=COLORS)})  # legends made later ask for it too
+    style: dict[Any, Any] = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
+    matplotlib.rcParams.update(style)  # legends made later ask for it too
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasSVG(made)
     return made, made.subplots(**subplots)

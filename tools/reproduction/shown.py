@@ -46,7 +46,7 @@ class Shot:
     """A picture of a sheet. view : the scene and where it is seen from (None: its first camera), loaded when the
     picture is made; settings : of the renderer."""
 
-    view: Callable[[], tuple[Scene, Camera | None]]
+    view: Callable[..., tuple[Scene, Camera | None]]
     size: tuple[int, int]
     spp: int = 1
     settings: dict[str, Any] = field(default_factory=dict)

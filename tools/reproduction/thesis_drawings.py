@@ -31,9 +31,9 @@ SCHLICK = (0.04, 0.96, 5.0)  # bias, scale and power nearest to Fresnel's equati
 
 def small() -> Model:
     """Three instances of four triangles."""
-    at = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    places = np.float32([[0, 0, 0], [1.1, 0.1, 0.2], [0.1, 1.2, 0.4], [1.3, 1.1, 0.6]])
-    mesh = Mesh((at[None] + places[:, None]).reshape(-1, 3), np.arange(12).reshape(4, 3), name="leaves")
+    at = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    places = np.array([[0, 0, 0], [1.1, 0.1, 0.2], [0.1, 1.2, 0.4], [1.3, 1.1, 0.6]], np.float32)
+    mesh = Mesh((at[None] + places[:, None]).reshape(-1, 3), np.arange(12, dtype=np.int32).reshape(4, 3), name="leaves")
     maps = [np.eye(4) for _ in range(3)]
     for number, each in enumerate(maps):
         each[0, 3] = 3.0 * number
@@ -67,7 +67,7 @@ def visited(model: Model, ray: NDArray[np.float32]) -> tuple[list[int], dict[int
 def draw_structure() -> str:
     """Two levels in depth-first order: trees, their arrays, and the nodes that a ray is tested against."""
     model = small()
-    ray = np.float32([3.4, 0.3, -5.0, 0.02, 0.01, 1.0])
+    ray = np.array([3.4, 0.3, -5.0, 0.02, 0.01, 1.0], np.float32)
     ray[3:] /= np.linalg.norm(ray[3:])
     top, below = visited(model, ray)
     parts: list[str] = []
@@ -87,7 +87,9 @@ def _tree(
     parts: list[str], title: str, escape: NDArray[np.int32], leaves: dict[int, str], seen: list[int], top: float
 ) -> float:
     """A tree above its array; returns the drawing's width."""
-    count, ends, depths = len(escape), [], []
+    count = len(escape)
+    ends: list[int] = []
+    depths: list[int] = []
     for node in range(count):
         while ends and node >= ends[-1]:
             ends.pop()
@@ -128,11 +130,11 @@ def directions(angle: float, inside: bool = False, **fields: Any) -> list[tuple[
     own = ClassicMaterial(
         bias=0.2, scale=0.0, reflectivity=1.0, transmittance=1.0, indices=(INDEX, INDEX, INDEX), **fields
     )
-    points = np.float32([[-9, 0, 9], [9, 0, 9], [0, 0, -9]])
+    points = np.array([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], np.float32)
     material = Material("pane", kind="classic", classic=own)
-    model = build(Scene([Mesh(points, [[0, 1, 2]])], [Instance(0)], [material], name="pane"))
+    model = build(Scene([Mesh(points, np.array([[0, 1, 2]], np.int32))], [Instance(0)], [material], name="pane"))
     turn = math.radians(angle)
-    along = np.float32([math.sin(turn), math.cos(turn) if inside else -math.cos(turn), 0.0])
+    along = np.array([math.sin(turn), math.cos(turn) if inside else -math.cos(turn), 0.0], np.float32)
     rays, children = np.zeros((1, loops.COLUMNS), np.float32), np.zeros((4, loops.COLUMNS), np.float32)
     rays[0] = *(-along), *along, 1.0, 1.0, 1.0, -1.0, 0.0, 0.0
     with np.errstate(all="ignore"):
@@ -169,7 +171,7 @@ def draw_vectors() -> str:
 
 def share(cosine: float, bias: float, scale: float, power: float) -> float:
     """R_f (6.3) by the tracer's own shading, of light from outside."""
-    material = np.float32([[bias, scale, power]])
+    material = np.array([[bias, scale, power]], np.float32)
     return float(loops.fresnel(material, 0, np.float32(cosine), np.float32(1 / INDEX)))
 
 

@@ -115,7 +115,7 @@ def angles() -> dict[str, Any]:
         by_formula = min(max(bias + scale * (1 - cosine) ** power, 0.0), 1.0)
         ours = share(cosine, *SCHLICK)
         off["share"] = max(off["share"], abs(ours - by_formula))
-        off["schlick"] = max(off["schlick"], abs(ours - float(formulas.reflectance(np.float64(cosine), INDEX))))
+        off["schlick"] = max(off["schlick"], abs(ours - float(formulas.reflectance(np.array(cosine), INDEX))))
     return {**off, "beyond": beyond, "total": total}
 
 

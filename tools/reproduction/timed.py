@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RUNS = 5
 ALIKE = 0.15  # of the median of the same work, timed twice in turns
-Case = Callable[[], Mapping[str, float] | None]
+Case = Callable[..., Mapping[str, float] | None]  # called without arguments
 Cases = AbstractContextManager[Mapping[str, Case]]
 
 
@@ -95,12 +95,12 @@ class Timed:
 
 
 def keep(
-    context: Context, key: Sequence[Any], cases: Callable[[], Cases], runs: int = RUNS, warm_up: bool = True
+    context: Context, key: Sequence[Any], cases: Callable[..., Cases], runs: int = RUNS, warm_up: bool = True
 ) -> dict[str, Timed]:
     """Each case of a context manager timed by ``runs`` rounds, one with ``--quick``; kept under the key and the runs.
 
-    A case gives figures of its own, seconds of its stages or counts, or nothing. warm_up : a round before that does not
-    count.
+    cases : called without arguments. A case gives figures of its own, seconds of its stages or counts, or nothing.
+    warm_up : a round before that does not count.
     """
     runs = 1 if context.quick else runs
 

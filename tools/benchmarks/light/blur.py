@@ -54,7 +54,8 @@ def run(options: Options) -> Result:
         "long exposure": exposed(balls.build(), OPENS, OPENS + LONG),
         "camera moves": _turning(still),
     }
-    rows, data = [], {"facts": facts(device), "runs": runs, "size": size, "cases": {}, "missing": []}
+    rows = []
+    data: dict[str, Any] = {"facts": facts(device), "runs": runs, "size": size, "cases": {}, "missing": []}
     for structure in STRUCTURES:
         say(structure)
         chosen: dict[str, Any] = {"accel": structure, "program": "path", "environment": "sky", "device": device}
@@ -106,7 +107,7 @@ def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict
         quarters = np.percentile(ratios, (25, 50, 75)).tolist()
         data[name] = {
             "keys": key_count(scene),
-            "same_bits": bool(np.array_equal(*pictures)),
+            "same_bits": bool(np.array_equal(pictures[0], pictures[1])),
             "steps_and_instances_per_ray": steps,
             "timings": {way: timing.to_json() for way, timing in timings.items()},
             "cpu_ratio_quartiles": quarters,
@@ -115,7 +116,7 @@ def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict
         for pair in held.values():
             for each in pair:
                 each.release()
-    columns = ("scene", "keys", "steps, swept", "instances", "steps, by time", "instances")
+    columns: tuple[str, ...] = ("scene", "keys", "steps, swept", "instances", "steps, by time", "instances")
     columns += ("CPU, of swept", "lower quartile", "upper")
     note = f"Steps through the top level and instances entered, per ray; CPU time of {pairs} pairs, {size} x {size}."
     return data, Table("boxes over instances", columns, rows, note)

@@ -107,7 +107,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         compiled = [_compile_seconds(row["compile"][c]) if c in row["compile"] else None for c in ("cold", "warm")]
         memory = [row["image_bytes"] / 2**20, row["texel_bytes"] / 2**20]
         rows.append((name, row["triangles"], row["materials"], row["textures"], *seconds, *compiled, *memory))
-    columns = ("model", "triangles", "materials", "textures")
+    columns: tuple[str, ...] = ("model", "triangles", "materials", "textures")
     columns += tuple(f"{machine}{unit}" for machine in MACHINES for unit in (" s", " CPU s"))
     columns += ("compile cold s", "warm", "images MiB", "texels MiB")
     note = (

@@ -77,7 +77,7 @@ def _device_table(data: dict[str, Any]) -> Table:
         f"A run of {in_run} samples into a film on the device, nothing read back; passes: of kernels, in a run of one "
         f"sample, and of {in_run}; stream bytes: of textures, for each ray, film included; memories: the scene's."
     )
-    columns = ("scene", "setting", "s", "CPU s", "ratio", "CPU ratio", "passes", f"passes of {in_run}")
+    columns: tuple[str, ...] = ("scene", "setting", "s", "CPU s", "ratio", "CPU ratio", "passes", f"passes of {in_run}")
     columns += ("stream bytes", "memories MiB")
     return Table("path tracing: one sample, the device's part", columns, rows, note)
 

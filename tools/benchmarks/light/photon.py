@@ -145,10 +145,12 @@ def _table_61(data: dict[str, Any]) -> Table:
 def _table_tiles(data: dict[str, Any]) -> Table:
     rows = []
     for name, ways in data["tiles"].items():
-        old = {"one quad": TABLE_6_1[name].quad, "16 x 16 tiles": TABLE_6_1[name].sort[-1]}
+        quad = TABLE_6_1[name].quad
+        assert quad is not None
+        old = {"one quad": quad, "16 x 16 tiles": TABLE_6_1[name].sort[-1]}
         for way, row in ways.items():
             ratio = ways["one quad"]["seconds"] / max(row["seconds"], 1e-9)
-            theirs = TABLE_6_1[name].quad / old[way] if way in old else None
+            theirs = quad / old[way] if way in old else None
             rows.append((f"{name}, {way}", row["seconds"], old.get(way), ratio, theirs, row["passes"], row["tiles"]))
     note = (
         "Map by sort, nothing fused; seconds, passes and tiles drawn are "

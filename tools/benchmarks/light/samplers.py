@@ -19,6 +19,7 @@ from benchmarks.common import Options, Result, Table, facts, interleave
 from viewer.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
 from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
+from viewer.stream.declare import kernel
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.memory import Memory
@@ -62,6 +63,7 @@ class _Picture:
         self.device, self.resources = device, {m.name: Memory(device, m) for m in module.memories}
         source = Source.begin(**module.constants)
         for memory in module.memories:
+            assert isinstance(memory, kernel.Table)
             for part in (memory.record.glsl_struct(), memory.record.glsl_unpack()):
                 source.add(part, "benchmark")
             source.add(memory_glsl(memory, self.resources[memory.name].layout, counting=False), "benchmark")

@@ -52,7 +52,9 @@ def many_lights() -> Scene:
     for number in range(6):
         builder.add(quads(at[kind == number][:, None] + square), (1.0, 1.0, 1.0), 1 + number)
     hues = ((1, 0.25, 0.1), (1, 0.6, 0.2), (0.9, 0.9, 0.4), (0.2, 0.9, 0.4), (0.2, 0.5, 1), (0.8, 0.3, 1))
-    lamps = [Material(f"lamp {n}", (0, 0, 0, 1), emission=tuple(60.0 * c for c in hue)) for n, hue in enumerate(hues)]
+    lamps = [
+        Material(f"lamp {n}", (0, 0, 0, 1), emission=(60.0 * r, 60.0 * g, 60.0 * b)) for n, (r, g, b) in enumerate(hues)
+    ]
     camera = Camera((0.0, 2.2, 7.6), (0.0, 1.6, -2.0), fov=60, name="front")
     return Scene([builder.mesh("room")], [Instance(0)], [Material("walls"), *lamps], [camera], name="many_lights")
 
@@ -127,7 +129,7 @@ class Converged:
 
     def shown(self, linear: NDArray) -> NDArray[np.float32]:
         """(H, W, 3) of 0 to 1: a picture displayed with this one's exposure."""
-        return srgb8(linear, self.exposure, OPTIONS["tonemap"].default).astype(np.float32) / 255
+        return srgb8(linear, self.exposure, OPTIONS["tonemap"].default).astype(np.float32) / np.float32(255)
 
     def flip(self, linear: NDArray) -> float:
         """The mean FLIP of a picture of the same size."""

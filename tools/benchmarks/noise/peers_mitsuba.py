@@ -7,6 +7,7 @@ library recent enough for Dr.Jit, found automatically or by ``DRJIT_LIBLLVM_PATH
 from __future__ import annotations
 
 import tempfile
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ class Mitsuba:
 
     def render(self, samples: int, seed: int) -> int:
         """See `Peer`: times `mitsuba.render`, with the picture read back."""
-        import mitsuba as mi
+        mi: Any = import_module("mitsuba")
 
         self._picture = np.array(mi.render(self._scene, spp=samples, seed=seed), np.float32)
         # A stratified sampler rounds the count up to a layout of its own.

@@ -81,7 +81,8 @@ def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
     ):
         for _ in range(deaths):
             client.wait_for_workers(2, timeout=60)
-            pids, at, told = list(client.run(os.getpid).values()), moments.random(), []
+            pids, at = list(client.run(os.getpid).values()), moments.random()
+            told: list[str] = []
 
             def kill(share: float | None, text: str, pids: list[int] = pids, at: float = at) -> None:
                 if share is not None and share >= at and pids:
@@ -135,6 +136,7 @@ def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
+    rows: list[tuple[Any, ...]]
     rows = [(name, row["tiles"], row["seconds"], 100 * row["efficiency"]) for name, row in data["workers"].items()]
     size = "{} x {}".format(*data["size"])
     note = f"{SCENE}, {size}, {data['spp']} samples; efficiency by the cores that there are, {data['cores']}."

@@ -88,11 +88,11 @@ def _command(view: View, arguments: list[str], options: Options) -> dict[str, An
 
 def _phases(view: View, options: Options) -> dict[str, dict[str, float]]:
     """The parts of a first picture of one sample, see `phases`."""
-    camera = view.camera if not isinstance(view.camera, str) else None
-    if camera is None:
+    camera = view.camera
+    if isinstance(camera, str):
         import viewer
 
-        camera = viewer.load(view.source).camera(view.camera)
+        camera = viewer.load(view.source).camera(camera)
     size = "32" if options.quick else "512"
     arguments = [view.source, camera.text(), str(camera.fov), size, size, PROGRAMS[view.name]]
     if options.quick:
@@ -134,15 +134,15 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     )
     columns = ("command", "caches", "s", "CPU s", "load", "build", "render", "peak MiB")
     tables = [Table("new processes", columns, rows, note)]
-    parts = [
+    phases = [
         (f"{name}, {PROGRAMS[name]}", caches, *kinds[caches].values())
         for name, kinds in data["phases"].items()
         for caches in kinds
     ]
-    if parts:
+    if phases:
         names = next(iter(next(iter(data["phases"].values())).values()))
-        columns = ("scene, program", "caches", *names)
-        tables.append(Table("a first picture of one sample: parts, seconds", columns, parts))
+        heads = ("scene, program", "caches", *names)
+        tables.append(Table("a first picture of one sample: parts, seconds", heads, phases))
     return tables + target_tables(data)
 
 

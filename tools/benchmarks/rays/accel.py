@@ -246,8 +246,10 @@ def _rays(
     bounce /= np.maximum(np.linalg.norm(bounce, axis=1, keepdims=True), 1e-6)
     return {
         "primary": primary,
-        "shadow": Rays(*map(np.float32, (starts, light - starts)), np.ones(len(starts), np.float32)),
-        "bounce": Rays(*map(np.float32, (starts, bounce))),
+        "shadow": Rays(
+            starts.astype(np.float32), (light - starts).astype(np.float32), np.ones(len(starts), np.float32)
+        ),
+        "bounce": Rays(starts.astype(np.float32), bounce.astype(np.float32)),
     }
 
 
@@ -356,8 +358,8 @@ def _addresses(
     rows: dict[str, dict[str, Case]] = {}
     for which, structure in flat.items():
         modules = structure.make(COMPARED[which])
-        ways = {"1-D": resources, "2-D": other}
-        rows[which] = {way: case(held, structure, modules, "singlepass", size) for way, held in ways.items()}
+        memories = {"1-D": resources, "2-D": other}
+        rows[which] = {way: case(held, structure, modules, "singlepass", size) for way, held in memories.items()}
     out = {"rates": _compare(rows, rays, runs)}
     for ways in rows.values():
         for each in ways.values():

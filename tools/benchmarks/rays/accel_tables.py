@@ -108,7 +108,7 @@ def _details(data: dict[str, Any]) -> Iterator[Table]:
                     row = (*(timed[way]["ms"] for way in ways), *(timed[way]["cpu_ms"] for way in ways))
                     rows.append((f"{name}: {structure}, {kind}", *row, other["cpu_ms"] / max(one["cpu_ms"], 1e-6)))
         if rows:
-            columns = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways))
+            heads = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways))
             note = ""
             if key == "vertices":
                 held = [
@@ -117,7 +117,7 @@ def _details(data: dict[str, Any]) -> Iterator[Table]:
                     if (sizes := scene.get("vertices", {}).get("bytes"))
                 ]
                 note = f"MiB of triangles: {'; '.join(held)}."
-            yield Table(title, (*columns, "CPU ratio"), rows, note)
+            yield Table(title, (*heads, "CPU ratio"), rows, note)
 
 
 def figure(data: dict[str, Any]) -> Any:
@@ -129,7 +129,7 @@ def figure(data: dict[str, Any]) -> Any:
     for axis, kind in zip(axes, next(iter(scenes.values()))["rates"], strict=True):
         for place, scene in enumerate(scenes.values()):
             rates = scene["rates"][kind]
-            shown = [name for name in (*SHOWN, *SHOWN_TWO, _embree(rates)) if name in rates]
+            shown = [name for name in (*SHOWN, *SHOWN_TWO, _embree(rates) or "") if name in rates]
             width = 0.85 / len(shown)
             for number, name in enumerate(shown):
                 color = plots.COLORS[_color(name)]

@@ -32,6 +32,7 @@ def indexed(test: Module, scene: viewer.Scene) -> Module:
     """The module of a ray/triangle test with the scene's vertices, shared as after flattening."""
     (table,) = test.memories
     flat = scene.flatten()
+    assert isinstance(table, Table)
     numbers = table.data["number"]
     corners = np.zeros(len(numbers), CORNERS.dtype)
     corners["vertices"], corners["number"] = flat.triangles[numbers], numbers

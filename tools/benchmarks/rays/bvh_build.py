@@ -95,7 +95,16 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         for name, scene in data["scenes"].items()
         for method, row in scene["methods"].items()
     ]
-    columns = ("scene, build", "triangles", "ms", "CPU ms", "Mtriangles/s", "peak MiB", "tree MiB", "nodes")
+    columns: tuple[str, ...] = (
+        "scene, build",
+        "triangles",
+        "ms",
+        "CPU ms",
+        "Mtriangles/s",
+        "peak MiB",
+        "tree MiB",
+        "nodes",
+    )
     columns += ("per leaf", "depth", "SAH cost")
     note = (
         f"Median of {data['runs']} builds in turn after {data['warm_up']}. Peak: of the builder's arrays, beside the "

@@ -111,7 +111,7 @@ def _tube(rings: int, sides: int) -> DeformedMesh:
     faces = np.concatenate([np.stack([a, a + sides, b], 1), np.stack([b, a + sides, b + sides], 1)])
     points = 0.4 * out
     points[:, 1] = y.ravel()
-    mesh = Mesh(points, faces, normals=out, name="tube")
+    mesh = Mesh(points.astype(np.float32), faces, normals=out, name="tube")
     place = points[:, 1] / 4 * (JOINTS - 1)
     joints = np.clip(np.floor(place).astype(int)[:, None] + np.arange(-1, 3), 0, JOINTS - 1)
     weights = np.maximum(0.0, 2.0 - np.abs(joints - place[:, None]))
@@ -131,7 +131,7 @@ def _wave(time: np.ndarray, number: np.ndarray | int) -> tuple[np.ndarray, np.nd
     return np.stack([0.2 * np.sin(time + 0.2 * number), 0 * time, 0 * time], axis=1), turn
 
 
-def _measured(scene: Scene, pose: Callable[[int], Scene], device: Any, runs: int) -> dict[str, Any]:
+def _measured(scene: Scene, pose: Callable[..., Scene], device: Any, runs: int) -> dict[str, Any]:
     """Timings of a scene in other poses, by number."""
     played, built = (Renderer(scene, program="cast", rebuild=way, device=device) for way in ("refit", "build"))
     number = iter(range(1 << 30))

@@ -22,6 +22,7 @@ from viewer.accel.grid.build import build
 from viewer.accel.grid.grid import mark_last
 from viewer.accel.grid.on_device import DeviceGrid, plan
 from viewer.renderer.device.grid_build import GridBuild
+from viewer.stream.declare import kernel
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.jobs import Executor
@@ -73,6 +74,7 @@ def builds(device: Device, corners: NDArray[np.float32]) -> Iterator[Builds]:
     with device.current():
         resources = Resources(device)
         table = triangles.module("watertight", corners).memories[0]
+        assert isinstance(table, kernel.Table)
         builder = GridBuild(device, table, resources)
         memories = [resources.get(each) for each in (table, grid.pointers, grid.lists)]
     executor = Executor(device, resources, lambda step: None)  # type: ignore[arg-type, return-value]
@@ -132,7 +134,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         )
         for name, scene in data["scenes"].items()
     ]
-    columns = ("scene", "triangles", "voxels", "rows", "entries", "sort passes", "ms", "CPU ms")
+    columns: tuple[str, ...] = ("scene", "triangles", "voxels", "rows", "entries", "sort passes", "ms", "CPU ms")
     columns += (*(f"{stage}, ms" for stage in STAGES), "host, ms", "host, CPU ms")
     note = (
         f"Medians of {data['runs']} builds, device and host in turn, after {data['warm_up']}; stages in builds of "

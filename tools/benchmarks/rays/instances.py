@@ -5,7 +5,7 @@ beside a flat structure where possible; and a thousand moving instances.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,11 @@ ABOUT = "instances: 100 million triangles in the memory of their meshes, beside 
 TREES, FEW_TREES, QUICK_TREES = 200_000, 2_000, 200
 MOVING = 1000  # instances
 RUNS = 5
-CAMERAS = {"overview": "overview", "inside": "inside", "far": Camera((900.0, 420.0, 1500.0), (0.0, 0.0, 0.0), fov=50)}
+CAMERAS: dict[str, Camera | str] = {
+    "overview": "overview",
+    "inside": "inside",
+    "far": Camera((900.0, 420.0, 1500.0), (0.0, 0.0, 0.0), fov=50),
+}
 # Objects, instances.
 KINDS = {
     "bvh over bvh": {"accel": "two-level-bvh"},
@@ -157,12 +161,13 @@ def _times(timing: dict[str, Any]) -> tuple[float, float]:
 
 
 def _figure(data: dict[str, Any]) -> Any:
-    figure, axes = plots.figure(9.0, 4.0, len(data["scenes"]))
-    for axis, (trees, found) in zip(np.atleast_1d(axes), data["scenes"].items(), strict=True):
+    figure, drawn = plots.figure(9.0, 4.0, len(data["scenes"]))
+    axes: Any = np.atleast_1d(cast(Any, drawn))
+    for axis, (trees, found) in zip(axes, data["scenes"].items(), strict=True):
         kinds = found["kinds"]
         values = {camera: [kind["cameras"][camera]["cpu_ms"] for kind in kinds.values()] for camera in CAMERAS}
         plots.bars(axis, [name.replace(" ", "\n", 1) for name in kinds], values)
         axis.tick_params(axis="x", labelsize=8)
         axis.set_title(f"{int(trees):,} trees, {found['triangles'] / 1e6:.3g} M triangles: ms of CPU", fontsize=10)
-    np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
+    axes[0].legend(frameon=False, fontsize=8)
     return figure

@@ -30,7 +30,7 @@ def measure(renderer: Renderer, size: tuple[int, int], runs: int = RUNS) -> dict
     """By setting and count: seconds (wall and CPU), passes of each kind and waits of one run."""
     out: dict[str, dict[str, Any]] = {}
     for name, setting in SETTINGS.items():
-        machines = {}
+        machines: dict[str, Any] = {}
         with renderer.device.current():
             for count in COUNT_MODES:
                 machines[count] = make(renderer, setting, size)

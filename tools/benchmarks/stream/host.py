@@ -30,7 +30,17 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 QUICK = (CASES[0], CASES[-1])
 MACHINES = ("singlepass", "multipass")
-KINDS = ("Context", "Texture", "Texture3D", "Buffer", "Framebuffer", "VertexArray", "Query", "Program", "Uniform")
+KINDS: tuple[str, ...] = (
+    "Context",
+    "Texture",
+    "Texture3D",
+    "Buffer",
+    "Framebuffer",
+    "VertexArray",
+    "Query",
+    "Program",
+    "Uniform",
+)
 KINDS += ("ConditionalRender",)
 
 
@@ -81,8 +91,8 @@ class Clock:
                 if name.startswith("__") and name not in ("__enter__", "__exit__"):
                     continue
                 if isinstance(member, property):
-                    parts = (part and self.timed(part) for part in (member.fget, member.fset, member.fdel))
-                    other: Any = property(*parts)
+                    get, put, drop = (part and self.timed(part) for part in (member.fget, member.fset, member.fdel))
+                    other: Any = property(get, put, drop)
                 elif callable(member) and not isinstance(member, (type, staticmethod, classmethod)):
                     other = self.timed(member)
                 else:

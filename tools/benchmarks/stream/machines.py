@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Setting:
 
 def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
     """The ray caster on a machine, its pixels and camera set: every `Machine.run` makes the same picture."""
-    options = {}
+    options: dict[str, Any] = {}
     if setting.machine == "multipass":
         options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
     stepwise = setting.machine == "multipass" and setting.fuse == "none"

@@ -32,8 +32,8 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.count import Queries
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
+from viewer.stream.machines.options import EDGE
 from viewer.stream.machines.passes import STATE
-from viewer.stream.machines.policy import EDGE
 
 ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 

@@ -66,7 +66,7 @@ def run(options: Options) -> Result:
         say(f"{each.name}: runs of rays, and policies")
         if each.source not in sources:
             sources = {each.source: viewer.load(each.source)}  # successive views share a scene
-        chosen = {"program": "cast", "accel": "grid"}
+        chosen: dict[str, Any] = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares, counted)
         renderer.resources.release()

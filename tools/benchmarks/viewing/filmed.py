@@ -58,8 +58,8 @@ def _lamp(scene: Scene, _: Camera, number: int) -> dict[str, Any]:
 def _around(_: Scene, camera: Camera, number: int) -> dict[str, Any]:
     angle, origin, target = np.radians(0.8 * number), np.array(camera.origin), np.array(camera.target)
     x, y, z = origin - target
-    turned = np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x
-    return {"camera": replace(camera, origin=tuple(float(value) for value in target + turned))}
+    x, y, z = target + (np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x)
+    return {"camera": replace(camera, origin=(float(x), float(y), float(z)))}
 
 
 SEQUENCES = (

@@ -44,7 +44,7 @@ def main(started: str, scene: str) -> None:
         make(self, *given)
         mark("window")
 
-    Window.__init__ = made  # type: ignore[method-assign]
+    Window.__init__ = made  # type: ignore[method-assign, assignment]
     app = opening.opened(scene, **viewed(arguments))
     mark("application")
     swap = app.window.swap

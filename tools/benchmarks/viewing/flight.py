@@ -37,8 +37,8 @@ def path(camera: Camera, number: int) -> Camera:
     """The camera of a picture: around its target, and slightly nearer."""
     angle, origin, target = np.radians(STEP * number), np.array(camera.origin), np.array(camera.target)
     x, y, z = (origin - target) * (1 - 0.005 * number)
-    turned = np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x
-    return replace(camera, origin=tuple(float(value) for value in target + turned))
+    x, y, z = target + (np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x)
+    return replace(camera, origin=(float(x), float(y), float(z)))
 
 
 def run(options: Options) -> Result:

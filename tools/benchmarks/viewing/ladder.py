@@ -135,7 +135,8 @@ def aside(home: Camera, indoors: bool, diagonal: float, share: float) -> Camera:
         origin, target = origin + shift, origin + shift + turn @ (target - origin)
     else:
         origin = target + turn @ (origin - target)
-    return replace(home, origin=tuple(map(float, origin)), target=tuple(map(float, target)))
+    places: dict[str, Any] = {"origin": tuple(map(float, origin)), "target": tuple(map(float, target))}
+    return replace(home, **places)
 
 
 def judged(
@@ -162,7 +163,7 @@ def _table(data: dict[str, Any]) -> Table:
     rows = []
     for name, scene in data["scenes"].items():
         looks = scene["looks"]
-        at = [flip_at(looks, seconds) for seconds in STEPS if seconds <= data["rest"]]
+        at: list[float | None] = [flip_at(looks, seconds) for seconds in STEPS if seconds <= data["rest"]]
         at += [None] * (len(STEPS) - len(at))
         rows.append((name, looks[0][1], *at, scene["rise"], scene["worse"]))
     columns = ("scene", "FLIP in motion", *(f"{step:g} s" for step in STEPS), "largest rise", "worse than before")

@@ -108,7 +108,7 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             other.update(program="whitted")
             plain = luminance(other.render(coarse, spp=samples).linear)
             other.release()
-            made = {"key": _key(app, caustic(converged, plain), converged, coarse)}
+            made: dict[str, Any] = {"key": _key(app, caustic(converged, plain), converged, coarse)}
             while not app.session.complete:
                 app.turn()
             made["stored"] = app.view.renderer.photon_map.stored
@@ -201,7 +201,7 @@ def _table(data: dict[str, Any]) -> Table:
                 *(light[k] for k in ("pictures_per_second", "cpu_ms_per_picture", "scale", "maps_per_picture")),
             )
         )
-    columns = ("scene", "photons stored", "caustic s", "CPU s", "scale", "whole s")
+    columns: tuple[str, ...] = ("scene", "photons stored", "caustic s", "CPU s", "scale", "whole s")
     columns += ("camera: pictures/s", "CPU ms each", "scale", "maps each")
     columns += ("light: pictures/s", "CPU ms each", "scale", "maps each")
     note = (

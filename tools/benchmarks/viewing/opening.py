@@ -34,7 +34,14 @@ STARTS = 5
 LONGEST_GAP = 60.0  # milliseconds between two answers
 UNCOMPILED = ("gap_ms", "gap_cpu_ms", "over_60_ms", "over_60_cpu_ms")  # told of the first process
 REST = 0.3  # seconds that a model stays
-MODELS = ("DamagedHelmet", "ToyCar", "FlightHelmet_512", "GlassVaseFlowers", "BrainStem", "CesiumMilkTruck")
+MODELS: tuple[str, ...] = (
+    "DamagedHelmet",
+    "ToyCar",
+    "FlightHelmet_512",
+    "GlassVaseFlowers",
+    "BrainStem",
+    "CesiumMilkTruck",
+)
 MODELS += ("IridescenceLamp", "MetalRoughSpheresNoTextures", "Avocado", "LightsPunctualLamp")
 LARGER = ("bunny", "dragon", "forest")
 
@@ -150,5 +157,5 @@ def _opening(answers: dict[str, Any], at: float) -> str:
 
 def _told(gap: dict[str, Any]) -> str:
     part = next(iter(gap["parts"]), "-")
-    stack = max(gap["window"], key=lambda each: each[1], default=["-", 0])[0]
+    stack = str(max(gap["window"], key=lambda each: each[1], default=["-", 0])[0])
     return f"{part}: {stack.split(' < ')[0]}"

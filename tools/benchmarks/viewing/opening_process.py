@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -136,7 +136,7 @@ class Answers:
 
     def between(self, begin: float, end: float) -> dict[str, Any]:
         """What was done in a time: milliseconds of each part, and the most frequent stacks."""
-        parts: Counter[str] = Counter()
+        parts: defaultdict[str, float] = defaultdict(float)
         for name, first, last in self.parts:
             if (inside := min(last, end) - max(first, begin)) > 0:
                 parts[name] += 1e3 * inside
@@ -144,7 +144,7 @@ class Answers:
         return {
             "at": begin,
             "ms": 1e3 * (end - begin),
-            "parts": {name: round(ms, 1) for name, ms in parts.most_common()},
+            "parts": {name: round(parts[name], 1) for name in sorted(parts, key=lambda each: -parts[each])},
             "window": Counter(window for _, window, _ in looks).most_common(3),
             "others": Counter(other for *_, other in looks).most_common(3),
         }
@@ -184,7 +184,7 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
         script = Path(opening_input.__file__)
         command = [sys.executable, "-I", "-S", str(script), str(answers.stamps), str(left), str(top)]
         sender = subprocess.Popen(command, stdin=subprocess.PIPE)
-        opened = []
+        opened: list[dict[str, Any]] = []
         try:
             for number, model in enumerate(models):
                 began = time.monotonic()

@@ -225,7 +225,14 @@ def _table(data: dict[str, Any]) -> Table:
         )
         for name, scene in data["scenes"].items()
     ]
-    columns = ("scene", "headlight s", "traced s", "its FLIP", f"FLIP {READABLE:g} s", "in flight: pictures/s")
+    columns: tuple[str, ...] = (
+        "scene",
+        "headlight s",
+        "traced s",
+        "its FLIP",
+        f"FLIP {READABLE:g} s",
+        "in flight: pictures/s",
+    )
     columns = (*columns, "of them traced", "CPU ms each", "scale", "FLIP, median", "most")
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "

@@ -152,7 +152,7 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             controller.fly(min(WARM_UP, seconds))
             controller.fly(seconds)
             frames, stopped = len(controller.shown), time.perf_counter()
-            while not app.session.complete or app.view.controller.moving:
+            while not app.session.complete or (app.view.controller and app.view.controller.moving):
                 app.turn()
             rest = time.perf_counter() - stopped
             storm = _storm(app, min(5.0, seconds))
@@ -264,7 +264,16 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         )
         for name, scene in data["scenes"].items()
     ]
-    columns = ("scene", "triangles", "frames/s", "resolution", "latency ms", "p95", "turn p95 ms", "most")
+    columns: tuple[str, ...] = (
+        "scene",
+        "triangles",
+        "frames/s",
+        "resolution",
+        "latency ms",
+        "p95",
+        "turn p95 ms",
+        "most",
+    )
     columns += ("most CPU ms", "at rest ms", "sizes p95 ms", "paused %", "asleep %", "window ms", "complete ms")
     note = (
         f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: "

@@ -148,7 +148,7 @@ def _listed(counts: tuple[int | None, ...]) -> str:
 @contextmanager
 def pictures(context: Context, edge: int, names: Iterable[str] = (*TABLE, MOVES)) -> Iterator[dict[str, Case]]:
     """Scenes ready to be rendered again; and the one that moves, each time `FRAME` later."""
-    made = {}
+    made: dict[str, Case] = {}
     with Releasing() as held:
         for name in names:
             scene = context.scene(TABLE[MOVING if name == MOVES else name].scene)
@@ -246,7 +246,8 @@ def differ_by_test(context: Context, name: str, edge: int) -> dict[str, float]:
 def _packets(context: Context) -> Iterator[Part]:
     """The wish for four rays at once, simulated."""
     edge = 64 if context.quick else SIZE
-    rows, saved = [], {}
+    rows = []
+    saved: dict[str, list[float]] = {}
     for name in ("Knife", "Palace") if context.quick else TABLE:
         found = context.keep(("packets", name, edge), lambda name=name: packets(context.scene(TABLE[name].scene), edge))
         for kind, (one, four) in found.items():

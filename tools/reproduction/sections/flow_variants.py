@@ -21,7 +21,14 @@ from ..registry import section
 SIZE, QUICK = 256, 32
 AGAIN = "depth, query, again"  # the same work timed twice
 GRID = 8
-MACHINE = {**RECIPE, "program": "cast", "grid": GRID, "machine": "multipass", "fuse": "none", "unroll": 1}
+MACHINE: dict[str, Any] = {
+    **RECIPE,
+    "program": "cast",
+    "grid": GRID,
+    "machine": "multipass",
+    "fuse": "none",
+    "unroll": 1,
+}
 # What each is in the papers.
 MASKS = {
     "kill": "a mask pass for each kernel, which discards the others",

@@ -109,7 +109,10 @@ def _table(found: dict[str, dict[int, dict[str, Any]]], edge: int) -> Table:
     rows: list[tuple[Any, ...]] = []
     for name, each in found.items():
         costs = {voxels: predicted(at_) for voxels, at_ in each.items()}
-        least = {key: min(costs, key=lambda n, key=key: costs[n][key]) for key in ("SIMD", "bytes", "MIMD")}
+        least = {
+            key: min(costs, key={n: row[key] for n, row in costs.items()}.__getitem__)
+            for key in ("SIMD", "bytes", "MIMD")
+        }
         for voxels, at_ in each.items():
             numbers = costs[voxels]
             marks = ", ".join(key for key, n in least.items() if n == voxels)

@@ -216,7 +216,7 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
     def render() -> dict[str, Any]:
         linear, shown = {}, {}
         for year in ("none", *YEARS):
-            options = {**STEPWISE, "program": name, "grid": 16, "limits": year}
+            options: dict[str, Any] = {**STEPWISE, "program": name, "grid": 16, "limits": year}
             renderer = viewer.Renderer(viewer.load("cornell"), **options)
             picture = renderer.render((edge, edge), spp=1)
             linear[year], shown[year] = np.asarray(picture.linear, np.float32), picture.srgb8()

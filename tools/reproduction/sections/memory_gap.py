@@ -19,7 +19,7 @@ def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDAr
     factors = np.ones(len(years))
     for first, rate in rates:
         factors[(years > first)] = rate
-    return np.cumprod(factors)
+    return np.cumprod(factors, dtype=np.float64)
 
 
 def _powers(rates: Sequence[tuple[int, float]]) -> str:

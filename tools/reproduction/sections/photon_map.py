@@ -82,8 +82,8 @@ def bitonic(context: Context) -> Iterator[Part]:
         agrees = row["passes"] == expected and row["sorted"]
         what = f"{row['photons']:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
         printed = row["photons"] in SORT_PASSES
-        kind, expected = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
-        checks.append(Check(kind, what, expected, row["passes"], agrees, "another number of passes, or no order"))
+        kind, theirs = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
+        checks.append(Check(kind, what, theirs, row["passes"], agrees, "another number of passes, or no order"))
     checks.append(_alike(context, counts))
     yield Table(
         "The sort on this device",

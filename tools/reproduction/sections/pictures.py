@@ -109,7 +109,7 @@ def _scene(context: Context, name: str) -> dict[str, Any]:
 def tracers(context: Context) -> Iterator[Part]:
     """The bunny by each of them."""
     size, view = edge(context, 384), measured.SOURCES[measured.BUNNY]
-    programs = {
+    programs: dict[str, tuple[str, int, dict[str, Any]]] = {
         "shadow": ("Shadow caster", 1, {"first_hits": "raster"}),
         "cast": ("Ray caster", 1, {}),
         "whitted": ("Whitted ray tracer", 4, {"classic": True}),

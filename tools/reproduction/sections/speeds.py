@@ -164,7 +164,7 @@ def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
 
 def stacked(context: Context, machine: str, triangles: int) -> viewer.Renderer:
     """Triangles behind one another, all in one voxel and in the way of every ray."""
-    corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (triangles, 1))
+    corners = np.tile(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32), (triangles, 1))
     corners[:, 2] = -np.repeat(np.arange(triangles) / triangles, 3)
     scene = viewer.Scene.from_triangles(corners, np.arange(3 * triangles).reshape(-1, 3))
     camera = Camera((0.3, 0.3, 4.0), (0.3, 0.3, 0.0), fov=4.0)

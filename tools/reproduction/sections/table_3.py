@@ -50,7 +50,8 @@ def make(context: Context) -> Iterator[Part]:
     tried = context.keep(("varied", some), lambda: varied(context, some))
     found = programs(calls)
     cast = found["Ray Caster"]
-    rows, rays = [], {}
+    rows: list[tuple[Any, ...]] = []
+    rays = {}
     for name, (instructions, bandwidth) in TABLE_3.items():
         own = found[name]
         ratio = [own[key] / cast[key] for key in ("instructions", "bytes")]
@@ -80,18 +81,19 @@ def make(context: Context) -> Iterator[Part]:
     yield _by_lights(calls)
     for place, what in ((1, "instructions"), (2, "bytes")):
         cells = [row[place] for row in rows]
-        printed, own = (", ".join(str(getattr(each, whose)) for each in cells) for whose in ("published", "ours"))
+        printed, here = (", ".join(str(getattr(each, whose)) for each in cells) for whose in ("published", "ours"))
         yield Conclusion(
             "P2 4.3, table 3",
             f"Shadow casting, Whitted's and path tracing cost {printed} times the {what} of ray casting.",
             [cell.agrees for cell in cells],
-            f"here {own}",
+            f"here {here}",
         )
 
 
 def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
     """Whitted's tracer by the number of lights."""
-    cast, curves = programs(calls)["Ray Caster"], {"rays": [], "instructions": [], "bytes": []}
+    cast = programs(calls)["Ray Caster"]
+    curves: dict[str, list[float]] = {"rays": [], "instructions": [], "bytes": []}
     for lights in LIGHTS:
         shadow = {key: lights * value for key, value in calls["shadow"].items()}
         found = programs({**calls, "shadow": shadow})["Whitted Ray Tracer"]

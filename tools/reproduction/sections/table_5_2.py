@@ -91,7 +91,7 @@ def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) ->
             cells.append(beside(f"{derived:.2f}", f"{own:.2f}", LONGEST))
         rows.append((name, *cells))
     checks = [*agreed, *(_cross_check(name) for name in TABLE_5_2), *active()]
-    derived = ("derived", "ours")
+    source = ("derived", "ours")
     return Table(
         "Passes with the oracle of 20 %",
         ("view", "total", "traversal", "intersection", "most steps", "most tests", "active", "over sum", "over larger"),
@@ -101,7 +101,7 @@ def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) ->
         "alone "
         "are printed, the ratios are worked out here from them.",
         checks=checks,
-        heads={"over sum": derived, "over larger": derived},
+        heads={"over sum": source, "over larger": source},
     )
 
 

@@ -59,7 +59,9 @@ def make(context: Context) -> Iterator[Part]:
     """Simulated from what the rays of each type do, and run on the device."""
     edge = QUICK if context.quick else SIZE
     tried = context.keep(("by view", VARIED_EDGE), lambda: by_view(context.scene(SCENES["Cornell Box"])))
-    rows, scenes, figures = [], [], []
+    rows: list[tuple[Any, ...]] = []
+    scenes: list[tuple[Any, ...]] = []
+    figures = []
     checks: list[Check] = []
     for name, published in TABLE_5_4.items():
         file = SCENES[name]

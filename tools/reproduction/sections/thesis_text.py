@@ -3,7 +3,7 @@ numbers, if they have any, are not published elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,7 +33,7 @@ CHANNELS = 3
 SHOWN = 13  # rays of the drawn tree
 SIZE = 144
 DEGREES = (0, 15, 30, 45, 60, 75, 85)
-FRESNEL = dict(zip(("bias", "scale", "power"), SCHLICK, strict=True))
+FRESNEL: Mapping[str, Any] = dict(zip(("bias", "scale", "power"), SCHLICK, strict=True))
 # Materials of the sphere, which reflects, refracts, and does both by Fresnel's share.
 RAYS: Mapping[str, ClassicMaterial] = {
     "reflected rays alone": replace(GLASS, bias=1.0, scale=0.0, reflectivity=1.0, transmittance=0.0),
@@ -100,10 +100,10 @@ def _structure(context: Context) -> Iterator[Part]:
         "whose escape index is neither their neighbour nor the end of their object."
     )
     yield Table("6.2 (figures 6-1 to 6-4): the tree, built as printed", columns, rows, note=note, own=OURS)
-    columns = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
+    heads = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
     note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
-    yield Table("Algorithm 6-4: boxes tested", columns, rows, note=note, own=OURS)
+    yield Table("Algorithm 6-4: boxes tested", heads, rows, note=note, own=OURS)
     yield Conclusion(
         "T algorithm 6-1",
         "Boxes are halved on x, y and z in turn until a primitive is left.",
@@ -194,7 +194,7 @@ def _rays(context: Context) -> Iterator[Part]:
         f"to {BOUND:g}",
     )
     cosines = np.cos(np.radians(DEGREES))
-    shares = {
+    shares: dict[str, Iterable[float]] = {
         "(6.3), 0.04, 0.96, 5": [share(each, *SCHLICK) for each in cosines],
         "(6.3), glass of our scenes": [share(each, GLASS.bias, GLASS.scale, GLASS.power) for each in cosines],
         f"Fresnel's equations, index {INDEX:g}": reflectance(cosines, INDEX),

@@ -42,7 +42,8 @@ def tiles(context: Context) -> Iterator[Part]:
     """The estimate of pictures of the published size, a call a pass by counts; the sweep; and seconds."""
     names = SCENES[:1] if context.quick else SCENES
     counted = {name: context.keep(("counts", name, EDGES), lambda name=name: _counted(context, name)) for name in names}
-    rows, checks = [], []
+    rows: list[tuple[Any, ...]] = []
+    checks = []
     for name, found in counted.items():
         rows += _rows(name, found)
         checks.append(_check(name, found))

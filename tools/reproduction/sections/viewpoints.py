@@ -78,7 +78,9 @@ def viewpoint(camera: Camera, low: NDArray, high: NDArray, share: float, move: s
         turn = np.array([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])
         about = eye if move == TURNED else (low + high) / 2
         eye, target, up = turn @ (eye - about) + about, turn @ (target - about) + about, turn @ up
-    parts = {name: tuple(map(float, each)) for name, each in (("origin", eye), ("target", target), ("up", up))}
+    parts: dict[str, Any] = {
+        name: tuple(map(float, each)) for name, each in (("origin", eye), ("target", target), ("up", up))
+    }
     return replace(camera, **parts)
 
 

@@ -43,7 +43,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.machines.copies import copy_source
 from viewer.stream.machines.count import census_sources
 from viewer.stream.machines.mask import stream_sources
-from viewer.stream.machines.policy import EDGE
+from viewer.stream.machines.options import EDGE
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name
 Jobs = Iterator[Sources]  # each of which is assembled as it is looked at

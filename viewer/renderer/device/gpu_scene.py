@@ -178,8 +178,8 @@ class GpuScene:
             with self.device.current():
                 replace_scene(self.prepared, before, self.resources, self.machines)
                 self.raster.release()
-            self.prepared = before
-            self._settles()
+                self.prepared = before
+                self._settles()
             self._changed()
             self._build()
             raise
@@ -395,7 +395,7 @@ class GpuScene:
         memories = [memory for module in modules for memory in module.memories]
         if (deforming := coming.structure.deforming) is not None:
             memories += read_tables(deforming, tables_of(modules))
-        return self.resources.upload(memories)
+        return self.device.steps(self.resources.upload(memories))
 
     def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""

@@ -19,7 +19,7 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Run
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import MachineOptions
+from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 from viewer.stream.selftest.ways import Ways, working_ways
@@ -187,20 +187,10 @@ def warm(device: Device, *machines: Machine) -> Iterator[float]:
     yield 0.0
     yield from compiled(device, Batch(each for machine in machines for each in machine.batch), 0.0)
     for number, machine in enumerate(machines):
-        for share in _current(device, machine.warm()):
+        for share in device.steps(machine.warm()):
             yield (number + share) / len(machines)
 
 
 def compiled(device: Device, batch: Batch, share: float = 1.0) -> Iterator[float]:
     """Compile a batch in pieces; yields ``share`` times the part done. Raises ShaderError."""
-    return (share * done for done in _current(device, batch.steps()))
-
-
-def _current(device: Device, steps: Iterator[float]) -> Iterator[float]:
-    """Steps with the context current in each."""
-    while True:
-        with device.current():
-            share = next(steps, None)
-        if share is None:
-            return
-        yield share
+    return (share * done for done in device.steps(batch.steps()))

@@ -11,8 +11,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import moderngl
 import numpy as np
@@ -34,6 +34,10 @@ _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
 LEAST_BUFFER = 1 << 24
 MOST_PINNED = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
+
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 class ThreadState(threading.local):
@@ -370,6 +374,16 @@ class Device:
                     before.context.__enter__()
                 put_back()
 
+    def steps(self, steps: Iterator[Result]) -> Iterator[Result]:
+        """The same steps, with the context current in each, and not between them."""
+        end = object()
+        while True:
+            with self.current():
+                step = next(steps, end)
+            if step is end:
+                return
+            yield cast(Result, step)
+
     @property
     def ended(self) -> bool:
         """Whether another library has ended the context with all its objects: VTK ends the EGL display that it shares
@@ -395,6 +409,29 @@ class Device:
         """Release the context with its textures and programs."""
         with self.lock:
             self.context.release()
+
+
+class OnDevice(Protocol):
+    """An object with a device."""
+
+    @property
+    def device(self) -> Device:
+        """Its context is current while one of the `in_context` methods runs."""
+
+
+Owner = TypeVar("Owner", bound=OnDevice)
+
+
+def in_context(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
+    """Decorate a method to run in the context of the object's device, whichever is current where it is called: names of
+    textures and framebuffers mean others' objects there."""
+
+    @wraps(method)
+    def run(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:
+        with self.device.current():
+            return method(self, *arguments, **keywords)
+
+    return run
 
 
 def driver_name(renderer: str, version: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
+from viewer.stream.gl.device import Device, in_context
 
 LARGEST_STREAM = 1 << 20  # rays in flight; larger pictures are split
 
@@ -33,7 +33,10 @@ def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
 
 
 class Stream:
-    """W x H records, one RGBA32F texture per four scalars. ``back`` textures are made on request."""
+    """W x H records, one RGBA32F texture per four scalars. ``back`` textures are made on request.
+
+    Records are read, written, cleared and released whichever context is current; the rest needs the device's.
+    """
 
     def __init__(self, device: Device, record: Record, size: tuple[int, int], channels: int = 4) -> None:
         self.device, self.record, self.size, self.channels = device, record, size, channels
@@ -69,17 +72,20 @@ class Stream:
             self._framebuffer = self.device.context.framebuffer(self.textures)
         return self._framebuffer
 
+    @in_context
     def write(self, array: NDArray) -> None:
         """array: (H, W) structured of the record's dtype."""
         packed = self.record.pack(array)
         for k, texture in enumerate(self.textures):
             texture.write(self.device.stored(np.ascontiguousarray(packed[..., k, : self.channels])))
 
+    @in_context
     def write_texels(self, texels: Sequence[NDArray[np.float32]]) -> None:
         """One (H, W, channels) float32 array for each texture, already packed."""
         for texture, array in zip(self.textures, texels, strict=True):
             texture.write(self.device.stored(np.ascontiguousarray(array, np.float32)))
 
+    @in_context
     def read_texels(self) -> NDArray[np.float32]:
         """(H, W, texels, 4) float32."""
         width, height = self.size
@@ -97,6 +103,7 @@ class Stream:
                     target[...] = source
         return out
 
+    @in_context
     def fields(
         self, names: Collection[str] | None = None, out: Mapping[str, NDArray[np.float32]] | None = None
     ) -> dict[str, NDArray[np.float32]]:
@@ -136,6 +143,7 @@ class Stream:
         self.framebuffer.read_into(out, box, components=width, attachment=number, dtype="f4")
         return out.reshape(-1, columns, width)
 
+    @in_context
     def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
         """Fill the first ``rays`` elements (by default all) in row order with ``texels``, one per texture (zeros by
         default), on the device."""
@@ -149,6 +157,7 @@ class Stream:
             if rest:
                 self._alone(k).clear(viewport=(0, rows, rest, 1), color=value)
 
+    @in_context
     def clear_rows(self, first: int, count: int) -> None:
         """Give all elements of ``count`` rows zeros, on the device."""
         for k in range(len(self.textures) if count else 0):
@@ -163,6 +172,7 @@ class Stream:
         target.use()
         return target
 
+    @in_context
     def release(self) -> None:
         """Free the textures. Framebuffers are freed with their last reference: moderngl would bind a released one
         again."""

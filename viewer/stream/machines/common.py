@@ -22,7 +22,7 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import Choice
 from viewer.stream.machines.counters import KernelTotal, Stats
-from viewer.stream.machines.policy import DEFAULTS, MachineOptions
+from viewer.stream.machines.options import DEFAULTS, MachineOptions
 
 STATE_WORDS = 2  # state and return state
 COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))

@@ -23,7 +23,7 @@ from viewer.stream.machines.copies import Snapshot
 from viewer.stream.machines.count import Queries
 from viewer.stream.machines.counters import KernelPass
 from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.policy import Unroll
+from viewer.stream.machines.options import Unroll
 from viewer.stream.machines.step_pass import StepPass
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))

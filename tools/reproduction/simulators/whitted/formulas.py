@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,9 @@ def halved(corners: Floats) -> Halved:
     return Halved(level, nodes, one_sided, endless)
 
 
-def meets(boxes: Floats, origins: Floats, inverse: Floats, exchange: bool, behind: bool) -> NDArray[np.bool_]:
+def meets(
+    boxes: Floats, origins: Floats, inverse: NDArray[np.floating[Any]], exchange: bool, behind: bool
+) -> NDArray[np.bool_]:
     """Whether rays (N,) meet boxes (N, 6) by algorithm 6-4. exchange : near and far planes for negative directions;
     behind : boxes behind the origin are left out. Neither is printed."""
     near, far = (boxes[:, :3] - origins) * inverse, (boxes[:, 3:] - origins) * inverse
@@ -132,6 +135,7 @@ def nested(levels: Sequence[Level]) -> tuple[NDArray[np.float64], NDArray[np.flo
     for level, deeper in reversed(list(zip(levels, [*levels[1:], None], strict=True))):
         light = level.light.copy()
         if deeper is not None:
+            assert below is not None
             np.add.at(light, deeper.parent, deeper.share * below)
         below = light
     assert below is not None

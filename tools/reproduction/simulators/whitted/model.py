@@ -30,7 +30,8 @@ SETTINGS: dict[str, Any] = {
     "traversal": "escape",
     "intersection": "moller-trumbore",
 }
-Floats, Ints = NDArray[np.float32], NDArray[np.int32]
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def hierarchy(scene: Scene, flat: Triangles, settings: dict[str, Any] | None = N
 def _structure(made: Structure, first_faces: NDArray[np.int32]) -> tuple[NDArray, ...]:
     two = made.built
     modules = made.modules()
-    tables = {table.name: table.data for module in modules for table in module.memories}
+    tables: dict[str, Any] = {table.name: table.data for module in modules for table in module.memories}
     top, count = tables["top_nodes"], two.top.statistics["top_nodes"]
     top, leaf = top[:count], top[:count]["count"] > 0
     links = np.stack([np.minimum(top["missed_up"][:, 0], count), np.where(leaf, top["first"], -1)], axis=1)
@@ -146,7 +147,9 @@ def _surface(scene: Scene, flat: Triangles) -> tuple[NDArray, ...]:
     materials = np.array([_material(scene, each.name, each.classic, each.base_color) for each in own])
     starts: dict[int, int] = {}  # a texture's first texel
     texels: list[NDArray[np.float32]] = [np.zeros((1, 4), np.float32)]
-    applied, layers, kinds = [], [], []
+    applied: list[tuple[int, int]] = []
+    layers: list[tuple[float, ...]] = []
+    kinds: list[tuple[int, ...]] = []
     for material in own:
         applied.append((len(layers), len(material.layers)))
         for layer in material.layers:
@@ -160,7 +163,7 @@ def _surface(scene: Scene, flat: Triangles) -> tuple[NDArray, ...]:
             layers.append((*layer.environment, 0.0, *texture.transform.ravel()))
     return (
         *(_ints(faces), _floats(vertices), _floats(materials), _ints(np.array(applied))),
-        *(_floats(np.array(layers or [[0.0] * 10])), _ints(np.array(kinds or [[0] * 6])), np.concatenate(texels)),
+        *(_floats(np.array(layers or [(0.0,) * 10])), _ints(np.array(kinds or [(0,) * 6])), np.concatenate(texels)),
     )
 
 

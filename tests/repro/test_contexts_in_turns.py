@@ -1,0 +1,163 @@
+"""Streams read while another context was current gave its texels, and freed its textures; an upload went there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import viewer
+from viewer.film.device_film import FilmBuffer
+from viewer.film.error.stop import Stop
+from viewer.renderer.inputs.prepared import prepare
+from viewer.stream.gl import elsewhere
+from viewer.stream.gl.devices import open_device
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
+
+SIZE = 6, 4
+LIT = viewer.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+OPTIONS = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
+Values = list[NDArray]
+
+
+class Neighbour:
+    """A context of the user's own, whose objects have the names that a renderer's have."""
+
+    def __init__(self) -> None:
+        self.context = moderngl.create_context(standalone=True, backend="egl")
+        self.handle = elsewhere.egl_context()
+        self.texels = [np.full((3, 4), number, np.float32) for number in range(300)]
+        self.textures = [self.context.texture((3, 1), 4, data=each, dtype="f4") for each in self.texels]
+        self.targets = [self.context.framebuffer([texture]) for texture in self.textures]
+        self.buffers = [self.context.buffer(each) for each in self.texels]
+
+    def check(self) -> None:
+        """It is current still, and nobody has touched its objects."""
+        assert elsewhere.egl_context() == self.handle and self.context.error == "GL_NO_ERROR"
+        assert all(texture.read() == each.tobytes() for texture, each in zip(self.textures, self.texels, strict=True))
+        assert all(buffer.read() == each.tobytes() for buffer, each in zip(self.buffers, self.texels, strict=True))
+        assert all(
+            t.read(components=4, dtype="f4") == e.tobytes() for t, e in zip(self.targets, self.texels, strict=True)
+        )
+
+    def release(self) -> None:
+        """End it."""
+        self.context.__exit__(None, None, None)
+        self.context.release()
+
+
+def uploads(renderer: viewer.Renderer) -> Values:
+    """Of the scene, and of one that comes and goes, in pieces."""
+    assert list(renderer.upload())[-1] == 1.0
+    coming = prepare(LIT, renderer.settings)
+    assert list(renderer.upload(coming))[-1] == 1.0
+    renderer.discard(coming)
+    return []
+
+
+def renders(renderer: viewer.Renderer) -> Values:
+    """A picture with layers of each sort."""
+    picture = renderer.render(SIZE, spp=2, layers=("depth", "albedo", "direct_diffuse", "occlusion", "steps"))
+    return [picture.linear, *picture.layers.values()]
+
+
+def traces(renderer: viewer.Renderer) -> Values:
+    """A few rays, and those of a coarse view, whose stream is read."""
+    hits = renderer.trace([[0, 0, 3], [0, 9, 3]], [[0, 0, -1]] * 2)
+    stream = renderer.coarse_hits(renderer.camera, SIZE)
+    return [hits.distance, stream.read()["triangle"], *stream.fields().values(), stream.read_texels()]
+
+
+def fills(renderer: viewer.Renderer) -> Values:
+    """A film on the device, which is read, written, cleared and released."""
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, SIZE)
+    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=2), film):
+        pass
+    found = film.film().linear, film.read()["sum"]
+    film.write(film.read())
+    again = film.read()["sum"]
+    film.clear()
+    empty = film.read()["sum"]
+    film.release()
+    assert not empty.any()
+    return [*found, again]
+
+
+def converges(renderer: viewer.Renderer) -> Values:
+    """A session, and the film that it has on the device."""
+    session = viewer.Session(renderer, SIZE, Stop(2))
+    session.finish()
+    held = session.convergence.film.buffer
+    assert held is not None
+    found = [session.linear(), session.picture().linear, held.read()["sum"]]
+    session.release()
+    return found
+
+
+def deforms(renderer: viewer.Renderer) -> Values:
+    """A mesh; its vertices are read as they lie on the device."""
+    found = []
+    for factor in (1.25, 1.0):
+        renderer.deform(0, LIT.meshes[0].positions * np.float32(factor))
+        found.append(renderer.render(SIZE, spp=1).linear)
+        assert renderer.gpu_scene.posed is not None
+        found.append(renderer.gpu_scene.posed.read()["position"])
+    return found
+
+
+def changes(renderer: viewer.Renderer) -> Values:
+    """Shaders are compiled anew; other programs and structures, and those of before."""
+    found = []
+    for options in ({"program": "cast"}, {"program": "path", "accel": "grid", "rebuild": "device-grid"}, OPTIONS):
+        renderer.update(**options)
+        found += [np.array(list(renderer.warm((4, 4)))[-1:]), renderer.render(SIZE).linear]
+    renderer.reload()
+    assert renderer.info()["gpu memory"]["total"] and renderer.notes
+    return [*found, renderer.render(SIZE, spp=1).linear]
+
+
+CALLS: tuple[Callable[[viewer.Renderer], Values], ...] = (
+    uploads,
+    renders,
+    traces,
+    fills,
+    converges,
+    deforms,
+    changes,
+)
+
+
+@pytest.fixture
+def neighbour(device: object) -> Iterator[Neighbour]:
+    """It is current."""
+    made = Neighbour()
+    yield made
+    made.release()
+
+
+def test_two_renderers_and_a_context_of_the_user_s_in_turns(neighbour: Neighbour) -> None:
+    alone = open_device()
+    with alone.current():
+        renderer = viewer.Renderer(LIT, device=alone, **OPTIONS)
+        expected = [call(renderer) for call in CALLS]
+        renderer.release()
+    neighbour.check()
+    devices = [open_device(), open_device()]
+    both = [viewer.Renderer(LIT, device=each, **OPTIONS) for each in devices]
+    for (call, values), renderer in product(zip(CALLS, expected, strict=True), both):
+        found = call(renderer)
+        neighbour.check()
+        for value, before in zip(found, values, strict=True):
+            np.testing.assert_array_equal(value, before, err_msg=call.__name__)
+    for renderer, device in zip(both, devices, strict=True):
+        renderer.release()
+        device.release()
+        neighbour.check()
+    alone.release()
