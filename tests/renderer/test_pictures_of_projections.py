@@ -76,6 +76,20 @@ def test_programs_see_light_where_there_is_something_to_see(renderer: Renderer, 
     assert (linear[there].max(axis=1) > 0).mean() > 0.9
 
 
+@pytest.mark.parametrize("program", ["path", "whitted"])
+@pytest.mark.parametrize("ground", ["none", "shadow"])
+def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: str, program: str) -> None:
+    """Every other pixel of a scene far away has it, on the floor, too."""
+    looks = Camera((0.0, 3.0, 8.0), (0.0, 0.5, 0.0), fov=60).with_projection(Fisheye(180.0))
+    options = {"environment": "sky", "background": "gradient", "pixel_filter": "point"}
+    made = Renderer(viewer.load("balls"), device=device, program=program, ground=ground, camera=looks, **options)
+    linear = made.render(SIZE, 2).linear.reshape(-1, 3)
+    there = seen(made, looks)[0]
+    assert not linear[~there].any() and (~there).any()
+    assert (linear[there].max(axis=1) > 0).mean() > 0.9
+    made.release()
+
+
 @pytest.mark.parametrize("name", ["fisheye", "orthographic"])
 def test_one_picture_on_every_machine(device: Any, name: str) -> None:
     pictures = []
