@@ -224,3 +224,16 @@ def test_options_make_cameras(renderer: Renderer) -> None:
     assert renderer.camera.projection is None
     renderer.update(projection=None)
     assert renderer.camera == CAMERAS["fisheye"]
+
+
+def test_options_that_mean_nothing_to_a_camera_are_told(renderer: Renderer) -> None:
+    def notes(**options: Any) -> list[str]:
+        names = ("projection", "ortho", "fisheye", "intrinsics", "fov", "aperture")
+        renderer.update(camera=BASE, **{**dict.fromkeys(names), **options})
+        return [note for note in renderer.notes if "--fov" in note or "in focus" in note]
+
+    assert notes(fov=30, aperture=2) == notes(fov=30, ortho="auto") == notes(fisheye=90) == []
+    for options in ({"fisheye": 90}, {"intrinsics": "4,4,2,2"}, {"ortho": 3}):
+        assert len(notes(fov=30, **options)) == 1, options
+    assert "in focus" in notes(projection="equirectangular", aperture=2)[0]
+    renderer.update(aperture=None, projection=None)

@@ -83,6 +83,17 @@ def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | 
         raise ViewerError(flag, error.what, error.hint) from None
 
 
+def view_notes(settings: Settings, camera: Camera) -> list[str]:
+    """Remarks on options that mean nothing to the settings' camera."""
+    found = []
+    if camera.aperture > 0 and camera.model.wide:
+        found.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
+    as_wide = isinstance(camera.projection, Orthographic) and settings.ortho in (None, "auto")
+    if settings.fov is not None and camera.projection is not None and not as_wide:
+        found.append("--fov changes nothing: the camera's projection is not by a field of view")
+    return found
+
+
 def projection_kind(settings: Settings, scene: Scene) -> str:
     """The name of the shader of the settings' camera, see `Camera.kind`; framing the scene is left out."""
     camera = settings.camera
