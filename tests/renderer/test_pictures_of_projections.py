@@ -214,6 +214,8 @@ def test_options_make_cameras(renderer: Renderer) -> None:
     assert isinstance(shown, Orthographic)  # as high as the pinhole's picture at its target
     assert shown.height == pytest.approx(2 * np.tan(np.radians(30)) * math.dist(BASE.target, BASE.origin))
     assert camera(ortho=3).projection == Orthographic(3.0)
+    renderer.update(camera=replace(BASE, focus=12.0), ortho="auto")  # as a file's camera has it
+    assert renderer.camera.projection == Orthographic(2 * math.tan(math.radians(30)) * 12.0)
     assert camera(projection="equirectangular", stereo=0.06) == replace(BASE, projection=Equirectangular(), eyes=0.06)
     assert camera(fisheye=200).projection == Fisheye(200.0)
     assert camera(projection="equisolid").projection == Fisheye(180.0, equisolid=True)

@@ -65,7 +65,8 @@ def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | 
     if asked == "orthographic":
         if settings.ortho is None and isinstance(own, Orthographic):
             return own
-        shown = 2 * math.tan(math.radians(camera.fov) / 2) * math.dist(camera.origin, camera.target)
+        # Of a file's camera the focus is its target: at the middle of the scene.
+        shown = 2 * math.tan(math.radians(camera.fov) / 2) * camera.focus_distance
         return Orthographic(shown if settings.ortho in (None, "auto") else settings.ortho)
     if asked == "equirectangular":
         return Equirectangular()
