@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -100,9 +101,10 @@ class DatasetFolder:
 
     def _append(self, record: Mapping[str, Any]) -> None:
         """A line at the end, or nothing."""
-        end = self._manifest.seek(0, os.SEEK_END)
+        end, line = self._manifest.seek(0, os.SEEK_END), _line(record)
         try:
-            self._manifest.write(_line(record))
+            if self._manifest.write(line) < len(line):  # a full disk takes a part, without an error
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
             os.fsync(self._manifest.fileno())
         except OSError as error:
             with suppress(OSError):
