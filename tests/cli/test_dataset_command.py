@@ -257,6 +257,7 @@ def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFix
 
     text = head.replace("VERSION", __version__)
     manifest = begun(text)
+    Path("r/coco.json").touch()
     run("dataset", "r.toml", code=2)
     assert error_line(capsys) == f"r: holds pictures of {what} (give another folder with -o, or delete this one)"
     assert manifest.read_text() == text

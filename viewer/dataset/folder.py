@@ -50,6 +50,8 @@ class DatasetFolder:
                 if record is None:
                     break
                 if number == 0:
+                    if record != self._head and not self._begun:
+                        break  # another recipe, of which there is no picture
                     self._check(record)
                 elif self._whole(record):
                     self.done[record["number"]] = record
@@ -57,6 +59,11 @@ class DatasetFolder:
         self._manifest.truncate(end)
         if end == 0:
             self._append(self._head)
+
+    @property
+    def _begun(self) -> bool:
+        """Whether there is more than the manifest."""
+        return any(each.name != MANIFEST for each in self.path.iterdir())
 
     def _check(self, head: Mapping[str, Any]) -> None:
         for key, what in (("raystream", "another version"), ("recipe", "another recipe, or other models")):

@@ -208,10 +208,13 @@ def rendering(given: Any, where: str) -> dict[str, Any]:
     """The options of a recipe's pictures, checked, with those of `RENDERING`."""
     if not isinstance(given, dict):
         raise ViewerError(where, f"{f.echo(given)} is no table of options")
-    known = [each for each in keywords("renderer") if each not in OWN and each not in part("camera")]
+    own = OWN | set(part("camera"))
+    known = [each for each in keywords("renderer") if each not in own]
     known += ["spp", *keywords("save")]
     values = dict(RENDERING)
     for key, value in given.items():
+        if key in own:
+            raise ViewerError(f"{where}: {key}", "is no option of a recipe's pictures", "cameras, lights, environment")
         if key not in known:
             raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], known))
         if key == "program" and str(value).endswith(EXTENSION):
