@@ -66,7 +66,7 @@ def files(folder: str = "r") -> dict[str, bytes]:
 def test_a_dataset_is_made_and_made_again_alike(made: list[int], capsys: pytest.CaptureFixture[str]) -> None:
     run("dataset", "r.toml")
     out, err = capsys.readouterr()
-    assert out.startswith("r: 4 pictures of 24 x 18, 1 objects; 4 made in ") and err == "" and made == EVERY
+    assert out.startswith("r: 4 pictures of 24 x 18, 1 object; 4 made in ") and err == "" and made == EVERY
     first = files()
     assert {"coco.json", "camera.json", "manifest.jsonl", "models/obj_000001.ply", "models/models_info.json"} <= set(
         first
