@@ -94,7 +94,10 @@ def test_a_pattern_that_the_shell_has_left(capsys: pytest.CaptureFixture[str]) -
     ("words", "said"),
     [
         (("a.obj", "b.obj"), "--output: one file cannot hold the pictures of 2 scenes, 'a.obj', 'b.obj' (such as -o"),
-        (("a.obj", "b.obj", "-o", "a.png"), "a.png: one file cannot hold the pictures of 2 scenes, 'a.obj', 'b.obj' (such as"),
+        (
+            ("a.obj", "b.obj", "-o", "a.png"),
+            "a.png: one file cannot hold the pictures of 2 scenes, 'a.obj', 'b.obj' (such as",
+        ),
         (("a.obj", "b.obj", "-o", "-"), "-: one file cannot hold the pictures of 2 scenes"),
         (("a.obj", "./a.obj", "-o", "{stem}.png"), "a.png: both a.obj and ./a.obj would go there (add {index} to -o)"),
         (("a.obj", "a.obj", "-o", "{stem}.png"), "a.png: both a.obj and a.obj would go there"),

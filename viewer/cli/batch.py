@@ -75,8 +75,8 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     in one file."""
     if arguments.output is None or not PLACEHOLDER.search(arguments.output):
         where = "--output" if arguments.output is None else arguments.output
-        first = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
-        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {first}", EXAMPLE)
+        named = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
+        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {named}", EXAMPLE)
     for name in SINGLE:
         if name in arguments.typed:
             raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
