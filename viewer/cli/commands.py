@@ -126,10 +126,12 @@ def _measure(arguments: Namespace) -> None:
 def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     from viewer.formats.named import load
+    from viewer.scene.edits.framed import FRAMED
 
     variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
     scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
-    tell(scene.warnings, arguments, progress)
+    chosen = getattr(arguments, "camera", None) is not None  # then none stands in for the first one
+    tell([note for note in scene.warnings if not (chosen and FRAMED in note)], arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
