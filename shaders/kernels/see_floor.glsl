@@ -11,6 +11,9 @@
 #include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#ifdef HAVE_BLIND
+#include "lib/blind_ray.glsl"
+#endif
 #include "lib/far.glsl"
 #include "lib/luminance.glsl"
 #include "lib/ray_tag.glsl"
@@ -35,6 +38,9 @@ int see_floor(
     float t, total = 0.0, distance = 0.0;
     bool below = floor_meets(ray, t) && !met;
     vec3 behind = met || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
+#ifdef HAVE_BLIND
+    if (sees_nothing(ray)) behind = vec3(0.0);
+#endif
     vec3 direction = up, at = ray.origin + t * ray.direction;
     at.y = floor_height;
     if (below) {

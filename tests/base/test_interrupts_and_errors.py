@@ -130,6 +130,16 @@ def test_errors_in_one_line(error: ViewerError, typed: str, python: str) -> None
     assert DeviceError("a", "b")._render_traceback_() == ["DeviceError: a: b"]
 
 
+def test_long_names_and_lists_are_cut() -> None:
+    name, names = "x" * 10_000, ", ".join(f"camera {number}" for number in range(100_000))
+    line = str(ViewerError("scene.gltf", f"no camera '{name}'", f"cameras: {names}"))
+    assert line.startswith("scene.gltf: no camera 'xxx") and "x..." in line
+    assert "(cameras: camera 0, camera 1," in line and line.endswith(" ...)") and len(line) < 2500
+    assert ViewerError("a", name, names).what == name
+    whole = f"{'y' * 256} {'z' * 256}"
+    assert str(ViewerError("a", whole)) == f"a: {whole}"
+
+
 def test_errors_keep_their_parts() -> None:
     error = ShaderError("a.glsl", "line 3", "mend", "whole log")
     assert (error.where, error.what, error.hint, error.log) == ("a.glsl", "line 3", "mend", "whole log")

@@ -243,7 +243,10 @@ K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]
         (lambda: Intrinsics.of_matrix(np.array(K).T), "is no K"),
         (lambda: Intrinsics.of_matrix([[math.nan] * 3] * 3), "not all of its numbers are finite"),
         (lambda: Intrinsics.of_matrix(K, distortion=(1.0, 2.0)), "2 coefficients"),
-        (lambda: Intrinsics.of_matrix(K, distortion=(math.inf, 0, 0, 0)), "are finite"),
+        (
+            lambda: Intrinsics.of_matrix(K, distortion=(math.inf, 0, 0, 0)),
+            "not all of inf, 0, 0, 0 are numbers within +-1e+09",
+        ),
         (lambda: Intrinsics.of_matrix(K, distortion=(0.1,) * 5, fisheye=True), "5 coefficients"),
         (lambda: Intrinsics.of_matrix(K, size=(0, 4)), "is not a width and a height"),
         (lambda: Intrinsics(math.inf, 1, 0, 0), "fx inf is not a number of pixels"),

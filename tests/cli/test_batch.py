@@ -90,15 +90,28 @@ def test_a_pattern_that_the_shell_has_left(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.splitlines()[-1].startswith("out/a.png: 12 x 8, ")
 
 
+@pytest.mark.usefixtures("device")
+def test_the_folder_of_the_pictures_is_made() -> None:
+    run("render", "a.obj", "b.obj", "-o", "thumbs/{stem}.png", *SMALL, "--quiet")
+    run("render", "a.obj", "-o", "{stem}/{name}.png", *SMALL, "--quiet")
+    assert sorted(os.listdir("thumbs")) == ["a.png", "b.png"] and os.listdir("a") == ["a.obj.png"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("a.obj", "b.obj"), "--output: one file cannot hold the pictures of 2 scenes (such as -o {stem}.png"),
-        (("a.obj", "b.obj", "-o", "a.png"), "a.png: one file cannot hold the pictures of 2 scenes (such as"),
+        (("a.obj", "b.obj"), "--output: one file cannot hold the pictures of 2 scenes, 'a.obj', 'b.obj' (such as -o"),
+        (
+            ("a.obj", "b.obj", "-o", "a.png"),
+            "a.png: one file cannot hold the pictures of 2 scenes, 'a.obj', 'b.obj' (such as",
+        ),
         (("a.obj", "b.obj", "-o", "-"), "-: one file cannot hold the pictures of 2 scenes"),
         (("a.obj", "./a.obj", "-o", "{stem}.png"), "a.png: both a.obj and ./a.obj would go there (add {index} to -o)"),
         (("a.obj", "a.obj", "-o", "{stem}.png"), "a.png: both a.obj and a.obj would go there"),
-        (("a.obj", "b.obj", "-o", "no/{stem}.png"), "no/a.png: there is no folder"),
+        (("a.obj", "b.obj", "-o", "no/no/{stem}.png"), "no/no/a.png: there is no folder"),
+        (("a.obj", "b.obj", "-o", "no/{stem}.bmp"), "no/a.bmp: unknown picture format"),
+        (("a.obj", "-o", "no/{stem}.bmp"), "no/a.bmp: unknown picture format"),
+        (("a.obj", "-o", "no/a.png"), "no/a.png: there is no folder"),
         (("a.obj", "b.obj", "-o", "{stem}.bmp"), "a.bmp: unknown picture format"),
         (("a.obj", "b.obj", "-o", "{stem}_%d.png", "--frames", "0-3"), "--frames: is for one scene, and there are 2"),
         (("a.obj", "b.obj", "-o", "{stem}.png", "--stats", "s.json"), "--stats: is for one scene, and there are 2"),

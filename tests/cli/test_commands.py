@@ -8,14 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image as Pillow
 from signals import heeding
 
+import viewer
 from viewer.base.version import __version__
+from viewer.cli import commands
 from viewer.cli import main as cli
 from viewer.cli.main import _parse
 from viewer.cli.presets import published_remark
@@ -311,3 +315,15 @@ def test_all_shaders_compile():
     for program in ("cast", "shadow", "whitted", "path"):
         assert f"{program} single pass" in done.stdout and f"{program} none/" in done.stdout
     assert ": in no program" not in done.stdout
+
+
+@pytest.mark.parametrize(("camera", "told"), [(None, 2), ("eye", 1), ("0,0,5 0,0,0", 1)])
+def test_a_chosen_camera_has_no_stand_in(camera: str | None, told: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of the file's first one then says nothing of the picture."""
+    scene = viewer.load("cornell").with_parts(warnings=["a: camera 'eye' sees nothing: the scene is framed", "other"])
+    monkeypatch.setattr("viewer.formats.named.load", lambda *args, **options: scene)
+    notes: list[str] = []
+    keys = dict.fromkeys(("variant", "lenient", "max_texture", "animation"))
+    arguments = Namespace(scene="a", camera=camera, quiet=False, **keys)
+    commands.load_scene(arguments, SimpleNamespace(note=notes.append))  # type: ignore[arg-type]
+    assert len(notes) == told and "other" in notes[-1]

@@ -278,7 +278,7 @@ def test_faults(error: BaseException, code: int, line: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "ground", "count"),
-    [("2x3", True, True), ("2x", True, True), ("auto", True, False), ("x", False, False), ("-1", False, True)],
+    [("2x3", True, True), ("2x", True, True), ("auto", True, False), ("x", False, False), ("-1", True, True)],
 )
 def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, count: bool) -> None:
     """It is its value, if perhaps a wrong one, where it begins as one does."""
@@ -297,8 +297,8 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
         (["-o", "-1"], ["-o", "-1"]),
         (["--exposure", "-1", "--fov", "-2"], ["--exposure=-1", "--fov=-2"]),
         (["--ground", "a.ply"], ["--ground=auto", "a.ply"]),
-        (["--ground", "2x3", "a.ply"], ["--ground", "2x3", "a.ply"]),
-        (["--ground", "2x", "a.ply"], ["--ground", "2x", "a.ply"]),
+        (["--ground", "2x3", "a.ply"], ["--ground=2x3", "a.ply"]),
+        (["--ground", "2x", "a.ply"], ["--ground=2x", "a.ply"]),
         (["-1", "--ground"], ["-1", "--ground"]),
     ],
 )

@@ -81,3 +81,10 @@ def test_an_image_that_textures_share_counts_once(monkeypatch) -> None:
     told = report.describe(scene, "cast")
     assert told["texture_bytes"] == 4 * 8 * 4 + 2 * 2 * 4
     assert [each["bytes"] for each in told["textures"]] == [128, 128, 16]
+
+
+def test_a_projection_is_told_in_place_of_the_field_of_view() -> None:
+    camera = {"name": "top", "camera": "0,1,0 0,0,0", "fov": 40.0, "aperture": 0.0, "focus": 1.0}
+    assert report._camera(camera) == "top: '0,1,0 0,0,0', 40 degrees, pinhole"
+    assert report._camera({**camera, "projection": "orthographic 2.0"}) == "top: '0,1,0 0,0,0', orthographic 2.0"
+    assert report._camera({**camera, "aperture": 0.5}).endswith(", 40 degrees, lens of radius 0.5, sharp at 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from viewer.base.errors import ViewerError
 from viewer.cli.main import _joined, _parse, _parser
 
 
@@ -23,3 +24,14 @@ def test_options_stay_options() -> None:
     for words in (["--exposure", "-o", "a.png"], ["--quiet", "-1"], ["-o", "-1"], ["scene", "-.5"]):
         assert _joined(words, parser) == words
     assert _joined(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]
+
+
+@pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])
+def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
+    with pytest.raises(ViewerError, match=f"ortho='{value}'"):
+        _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
+
+
+def test_a_scene_behind_an_option_that_may_stand_alone_stays_one() -> None:
+    found = _parse("render", ["-o", "a.png", "--ortho", "12.glb"])
+    assert found.ortho == "auto" and found.scenes == ["12.glb"]

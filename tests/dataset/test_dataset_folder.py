@@ -7,6 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from viewer.base.errors import ViewerError
 from viewer.dataset.folder import opened
 from viewer.dataset.picture import FinishedPicture
 
@@ -63,3 +66,16 @@ def test_a_head_that_is_cut_begins_anew(tmp_path: Path) -> None:
     with opened(str(path), STAGE) as folder:
         assert not folder.done
     assert numbers(path) == []
+
+
+def test_a_recipe_may_change_until_there_is_a_picture(tmp_path: Path) -> None:
+    path, other = tmp_path / "d", SimpleNamespace(digest="e", recipe=STAGE.recipe)
+    for stage in (other, STAGE):
+        with opened(str(path), stage) as folder:
+            assert not folder.done
+    assert numbers(path) == []
+    with opened(str(path), STAGE) as folder:
+        folder.add(made(0))
+    with pytest.raises(ViewerError, match="another recipe"), opened(str(path), other):
+        pass
+    assert numbers(path) == [0]

@@ -115,6 +115,20 @@ def test_npz(tmp_path) -> None:
         assert json.loads(str(data["metadata"])) == METADATA
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_an_old_file_is_said_to_be_kept_where_there_is_one(tmp_path: Path, there: bool) -> None:
+    def full(part: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "a.png"
+    if there:
+        target.write_bytes(b"old")
+    with pytest.raises(ViewerError, match="cannot be written: No space left on device") as error:
+        image.write_whole(target, full)
+    assert error.value.hint == ("the old file is kept" if there else "")
+    assert os.listdir(tmp_path) == (["a.png"] if there else [])
+
+
 @pytest.mark.parametrize("ending", image.FORMATS)
 @pytest.mark.parametrize("fault", [RuntimeError("broken"), KeyboardInterrupt(), OSError(28, "No space left on device")])
 def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fault) -> None:

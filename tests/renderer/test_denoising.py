@@ -52,6 +52,26 @@ def test_the_picture_has_less_noise_and_the_film_is_as_without(cornell: Renderer
     assert srgb8(found.linear).shape == (48, 48, 3)
 
 
+@pytest.mark.parametrize(("size", "eyes", "widths"), [((9, 4), 5.0, [4, 5]), ((1, 4), 5.0, [1]), ((9, 4), None, [9])])
+def test_each_eye_of_a_pair_is_denoised_by_itself(
+    cornell: Renderer, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], eyes: float | None, widths: list[int]
+) -> None:
+    parts: list[np.ndarray] = []
+
+    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        assert linear.shape == albedo.shape == normal.shape
+        parts.append(linear)
+        return 2 * linear
+
+    monkeypatch.setattr(oidn, "check_installed", lambda: None)
+    monkeypatch.setattr(oidn, "denoise", denoise)
+    cornell.update(denoise="oidn", stereo=eyes)
+    found = cornell.render(size, spp=1)
+    cornell.update(denoise="auto", stereo=None)
+    assert [part.shape[1] for part in parts] == widths
+    np.testing.assert_array_equal(found.linear, 2 * found.layers["noisy"])
+
+
 def test_without_a_denoiser_every_bit_is_as_before(cornell: Renderer) -> None:
     cornell.update(denoise="auto")
     found = cornell.render((16, 16), spp=2)

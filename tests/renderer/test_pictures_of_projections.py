@@ -76,6 +76,20 @@ def test_programs_see_light_where_there_is_something_to_see(renderer: Renderer, 
     assert (linear[there].max(axis=1) > 0).mean() > 0.9
 
 
+@pytest.mark.parametrize("program", ["path", "whitted"])
+@pytest.mark.parametrize("ground", ["none", "shadow"])
+def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: str, program: str) -> None:
+    """Every other pixel of a scene far away has it, on the floor, too."""
+    looks = Camera((0.0, 3.0, 8.0), (0.0, 0.5, 0.0), fov=60).with_projection(Fisheye(180.0))
+    options = {"environment": "sky", "background": "gradient", "pixel_filter": "point"}
+    made = Renderer(viewer.load("balls"), device=device, program=program, ground=ground, camera=looks, **options)
+    linear = made.render(SIZE, 2).linear.reshape(-1, 3)
+    there = seen(made, looks)[0]
+    assert not linear[~there].any() and (~there).any()
+    assert (linear[there].max(axis=1) > 0).mean() > 0.9
+    made.release()
+
+
 @pytest.mark.parametrize("name", ["fisheye", "orthographic"])
 def test_one_picture_on_every_machine(device: Any, name: str) -> None:
     pictures = []
@@ -200,6 +214,8 @@ def test_options_make_cameras(renderer: Renderer) -> None:
     assert isinstance(shown, Orthographic)  # as high as the pinhole's picture at its target
     assert shown.height == pytest.approx(2 * np.tan(np.radians(30)) * math.dist(BASE.target, BASE.origin))
     assert camera(ortho=3).projection == Orthographic(3.0)
+    renderer.update(camera=replace(BASE, focus=12.0), ortho="auto")  # as a file's camera has it
+    assert renderer.camera.projection == Orthographic(2 * math.tan(math.radians(30)) * 12.0)
     assert camera(projection="equirectangular", stereo=0.06) == replace(BASE, projection=Equirectangular(), eyes=0.06)
     assert camera(fisheye=200).projection == Fisheye(200.0)
     assert camera(projection="equisolid").projection == Fisheye(180.0, equisolid=True)
@@ -210,3 +226,16 @@ def test_options_make_cameras(renderer: Renderer) -> None:
     assert renderer.camera.projection is None
     renderer.update(projection=None)
     assert renderer.camera == CAMERAS["fisheye"]
+
+
+def test_options_that_mean_nothing_to_a_camera_are_told(renderer: Renderer) -> None:
+    def notes(**options: Any) -> list[str]:
+        names = ("projection", "ortho", "fisheye", "intrinsics", "fov", "aperture")
+        renderer.update(camera=BASE, **{**dict.fromkeys(names), **options})
+        return [note for note in renderer.notes if "--fov" in note or "in focus" in note]
+
+    assert notes(fov=30, aperture=2) == notes(fov=30, ortho="auto") == notes(fisheye=90) == []
+    for options in ({"fisheye": 90}, {"intrinsics": "4,4,2,2"}, {"ortho": 3}):
+        assert len(notes(fov=30, **options)) == 1, options
+    assert "in focus" in notes(projection="equirectangular", aperture=2)[0]
+    renderer.update(aperture=None, projection=None)

@@ -16,6 +16,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.edits.framed import framed
 from viewer.scene.geometry.framing import overview
 from viewer.scene.mesh import Mesh
+from viewer.scene.projections.models import Equirectangular, Orthographic
 from viewer.scene.scene import Instance, Scene
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
@@ -62,6 +63,42 @@ def test_what_a_camera_sees(bounds: list[list[float]], seen: bool) -> None:
     moved = np.stack([np.array([-low[2], low[1], low[0]]), np.array([-high[2], high[1], high[0]])])
     moved = np.sort(moved, axis=0) if np.isfinite(moved).all() and (low <= high).all() else moved
     assert turned.sees(moved + (5, 6, 7)) == seen
+
+
+@pytest.mark.parametrize(
+    ("bounds", "seen"),
+    [
+        (box(0, 0, -1e4), True),  # however far
+        (box(0, 0, 10), False),
+        (box(0, 6.9, -10), True),  # 6 and 1 at most
+        (box(0, 7.1, -10), False),
+        (box(12.9, 0, -10), True),
+        (box(-13.1, 0, -10), False),
+        (box(0, 0, -10, 0.0694), True),  # its radius is sqrt(3) times that: at least 0.02 of 6
+        (box(0, 0, -10, 0.0692), False),
+    ],
+)
+def test_what_parallel_rays_see(bounds: list[list[float]], seen: bool) -> None:
+    assert AHEAD.with_projection(Orthographic(12.0)).sees(bounds) == seen
+    assert AHEAD.with_projection(Equirectangular()).sees(bounds)
+
+
+@pytest.mark.parametrize(
+    ("origin", "height", "fault"),
+    [
+        ((0, 0, 500), 2.5, ""),  # a perspective would show it small
+        ((0, 0, 1.5), 2.5, ""),  # or cut it off
+        ((0, 0, 5), 8.0, "shows the model at 25 % of the picture's size"),
+        ((0, 0, 5), 1.0, "cuts off"),
+        ((0, 0, -5), 2.5, "sees nothing"),
+    ],
+)
+def test_parallel_rays_that_show_an_object_badly(origin: Any, height: float, fault: str) -> None:
+    camera = Camera(origin, (origin[0], origin[1], origin[2] - 1)).with_projection(Orthographic(height))
+    found = framed(Scene([cube()], [Instance(0)], cameras=[camera]))
+    assert bool(found.warnings) == bool(fault) and fault in "".join(found.warnings)
+    around = camera.with_projection(Equirectangular())
+    assert not framed(Scene([cube()], [Instance(0)], cameras=[around])).warnings
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,16 @@ def _keyword(flag: str | None, following: str, value: bool) -> str:
     return KEYWORDS[flag](following, value) if flag in KEYWORDS else ""
 
 
+LONGEST_WORD, LONGEST_TEXT = 256, 2000  # characters of what a line of a message repeats
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+
+def brief(text: str) -> str:
+    """The text with long words cut, and cut itself where it is long: names and lists of them come from files."""
+    text = _LONG_WORD.sub(lambda found: f"{found[0][:LONGEST_WORD]}...", text)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
+
+
 def printable(text: str) -> str:
     """The text with control characters and broken encodings escaped: names come from files, and go to terminals."""
     if text.isprintable():
@@ -67,7 +77,7 @@ class ViewerError(Exception):
 
     @staticmethod
     def _line(where: str, what: str, hint: str) -> str:
-        line = f"{where}: {what}" + (f" ({hint})" if hint else "")
+        line = f"{brief(where)}: {brief(what)}" + (f" ({brief(hint)})" if hint else "")
         return printable(" ".join(line.split()))
 
 

@@ -10,6 +10,7 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from glob import glob
 from pathlib import Path
 from time import perf_counter
@@ -32,8 +33,10 @@ def render(arguments: Namespace) -> bool:
     arguments.scenes = scenes = [name for word in arguments.scenes for name in _matches(word)]
     if len(scenes) == 1:
         arguments.scene = scenes[0]
-        if arguments.output is not None:
+        if arguments.output is not None and PLACEHOLDER.search(arguments.output):
             arguments.output = output_of(arguments.output, scenes[0], 0, 1)
+            with _folders([arguments.output]):
+                rendering.check_render(arguments)
         return rendering.render(arguments)
     from viewer.cli.progress import TerminalProgress
 
@@ -75,7 +78,8 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     in one file."""
     if arguments.output is None or not PLACEHOLDER.search(arguments.output):
         where = "--output" if arguments.output is None else arguments.output
-        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes", EXAMPLE)
+        named = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
+        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {named}", EXAMPLE)
     for name in SINGLE:
         if name in arguments.typed:
             raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
@@ -87,8 +91,28 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
         if first != number:
             raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
         tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
-        rendering.check_render(tasks[-1])
+    with _folders([task.output for task in tasks]):
+        for task in tasks:
+            rendering.check_render(task)
     return tasks
+
+
+@contextmanager
+def _folders(outputs: Sequence[str]) -> Iterator[None]:
+    """Makes the missing folders of these files, where those above are there; an error in the block takes them away."""
+    made: list[Path] = []
+    try:
+        for folder in dict.fromkeys(Path(each).parent for each in outputs):
+            with suppress(OSError, ValueError):  # the check tells why
+                if not folder.exists():
+                    folder.mkdir()
+                    made.append(folder)
+        yield
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError, printable
+from viewer.base.errors import ViewerError, brief, printable
 from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT
 from viewer.options.table import OPTIONS, keywords, part
@@ -126,10 +126,12 @@ def _measure(arguments: Namespace) -> None:
 def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     from viewer.formats.named import load
+    from viewer.scene.edits.framed import FRAMED
 
     variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
     scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
-    tell(scene.warnings, arguments, progress)
+    chosen = getattr(arguments, "camera", None) is not None  # then none stands in for the first one
+    tell([note for note in scene.warnings if not (chosen and FRAMED in note)], arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
@@ -162,7 +164,7 @@ def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
     """Print a report on standard output, as JSON or in lines. Raises ViewerError where that is closed."""
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
-    print(as_json(data) if json else "\n".join(printable(line) for line in lines(data)))
+    print(as_json(data) if json else "\n".join(brief(printable(line)) for line in lines(data)))
 
 
 def as_json(data: Any) -> str:

@@ -273,9 +273,10 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     bare = {flag: action for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
     made: list[str] = []
     for word in arguments:
-        if made and made[-1] in bare and not _reads(parser.known.option(bare[made[-1]].dest), word):
-            made[-1] += f"={bare[made[-1]].const}"
-            made.append(word)
+        if made and (action := bare.get(made[-1])):
+            own = _reads(parser.known.option(action.dest), word)
+            made[-1] += f"={word if own else action.const}"
+            made += [] if own else [word]
         elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
             made[-1] += f"={word}"
         else:
@@ -288,7 +289,7 @@ def _reads(option: Option, word: str) -> bool:
     try:
         option.read(option, word)
     except ViewerError:
-        return bool(re.match(r"[\d.]+([xX]|$)", word))
+        return bool(re.fullmatch(r"-?([\d.]+([eE][+-]?\d+)?|nan|inf)|[\d.]+[xX].*", word))
     return True
 
 

@@ -299,11 +299,12 @@ def _environment(environment: Mapping[str, Any]) -> str:
 
 
 def _camera(camera: Mapping[str, Any]) -> str:
-    lens = "pinhole"
-    if camera["aperture"]:
-        lens = f"lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
     seen = camera.get("projection", f"{camera['fov']:g} degrees")
-    return f"{camera['name']}: '{camera['camera']}', {seen}, {lens}"
+    if camera["aperture"]:
+        seen += f", lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
+    elif "projection" not in camera:
+        seen += ", pinhole"
+    return f"{camera['name']}: '{camera['camera']}', {seen}"
 
 
 def _texture(texture: Mapping[str, Any]) -> str:

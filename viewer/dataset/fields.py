@@ -149,7 +149,7 @@ def items(each: Reader, least: int = 0, most: int = 1 << 16) -> Reader:
 
     def read(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not least <= len(value) <= most:
-            raise Refused(f"a list of {least:,} to {most:,} values")
+            raise Refused(f"a list of {least:,}{f' to {most:,}' if most > least else ''} values")
         return tuple(each(part) for part in value)
 
     return read

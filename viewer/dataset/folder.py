@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from errno import ENOSPC
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -49,6 +50,8 @@ class DatasetFolder:
                 if record is None:
                     break
                 if number == 0:
+                    if record != self._head and not self._begun:
+                        break  # another recipe, of which there is no picture
                     self._check(record)
                 elif self._whole(record):
                     self.done[record["number"]] = record
@@ -56,6 +59,11 @@ class DatasetFolder:
         self._manifest.truncate(end)
         if end == 0:
             self._append(self._head)
+
+    @property
+    def _begun(self) -> bool:
+        """Whether there is more than the manifest."""
+        return any(each.name != MANIFEST for each in self.path.iterdir())
 
     def _check(self, head: Mapping[str, Any]) -> None:
         for key, what in (("raystream", "another version"), ("recipe", "another recipe, or other models")):
@@ -100,9 +108,10 @@ class DatasetFolder:
 
     def _append(self, record: Mapping[str, Any]) -> None:
         """A line at the end, or nothing."""
-        end = self._manifest.seek(0, os.SEEK_END)
+        end, line = self._manifest.seek(0, os.SEEK_END), _line(record)
         try:
-            self._manifest.write(_line(record))
+            if self._manifest.write(line) < len(line):  # a full disk takes a part, without an error
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
             os.fsync(self._manifest.fileno())
         except OSError as error:
             with suppress(OSError):

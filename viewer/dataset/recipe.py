@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +165,7 @@ class DatasetRecipe:
         return self.scenes * self.views
 
 
+KEYS = {each.name for each in fields(DatasetRecipe) if each.metadata}
 TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": Environments}
 RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
@@ -187,6 +188,7 @@ def read(path: str) -> DatasetRecipe:
 
 def parsed(given: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     """The recipe of a file's tables. name : of the file. folder : which files are named from."""
+    _check_places(given, name)
     read_tables: dict[str, Any] = dict(given)
     if "models" in given:
         models = given["models"]
@@ -204,14 +206,29 @@ def parsed(given: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     return found
 
 
+def _check_places(given: dict[str, Any], name: str) -> None:
+    """Raise ViewerError for a key of the recipe itself in one of its tables: TOML gives a table all that follows it."""
+    for key, value in given.items():
+        kind = {**TABLES, "models": Model}.get(key)
+        known = {each.name for each in fields(kind)} if kind else set()
+        for table in value if isinstance(value, list) else [value]:
+            strays = [each for each in table if each in KEYS - known] if isinstance(table, dict) else []
+            if strays:
+                where = f"{name}: {key}: {strays[0]}"
+                raise ViewerError(where, "is a key of the recipe itself", "write it above the first [table]")
+
+
 def rendering(given: Any, where: str) -> dict[str, Any]:
     """The options of a recipe's pictures, checked, with those of `RENDERING`."""
     if not isinstance(given, dict):
         raise ViewerError(where, f"{f.echo(given)} is no table of options")
-    known = [each for each in keywords("renderer") if each not in OWN and each not in part("camera")]
+    own = OWN | set(part("camera"))
+    known = [each for each in keywords("renderer") if each not in own]
     known += ["spp", *keywords("save")]
     values = dict(RENDERING)
     for key, value in given.items():
+        if key in own:
+            raise ViewerError(f"{where}: {key}", "is no option of a recipe's pictures", "cameras, lights, environment")
         if key not in known:
             raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], known))
         if key == "program" and str(value).endswith(EXTENSION):

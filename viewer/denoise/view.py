@@ -19,6 +19,7 @@ from viewer.stream.gl.stream import Stream
 WAY = Record("Way", Field("way", "vec3", "", "camera", "unit way of a ray; 0 where the film sees nothing"))
 NODES = 129  # of the map along a side, from edge to edge of the film: within 1e-4 of rays all around
 MAPPED = ("VIEW_MAP",)
+NO_PAIR = 1e9, 0.0
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class PassView:
         uniforms["view_place"] = x, y, stride * across, stride * down
         for name in ("view_start_across", "view_start_down"):
             uniforms[name] = tuple(stride * each for each in uniforms[name])
+        uniforms["view_pair"] = tuple(each / stride for each in uniforms["view_pair"])
         return PassView(uniforms, self.streams, self.features)
 
 
@@ -62,26 +64,29 @@ class Views:
             self._of = model, pair, half[0] / half[1]
         assert self._map is not None
         inner, (right, up, forward) = (NODES - 1) / NODES, camera.basis()
-        step = [inner / side for side in size]
+        step = [inner / side for side in half]
         start = np.zeros(2)
         if isinstance(model, Orthographic):
             film = model.film(half)  # type: ignore[arg-type]
-            start = 2 * np.array([pair * film[0] / size[0], film[1] / size[1]])
+            start = 2 * np.array([film[0] / half[0], film[1] / half[1]])
         uniforms = {
             "view_axes": tuple(float(each) for axis in (right, up, forward) for each in axis),
             "view_place": (*(0.5 * each + 0.5 / NODES for each in step), *step),
             "view_start_across": tuple(map(float, start[0] * right)),
             "view_start_down": tuple(map(float, -start[1] * up)),
+            "view_pair": (half[0] - 0.5, half[0]) if camera.eyes else NO_PAIR,
         }
         return PassView(uniforms, {"view": self._map}, MAPPED)
 
     def _draw(self, camera: Camera, size: tuple[int, int]) -> None:
-        """The map of a camera, in its own space."""
+        """The map of a camera, in its own space; of a pair that of one eye."""
         if self._map is None:
             self._map = Stream(self.device, WAY, (NODES, NODES))
             self._map.textures[0].filter = (moderngl.LINEAR, moderngl.LINEAR)
-        x, y = np.meshgrid(*[np.linspace(0.0, side, NODES) for side in size])
         own = camera.measured_in(size).with_lens(0.0)
+        if own.eyes:
+            own, size = own.with_projection(own.projection, 0.0), (size[0] / 2, size[1])  # type: ignore[assignment]
+        x, y = np.meshgrid(*[np.linspace(0.0, side, NODES) for side in size])
         _, ways = own.unproject(np.stack([x, y], axis=-1), size)
         texels = np.zeros((NODES, NODES, 4), np.float32)
         texels[..., :3] = np.nan_to_num(ways @ np.array(camera.basis()).T).reshape(NODES, NODES, 3)

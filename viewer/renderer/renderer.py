@@ -26,7 +26,7 @@ from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.tuning import tuned_device
-from viewer.renderer.inputs.camera import fitted, view
+from viewer.renderer.inputs.camera import fitted, view, view_notes
 from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, registered, unknown_keyword
@@ -173,8 +173,7 @@ class Renderer:
         found = [*self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
             found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
-        if self.camera.aperture > 0 and self.camera.model.wide:
-            found.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
+        found += view_notes(self.settings, self.camera)
         if self.settings.rebuild == ON_DEVICE and self.structure.name != "grid":
             found.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {self.structure.name}")
         return [*found, *(self.prepared.lighting.notes if self.progressive else [])]

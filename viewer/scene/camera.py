@@ -167,10 +167,13 @@ class Camera:
         slope = math.tan(math.radians(self.fov) / 2)
         corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
         ahead, upwards, sideways = corners @ forward, corners @ up, corners @ right
-        beside = (sideways - WIDEST * slope * ahead, -sideways - WIDEST * slope * ahead)
-        above = (upwards - slope * ahead, -upwards - slope * ahead)
+        half = slope * ahead if self.projection is None else np.full(8, self.projection.height / 2)
+        beside = (sideways - WIDEST * half, -sideways - WIDEST * half)
+        above = (upwards - half, -upwards - half)
         if any((distances >= 0).all() for distances in (-ahead, *beside, *above)):
             return False
+        if self.projection is not None:
+            return radius >= LEAST_SEEN * self.projection.height / 2
         away = float(np.linalg.norm(box.mean(axis=0) - self.origin))
         return away <= radius or radius / away >= LEAST_SEEN * slope
 

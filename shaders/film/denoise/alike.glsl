@@ -4,6 +4,7 @@
 const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
 const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
 const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
+const float NEVER = 1e3;         // beyond where weights are 0
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
 
 struct Guide {
@@ -17,6 +18,9 @@ struct Plane {
     float nearness;
     vec2 slope;
     float fall;
+#ifdef HAVE_VIEW_MAP
+    float seam;  // x of the place between the pixels of both eyes, from the pixel
+#endif
 };
 
 Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
@@ -31,6 +35,9 @@ Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
     Plane plane;
     plane.normal = guide.normal;
     plane.nearness = guide.nearness;
+#ifdef HAVE_VIEW_MAP
+    plane.seam = view_pair.x - float(at.x);
+#endif
     vec2 slope = vec2(dot(guide.normal, view_across), dot(guide.normal, view_down)) / facing;
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
@@ -52,6 +59,9 @@ float falling(float x) {
 }
 
 float unlike_by(Plane plane, Guide other, vec2 offset, float normal_fall) {
+#ifdef HAVE_VIEW_MAP
+    if ((offset.x > plane.seam) != (0.0 > plane.seam)) return NEVER;  // another eye's
+#endif
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
     return normal_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);

@@ -8,17 +8,25 @@ uniform vec4 view_place;          // in the map: of the upper left pixel's centr
 uniform vec3 view_start_across;   // how starts of rays change from a pixel to the next on its right
 uniform vec3 view_start_down;     // and to the one below
 
+uniform vec2 view_pair;           // of stereo pairs: the place between both eyes' pixels, and how far these are apart
+
 vec3 view_near(vec2 at) {
     return view_axes * textureLod(in_view_0, view_place.xy + at * view_place.zw, 0.0).xyz;
 }
 
+// The map is of one eye.
+vec2 view_of_eye(ivec2 at) {
+    return vec2(float(at.x) - (float(at.x) > view_pair.x ? view_pair.y : 0.0), float(at.y));
+}
+
 vec3 view_through(ivec2 at) {
-    return view_near(vec2(at));
+    return view_near(view_of_eye(at));
 }
 
 // How view_through, and what starts of rays count of it at a nearness, change from a pixel to the next in a direction.
 vec3 view_change(ivec2 at, vec2 to, vec3 start, float nearness) {
-    return 0.5 * (view_near(vec2(at) + to) - view_near(vec2(at) - to)) + nearness * start;
+    vec2 place = view_of_eye(at);
+    return 0.5 * (view_near(place + to) - view_near(place - to)) + nearness * start;
 }
 #else
 uniform vec3 view_corner;   // through the centre of the upper left pixel

@@ -63,6 +63,7 @@ def dataset(arguments: Namespace) -> bool:
             print("raystream: note: pictures by several drivers, each with bits of its own", file=sys.stderr)
         seconds, (width, height) = perf_counter() - begin, recipe.size
         each = f", {seconds / len(left):.2f} s a picture" if left else ""
-        told = f"{recipe.pictures:,} pictures of {width} x {height}, {len(stage.kinds):,} objects"
+        count, kinds = f"{recipe.pictures:,} picture{'s'[: recipe.pictures != 1]}", len(stage.kinds)
+        told = f"{count} of {width} x {height}, {kinds:,} object{'s'[: kinds != 1]}"
         print(printable(f"{output}: {told}; {len(left):,} made in {seconds:.2f} s{each}"))
     return True

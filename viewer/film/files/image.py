@@ -268,7 +268,7 @@ def write_whole(target: Path, write: Callable[[Path], None]) -> None:
         os.replace(part.path, target)
     except BaseException as error:
         if isinstance(error, OSError):
-            kept = "" if is_stream(target) else "the old file is kept"
+            kept = "the old file is kept" if os.path.isfile(target) else ""
             raise ViewerError(str(target), f"cannot be written: {_reason(error)}", kept) from None
         raise
     finally:

@@ -65,7 +65,8 @@ def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | 
     if asked == "orthographic":
         if settings.ortho is None and isinstance(own, Orthographic):
             return own
-        shown = 2 * math.tan(math.radians(camera.fov) / 2) * math.dist(camera.origin, camera.target)
+        # Of a file's camera the focus is its target: at the middle of the scene.
+        shown = 2 * math.tan(math.radians(camera.fov) / 2) * camera.focus_distance
         return Orthographic(shown if settings.ortho in (None, "auto") else settings.ortho)
     if asked == "equirectangular":
         return Equirectangular()
@@ -81,6 +82,17 @@ def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | 
     except ViewerError as error:
         flag = "--distortion" if error.where == "distortion" else "--intrinsics"
         raise ViewerError(flag, error.what, error.hint) from None
+
+
+def view_notes(settings: Settings, camera: Camera) -> list[str]:
+    """Remarks on options that mean nothing to the settings' camera."""
+    found = []
+    if camera.aperture > 0 and camera.model.wide:
+        found.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
+    as_wide = isinstance(camera.projection, Orthographic) and settings.ortho in (None, "auto")
+    if settings.fov is not None and camera.projection is not None and not as_wide:
+        found.append("--fov changes nothing: the camera's projection is not by a field of view")
+    return found
 
 
 def projection_kind(settings: Settings, scene: Scene) -> str:

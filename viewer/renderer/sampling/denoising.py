@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +109,11 @@ def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: s
                 upsampling.release()
     with device.current():
         sums, linear = features.read(), film.film().linear
-    count = np.maximum(sums["count"], 1)[..., None]
-    return oidn.denoise(linear, sums["albedo"] / count, sums["normal"] / count)
+    count, width = np.maximum(sums["count"], 1)[..., None], film.size[0]
+    guides = linear, sums["albedo"] / count, sums["normal"] / count
+    edges = (0, width // 2, width) if renderer.camera.eyes and width > 1 else (0, width)  # each eye's by itself
+    made = [oidn.denoise(*(each[:, a:b] for each in guides)) for a, b in pairwise(edges)]
+    return np.concatenate(made, axis=1)
 
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:

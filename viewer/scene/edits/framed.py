@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from viewer.scene.camera import Camera
 from viewer.scene.geometry.surface import surface_points
 from viewer.scene.mesh import Mesh
+from viewer.scene.projections.models import Orthographic
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
+FRAMED = "the scene is framed"
 ASPECT = 4 / 3  # of the picture that a camera is judged by, which the file does not always say
 LEAST = 0.1  # of the model's surface that a camera sees, hidden parts included
 CUT = 0.6  # less of a single object is cut off by the picture's edges
@@ -30,7 +32,7 @@ def framed(scene: Scene) -> Scene:
     if not fault:
         return scene
     name = scene.cameras[0].name
-    note = f"{scene.name}: camera '{name}' {fault}: the scene is framed (--camera '{name}' takes it)"
+    note = f"{scene.name}: camera '{name}' {fault}: {FRAMED} (--camera '{name}' takes it)"
     return scene.with_parts(framed=True, warnings=[*scene.warnings, note])
 
 
@@ -40,7 +42,7 @@ def _fault(scene: Scene, camera: Camera) -> str:
     if not camera.sees(bounds):
         return "sees nothing"
     points = surface_points(scene.meshes, scene.instances).points
-    if not len(points):
+    if not len(points) or not isinstance(camera.projection, Orthographic | None):
         return ""
     alone = is_single_object(scene)
     within = bool(((bounds[0] < camera.origin) & (camera.origin < bounds[1])).all())
@@ -70,10 +72,15 @@ def _filled(camera: Camera, points: NDArray[np.float64]) -> float:
 
 
 def _projected(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3, N): across and upward, and the depth by which they are divided: -1 and 1 at the picture's edges."""
+    """(3, N): across and upward, and the depth by which they are divided, of parallel rays 1 or -1: -1 and 1 at the
+    picture's edges."""
     right, up, forward = camera.basis()
+    away = points - camera.origin
+    if isinstance(camera.projection, Orthographic):
+        half, before = camera.projection.height / 2, np.where(away @ forward > 0, 1.0, -1.0)
+        return np.stack([away @ right / (half * ASPECT), away @ up / half, before])
     slope = float(np.tan(np.radians(camera.fov) / 2))
-    away = (points - camera.origin) @ np.stack([right / (slope * ASPECT), up / slope, forward], axis=1)
+    away = away @ np.stack([right / (slope * ASPECT), up / slope, forward], axis=1)
     return np.asarray(away.T)
 
 

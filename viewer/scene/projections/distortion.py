@@ -19,6 +19,7 @@ from viewer.base.errors import ViewerError
 Array = NDArray[np.float64]
 Numbers = tuple[float, ...]
 
+LARGEST = 1e9
 STEPS = 60  # of Newton's method: quadratic but at the limit of what can be inverted, where it halves the error
 SETTLED = 1e-9  # of the distance that is left, relative
 NO_LIMIT = 1e30
@@ -112,8 +113,9 @@ def _checked(coefficients: Sequence[float], counts: tuple[int, ...], form: str) 
     given = tuple(float(each) for each in coefficients)
     if len(given) not in counts:
         raise ViewerError("distortion", f"{len(given)} coefficients", f"give {form}")
-    if not all(abs(each) <= 1e9 for each in given):
-        raise ViewerError("distortion", f"not all of {', '.join(f'{each:g}' for each in given)} are finite", form)
+    if not all(abs(each) <= LARGEST for each in given):
+        told = ", ".join(f"{each:g}" for each in given)
+        raise ViewerError("distortion", f"not all of {told} are numbers within +-{LARGEST:g}", form)
     return given
 
 

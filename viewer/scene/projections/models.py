@@ -99,7 +99,8 @@ class Orthographic:
     def __post_init__(self) -> None:
         height = _number(self.height)
         if not 0.0 < height <= LARGEST_HEIGHT:
-            raise ViewerError("orthographic camera", f"height {self.height} is not above 0", "in scene units")
+            what = f"height {self.height} is not above 0, and at most {LARGEST_HEIGHT:g}"
+            raise ViewerError("orthographic camera", what, "in scene units")
         object.__setattr__(self, "height", height)
 
     @property
