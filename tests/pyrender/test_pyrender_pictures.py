@@ -151,7 +151,7 @@ def test_specular_glossiness(offscreen):
     gloss[..., 3] = 51
     material = SpecularGlossinessMaterial(glossinessFactor=0.5, specularGlossinessTexture=gloss)
     textures = Textures()
-    made = lit(square(material=material).primitives[0], textures)
+    made = lit(square(material=material).primitives[0], True, textures)
     assert made.roughness == 1 and made.metallic_roughness_texture is not None
     assert textures.found[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
     assert isinstance(made, Material)

@@ -49,7 +49,7 @@ class Material:
     effect: occlusion follows from light transport. alphaMode : BLEND by opacity; MASK, the default: absent where a
     texture's opacity is below ``alphaCutoff``; OPAQUE. doubleSided : back faces are visible. smooth : normals are
     interpolated.
-    wireframe : kept; surfaces are drawn whole.
+    wireframe : edges alone, one pixel wide.
     """
 
     name = Checked(label)
@@ -92,6 +92,11 @@ class Material:
         return self.alphaMode != "OPAQUE" and bool(
             color[3] < cutoff or (texture is not None and texture.is_transparent(cutoff))
         )
+
+    @property
+    def textures(self) -> set[Texture]:
+        """The textures of all its fields."""
+        return {each for each in vars(self).values() if isinstance(each, Texture)}
 
     @property
     def _opacity(self) -> tuple[Any, Texture | None]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
@@ -111,6 +113,8 @@ class App:
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self.draw_schedule = DrawSchedule()
         self._pictures = 0  # of the session, drawn
+        self.each_turn: Callable[[], object] = lambda: None  # called once a turn, at least every `period` seconds
+        self.period = math.inf
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
         self.view.frame = self.window.pixels
@@ -181,7 +185,8 @@ class App:
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
         view, session, turn = self.view, self.session, self.frame_loop
-        self.window.events(min(turn.patience, turn.spare))
+        self.window.events(min(turn.patience, turn.spare, self.period))
+        self.each_turn()
         if self._gui is None:
             self._load_gui()
         self._measure()
