@@ -62,7 +62,8 @@ class Conversion:
         instances, materials = [], []
         for node in scene.mesh_nodes:
             pose = scene.get_pose(node)
-            for given in node.mesh.primitives if node.mesh.is_visible else ():
+            mesh = node.mesh
+            for given in mesh.primitives if mesh is not None and mesh.is_visible else ():
                 if not len(given.positions):
                     continue
                 wire = given.mode >= GLTF.TRIANGLES and wired(given.material.wireframe)
@@ -85,8 +86,8 @@ class Conversion:
                             made = _squares(given, pose, eye, point_size)
                         else:
                             made = _ribbons(given, pose, eye, culled) if thin else _triangles(given)
-                        mesh = self._mesh(given, number, *made)
-                        self._made[key] = _Made(mesh, number, arrays, values)
+                        built = self._mesh(given, number, *made)
+                        self._made[key] = _Made(built, number, arrays, values)
                     materials.append(self._material(given, thin))
                 for copy in ONE if thin or given.poses is None else given.poses:
                     matrix = np.eye(4) if thin else pose @ copy
@@ -213,7 +214,9 @@ def _quads(count: int) -> NDArray:
 def _light(scene: Scene, node: Node) -> Light:
     """A light at its node's pose."""
     pose, given = scene.get_pose(node), node.light
-    color = tuple(float(each) * given.intensity for each in given.color)
+    assert given is not None
+    red, green, blue = (float(each) * given.intensity for each in given.color)
+    color = red, green, blue
     place, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
     common: dict[str, Any] = {"name": given.name or node.name or "light", "position": place, "direction": ahead}
     if isinstance(given, SpotLight):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.pyrender.checked import Checked, color_vector, flag, label, number
 from viewer.pyrender.texture import Texture
@@ -23,17 +24,17 @@ def _cutoff(value: Any) -> float:
     return number("alphaCutoff", 0.0, 1.0)(0.5 if value is None else value)
 
 
-def _factor(what: str) -> Checked:
+def _factor(what: str) -> Checked[float]:
     """A number from 0 to 1; None: 1."""
     return Checked(lambda value: number(what, 0.0, 1.0)(1.0 if value is None else value))
 
 
-def _color(length: int, otherwise: float = 1.0) -> Checked:
+def _color(length: int, otherwise: float = 1.0) -> Checked[NDArray[np.float32]]:
     """A linear colour of a number of channels."""
     return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length))
 
 
-def _texture(channels: str) -> Checked:
+def _texture(channels: str) -> Checked[Texture | None]:
     """An image, as a `Texture` of these channels."""
     return Checked(
         lambda value: (

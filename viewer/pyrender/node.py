@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,13 @@ from viewer.pyrender.checked import Checked, label
 from viewer.pyrender.light import Light
 from viewer.pyrender.mesh import Mesh
 
+T = TypeVar("T")
 
-def _one_of(what: str, kind: type) -> Checked:
+
+def _one_of(what: str, kind: type[T]) -> Checked[T | None]:
     """An object of that kind, or None; raises TypeError for another."""
 
-    def read(value: Any) -> Any:
+    def read(value: Any) -> T | None:
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{what} is {type(value).__name__}, expected a {kind.__name__}")
         return value
