@@ -232,16 +232,20 @@ def test_lines_are_a_pixel_wide(mode, indices, sides, parallel, offscreen):
 
 
 def test_lines_begin_at_the_near_plane(offscreen):
-    """One that comes from behind the eye; one that stays there is not seen."""
+    """One that comes from behind the eye, beside its points by the projection; one that stays there is not seen."""
+    ends = np.array([[0.9, 0.3, 1.0], [-0.6, -0.3, -3.0]])
     scene = Scene()
-    line = Primitive([[0.3, -0.02, 1.0], [0.3, -0.02, -9.0], [-0.3, 0, 1], [-0.3, 0, 2]], mode=GLTF.LINES)
-    scene.add(Mesh([line]))
+    scene.add(Mesh([Primitive([*ends, [-0.3, 0, 1], [-0.3, 0, 2]], mode=GLTF.LINES)]))
     scene.add(PerspectiveCamera(np.pi / 2, znear=0.5))
     depth = offscreen(100, 100).render(scene, RenderFlags.DEPTH_ONLY)
+    points = ends[0] + np.linspace(0, 1, 20001)[:, None] * (ends[1] - ends[0])
+    points = points[points[:, 2] <= -0.5]
+    places = 50 + 50 * points[:, :2] / -points[:, 2:] * (1, -1)
     rows, columns = np.nonzero(depth)
-    assert columns.max() == 79
-    np.testing.assert_allclose(depth[rows, columns], 15 / (columns - 49.5), rtol=0.06)
-    assert 0.5 < depth[depth > 0].min() < 0.52
+    distances = np.hypot(*(np.stack([columns, rows], axis=1)[:, None] + 0.5 - places).transpose(2, 0, 1))
+    assert len(rows) > 20 and (distances.min(axis=1) < 0.51).all()
+    np.testing.assert_allclose(depth[rows, columns], -points[distances.argmin(axis=1), 2], rtol=0.05)
+    assert (distances.min(axis=0) < 1).all()
 
 
 def test_wireframes(offscreen):

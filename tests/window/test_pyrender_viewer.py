@@ -35,18 +35,31 @@ def test_a_script_and_its_window(place: Path) -> None:
         viewer_flags={"window_title": "of a script"},
     )
     app = viewer._app
+    turn, press, turns, heard = app.each_turn, app.events.on_key, [0], []
+
+    def turned() -> None:
+        turn()
+        turns[0] += 1
+
+    def pressed(key: int, scancode: int, action: int, mods: int) -> None:
+        press(key, scancode, action, mods)
+        heard.append(action)
+
+    app.each_turn, app.events.on_key = turned, pressed
     try:
         until(lambda: app.draws > 0 and app.view.scene is not None)
         with viewer.render_lock:
             scene.set_pose(node, np.diag([1.0, 1.0, 2.0, 1.0]))
             scene.add(mesh, pose=[[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]])
-        until(lambda: app.view.scene.triangle_count == 2 and app.view.scene.instances[0].transform[2, 2] == 2)
+        until(lambda seen=turns[0]: turns[0] > seen + 1 and app.editing._offered is None)
+        assert app.view.scene.triangle_count == 2 and app.view.scene.instances[0].transform[2, 2] == 2
         pictures = app.session.pictures
         until(lambda: app.session.pictures > pictures)
         number = xdotool("search", "--name", "of a script").split()[0]
         xdotool("windowfocus", number)
         xdotool("key", "k")
-        until(lambda: called)
+        until(lambda: 0 in heard)
+        until(lambda seen=turns[0]: turns[0] > seen + 1)
         assert called == [viewer] and not app.view.message_is_error
 
         scene.add(pyrender.PerspectiveCamera(1.0), pose=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 3], [0, 0, 0, 1]])
