@@ -27,7 +27,7 @@ class Checked(Generic[T]):
     def __get__(self, instance: object | None, owner: type | None = None) -> Self | T:
         return self if instance is None else getattr(instance, self.name)
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         setattr(instance, self.name, self.read(value))
 
 

@@ -42,7 +42,7 @@ class Node:
     """
 
     name = Checked(label)
-    camera, mesh, light = _one_of("camera", Camera), _one_of("mesh", Mesh), _one_of("light", Light)
+    camera, mesh, light = _one_of("camera", Camera), _one_of("mesh", Mesh), _one_of("light", Light)  # type: ignore[type-abstract]
 
     def __init__(
         self,
