@@ -63,6 +63,29 @@ def test_segments_are_the_rasteriser_s(scene, offscreen):
     np.testing.assert_allclose(depth[away], wanted[away], rtol=1e-5)
 
 
+def test_rays_follow_the_camera(offscreen):
+    """Of one renderer: its pose, its lens, its planes and the picture's size."""
+    scene = Scene()
+    scene.add(square(9.0), pose=at(0, 0, -5, (0.3, 0.2, 0.0)))
+    camera = PerspectiveCamera(0.5)
+    node = scene.add(camera)
+    renderer = offscreen(6, 4)
+    changes = (
+        lambda: None,
+        lambda: scene.set_pose(node, at(0.1, 0.2, 0.3)),
+        lambda: setattr(camera, "yfov", 0.7),
+        lambda: setattr(camera, "znear", 0.5),
+        lambda: setattr(camera, "zfar", 4.6),
+        lambda: setattr(renderer, "viewport_width", 8),
+    )
+    for change in changes:
+        change()
+        wanted, _ = rasterise(scene, (renderer.viewport_width, 4))
+        far = np.inf if camera.zfar is None else camera.zfar
+        found = renderer.render(scene, RenderFlags.DEPTH_ONLY)
+        np.testing.assert_allclose(found, np.where(wanted < far, wanted, 0), rtol=2e-6)
+
+
 def test_back_faces(offscreen):
     """They are culled, but of materials of two sides, and where a flag says so."""
     scene = Scene()

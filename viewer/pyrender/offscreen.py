@@ -18,6 +18,7 @@ from viewer.pyrender.node import Node
 from viewer.pyrender.scene import Scene
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
+from viewer.renderer.sampling.rays import pack_rays
 
 SAMPLES = {"lit": 16, "flat": 4}  # of each pixel
 UNDRAWN = RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
@@ -68,6 +69,7 @@ class OffscreenRenderer:
         self.viewport_width, self.viewport_height = int(viewport_width), int(viewport_height)
         self.point_size, self.spp, self.options = float(point_size), spp, options
         self._shown: dict[tuple[str, bool], _Shown] = {}
+        self._packed: tuple[Any, tuple[NDArray, NDArray[np.float64]]] | None = None
 
     @overload
     def render(
@@ -122,11 +124,19 @@ class OffscreenRenderer:
         renderer = self._of("solid", flags).follow(scene, eye, self.point_size, flags)
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
-            origins, directions = eye.rays()
             begin = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
-            found = renderer.trace(origins, directions, eye.far - eye.near, view=True).distance
+            with renderer.lock:  # as `Renderer.trace`, of rays that are packed already
+                renderer.revive()
+                found = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
             depth[...] = np.where(np.isfinite(found), found + begin, 0.0).reshape(depth.shape)
         return depth
+
+    def _rays(self, eye: Eye) -> tuple[NDArray, NDArray[np.float64]]:
+        """The eye's rays, packed; those of the last eye are at hand: a camera often rests."""
+        key = eye.key, eye.near, eye.far
+        if self._packed is None or self._packed[0] != key:
+            self._packed = key, pack_rays(*eye.rays(), eye.far - eye.near, False, view=True)
+        return self._packed[1]
 
     def _segments(
         self, scene: Scene, eye: Eye, flags: int, colors: Mapping[Node, ArrayLike]

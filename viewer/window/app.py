@@ -57,6 +57,9 @@ class App:
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
 
+    each_turn: Callable[[], object] = staticmethod(lambda: None)  # called once a turn, at least every `period` seconds
+    period = math.inf
+
     def __init__(
         self,
         scene: str | Scene,
@@ -113,8 +116,6 @@ class App:
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self.draw_schedule = DrawSchedule()
         self._pictures = 0  # of the session, drawn
-        self.each_turn: Callable[[], object] = lambda: None  # called once a turn, at least every `period` seconds
-        self.period = math.inf
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
         self.view.frame = self.window.pixels
