@@ -86,6 +86,22 @@ def test_rays_follow_the_camera(offscreen):
         np.testing.assert_allclose(found, np.where(wanted < far, wanted, 0), rtol=2e-6)
 
 
+def test_writes_into_a_pose_are_seen(offscreen):
+    """As scripts do: ``node.matrix[2, 3] = ...``; a pose that was asked for, or given, is the script's own."""
+    scene, given = Scene(), at(0, 0, -5)
+    node = scene.add(square(9.0), pose=given)
+    scene.add(PerspectiveCamera(0.5))
+    renderer = offscreen(2, 2)
+    node.matrix[2, 3] = -3.0
+    scene.get_pose(node)[2, 3] = given[2, 3] = -4.0
+    np.testing.assert_allclose(renderer.render(scene, RenderFlags.DEPTH_ONLY), 3.0, rtol=1e-6)
+    before = node.matrix
+    node.translation = [0, 0, -9]
+    assert before[2, 3] == -3
+    node.matrix[:3, 3] = 0, 0, -2
+    np.testing.assert_allclose(renderer.render(scene, RenderFlags.DEPTH_ONLY), 2.0, rtol=1e-6)
+
+
 def test_back_faces(offscreen):
     """They are culled, but of materials of two sides, and where a flag says so."""
     scene = Scene()

@@ -211,7 +211,7 @@ class Scene(Bounded):
     def get_pose(self, node: Node) -> NDArray[np.float64]:
         """(4, 4): a node's own space to the world. Raises ValueError where it is not there."""
         self._check(node)
-        pose, parent = node.matrix, self._parents[node]
+        pose, parent = node.matrix.copy(), self._parents[node]
         while parent is not None:
             pose = parent.matrix @ pose
             parent = self._parents[parent]
