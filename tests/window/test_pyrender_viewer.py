@@ -69,3 +69,23 @@ def test_a_script_and_its_window(place: Path) -> None:
     finally:
         viewer.close_external()
     assert not viewer.is_active
+
+
+def test_a_window_on_nothing_yet(place: Path) -> None:
+    """Meshes come when the window is open, and go."""
+    scene = pyrender.Scene()
+    viewer = pyrender.Viewer(scene, viewport_size=(96, 72), run_in_thread=True, use_raymond_lighting=True)
+    app = viewer._app
+    try:
+        until(lambda: not viewer.is_active or (app.draws > 0 and app.view.scene is not None and app.session.pictures))
+        assert viewer.is_active and app.view.scene.triangle_count == 0
+        for wanted in (1, 0):
+            with viewer.render_lock:
+                if wanted:
+                    node = scene.add(pyrender.Mesh([pyrender.Primitive([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])]))
+                else:
+                    scene.remove_node(node)
+            until(lambda: not viewer.is_active or app.view.scene.triangle_count == wanted)  # noqa: B023
+            assert viewer.is_active and not app.view.message_is_error
+    finally:
+        viewer.close_external()
