@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,10 +51,26 @@ def test_the_command_by_its_module():
 def test_editors_know_the_names(tmp_path):
     """As a checker of types reads them: without running anything."""
     api = pytest.importorskip("mypy.api")
-    code = (
-        "import raystream\nreveal_type(raystream.Camera.framing)\nraystream.render('cornell').save(1)\n"
-        "raystream.rendr\nimport raystream.pyrender as pyrender\nreveal_type(pyrender.Mesh.from_points)\npyrender.Sceen"
-    )
+    code = """
+import raystream
+reveal_type(raystream.Camera.framing)
+raystream.render('cornell').save(1)
+raystream.rendr
+import raystream.pyrender as pyrender
+from raystream.pyrender.camera import IntrinsicsCamera
+from raystream.pyrender.constants import RenderFlags
+reveal_type(pyrender.Mesh.from_points)
+pyrender.Sceen
+scene, renderer = pyrender.Scene(), pyrender.OffscreenRenderer(4, 4, point_size=1.0)
+node = scene.add(IntrinsicsCamera(1, 1, 1, 1), 'camera')
+scene.bg_color = [0, 0, 0]
+reveal_type(node.light)
+reveal_type(pyrender.PointLight().intensity)
+reveal_type(scene.bg_color)
+reveal_type(renderer.render(scene, RenderFlags.DEPTH_ONLY))
+reveal_type(renderer.render(scene)[1])
+reveal_type(renderer.render(scene, flags=RenderFlags.RGBA)[0])
+"""
     (tmp_path / "script.py").write_text(code)
     shared = ["--follow-imports=silent", "--ignore-missing-imports", f"--cache-dir={tmp_path / 'cache'}"]
     out, errors, _ = api.run([*shared, f"--config-file={ROOT / 'pyproject.toml'}", str(tmp_path / "script.py")])
@@ -61,6 +78,12 @@ def test_editors_know_the_names(tmp_path):
     assert "-> viewer.scene.camera.Camera" in out and 'incompatible type "int"' in out
     assert 'Module has no attribute "rendr"' in out
     assert "-> viewer.pyrender.mesh.Mesh" in out and 'Module has no attribute "Sceen"' in out
+    revealed = [line.partition("Revealed type is ")[2].strip('"') for line in out.splitlines() if "Revealed" in line][
+        2:
+    ]
+    assert out.count(" error: ") == 3 and revealed[:2] == ["viewer.pyrender.light.Light | None", "float"]
+    found = [re.findall("floating|unsignedinteger", each) for each in revealed[2:]]
+    assert found == [["floating"], ["floating"], ["floating"], ["unsignedinteger"]]
 
 
 def test_the_readme_speaks_of_it():

@@ -188,3 +188,49 @@ def test_plugins_that_fail_are_told_in_a_line(tmp_path, file, fault):
     _, errors = python(tmp_path, tmp_path / "site", "-m", "raystream", "info", file, code=2)
     (line,) = errors.splitlines()
     assert line.startswith("raystream: error: ") and fault in line and "bug in raystream" not in line
+
+
+TWICE = """
+import json, warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    import raystream
+    raystream.render("cornell", size=4, spp=1)
+    faults = []
+    for name in ("a.same", "a.exits"):
+        try:
+            raystream.load(name)
+        except raystream.ViewerError as error:
+            faults.append(str(error))
+print(json.dumps({"told": [str(each.message) for each in told], "faults": faults}))
+"""
+
+
+def test_exits_and_names_that_come_twice_are_a_warning_each(tmp_path):
+    """A module that exits when it is imported; of two distributions the first one's reader is asked."""
+    for owner in ("first", "second"):
+        package, metadata = tmp_path / "site" / owner, tmp_path / "site" / f"{owner}-1.0.dist-info"
+        package.mkdir(parents=True)
+        metadata.mkdir()
+        (package / "__init__.py").write_text("raise SystemExit('not today')" if owner == "second" else "")
+        reader = (
+            "from raystream import ViewerError\nNAME = 'same'\ndef sniff(head, path): return path.suffix == '.same'\n"
+        )
+        (package / "same.py").write_text(reader + f"def read(path): raise ViewerError(str(path), '{owner}')\n")
+        points = "[raystream.formats]\nsame = first.same\n"
+        if owner == "second":
+            points += "exits = second\n[raystream.programs]\nleaving = second:PROGRAM\n"
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {owner}\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(points)
+    for name in ("a.same", "a.exits"):
+        (tmp_path / name).write_text("something\n")
+    said = json.loads(python(tmp_path, tmp_path / "site", "-c", TWICE)[0])
+    left = sorted(each for each in said["told"] if "plug-in" in each)
+    assert len(left) == 3
+    assert left[0] == "plug-in exits of raystream.formats (second) is left out: SystemExit: not today"
+    assert left[1] == "plug-in leaving of raystream.programs (second) is left out: SystemExit: not today"
+    assert "plug-in same of raystream.formats" in left[2] and "has a plug-in of that name" in left[2]
+    assert said["faults"][0] == "a.same: first"
+    assert (
+        said["faults"][1].startswith("a.exits: is of no known scene format") and ".exits" not in said["faults"][1][9:]
+    )

@@ -8,6 +8,7 @@ from rasteriser import at, ball, rasterise, square
 
 from raystream import ViewerWarning
 from raystream.pyrender import (
+    GLTF,
     DirectionalLight,
     IntrinsicsCamera,
     Mesh,
@@ -151,7 +152,7 @@ def test_specular_glossiness(offscreen):
     gloss[..., 3] = 51
     material = SpecularGlossinessMaterial(glossinessFactor=0.5, specularGlossinessTexture=gloss)
     textures = Textures()
-    made = lit(square(material=material).primitives[0], textures)
+    made = lit(square(material=material).primitives[0], True, textures)
     assert made.roughness == 1 and made.metallic_roughness_texture is not None
     assert textures.found[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
     assert isinstance(made, Material)
@@ -170,5 +171,21 @@ def test_light_and_colour_follow_poses(offscreen):
 
 def test_what_is_not_drawn_is_told(offscreen):
     scene = facing(MetallicRoughnessMaterial())
-    with pytest.warns(ViewerWarning, match="^wireframes and normals are not drawn"):
-        offscreen(2, 2).render(scene, RenderFlags.ALL_WIREFRAME | RenderFlags.DEPTH_ONLY)
+    with pytest.warns(ViewerWarning, match="^normals are not drawn as lines$"):
+        offscreen(2, 2).render(scene, RenderFlags.VERTEX_NORMALS | RenderFlags.DEPTH_ONLY)
+
+
+def test_flat_colours_are_interpolated_as_bytes(offscreen):
+    """Between two vertices, and between two texels, as a rasteriser without sRGB has it."""
+    between = square(2.0, color_0=[[0.0, 0, 0, 1], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1]])
+    texels = np.array([[[0, 0, 0], [200, 0, 0]]], np.uint8)
+    sampler = Sampler(magFilter=GLTF.LINEAR, wrapS=GLTF.CLAMP_TO_EDGE)
+    image = MetallicRoughnessMaterial(baseColorTexture=Texture(sampler=sampler, source=texels))
+    for mesh, most in ((between, 255), (square(2.0, material=image), 200)):
+        scene = Scene()
+        scene.add(mesh)
+        scene.add(OrthographicCamera(1, 1), pose=at(0, 0, 2))
+        color, _ = offscreen(8, 8).render(scene, RenderFlags.FLAT)
+        columns = (np.arange(8) + 0.5) / 8
+        wanted = columns if most == 255 else np.clip(2 * columns - 0.5, 0, 1)
+        np.testing.assert_allclose(color[4, :, 0], most * wanted, atol=most / 16 + 1)

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from raystream.pyrender.constants import RenderFlags
 
 import raystream.pyrender as pyrender
 from raystream import ViewerError, ViewerWarning
+from raystream.pyrender.constants import RenderFlags
 
 trimesh = pytest.importorskip("trimesh")
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,10 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def window(monkeypatch):
     """What windows are opened with, in place of windows."""
-    from viewer.notebook import show
+    from viewer.window import opening
 
     opened = []
-    monkeypatch.setattr(show, "show", lambda scene, **options: opened.append((scene, options)))
+    monkeypatch.setattr(
+        opening, "show_live", lambda scene, began, keys, full_screen, **options: opened.append((scene, options))
+    )
     return opened
 
 
@@ -162,14 +166,94 @@ def test_the_guides():
     np.testing.assert_allclose(whole.extents, 1)
 
 
-def test_windows_that_cannot_be(window):
+def test_windows_that_cannot_be(window, monkeypatch):
     scene = pyrender.Scene()
-    with pytest.raises(ViewerError, match=r"^run_in_thread=True: the window belongs to the main thread \("):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(ViewerError, match=r"^run_in_thread=True: the window belongs to the main thread on macOS \("):
         pyrender.Viewer(scene, run_in_thread=True)
     later = pyrender.Viewer(scene, auto_start=False)
     assert not window and not later.is_active
     later.start()
     assert len(window) == 1
+
+
+class Application:
+    """The part of a window's application that a script's viewer acts on."""
+
+    def __init__(self):
+        self.offered, self.closed = [], threading.Event()
+        self.editing = SimpleNamespace(offer=self.offered.append)
+        self.window = SimpleNamespace(close=self.closed.set, wake=lambda: None)
+
+
+@pytest.fixture
+def live(monkeypatch):
+    """Applications in place of windows, each until it is closed, and the keys that they were given."""
+    from viewer.window import opening
+
+    made = []
+
+    def show_live(scene, began, keys, full_screen, **options):
+        made.append((Application(), keys, scene, full_screen))
+        began(made[-1][0])
+        assert made[-1][0].closed.wait(60)
+
+    monkeypatch.setattr(opening, "show_live", show_live)
+    return made
+
+
+def test_a_window_in_a_thread(live):
+    """It follows the scene, calls functions of keys in its own turn, and is closed from outside."""
+    called = []
+    scene = pyrender.Scene()
+    node = scene.add(pyrender.Mesh.from_trimesh(trimesh.creation.box()))
+    keys = {"k": (lambda *given, **named: called.append((given, named)), [1, 2], {"three": 3}), " ": called.append}
+    viewer = pyrender.Viewer(
+        scene,
+        viewer_flags={"window_title": "Mine", "fullscreen": True, "refresh_rate": 50},
+        registered_keys=keys,
+        run_in_thread=True,
+        use_direct_lighting=True,
+    )
+    ((application, pressed, shown, full_screen),) = live
+    assert viewer.is_active and viewer.run_in_thread and full_screen and (shown.name, len(shown.lights)) == ("Mine", 1)
+    assert application.period == pytest.approx(1 / 50) and set(pressed) == {"K", "Space"}
+    application.each_turn()
+    assert not application.offered and not called  # nothing has changed
+    for change in (
+        lambda: scene.set_pose(node, np.diag([2.0, 2, 2, 1])),
+        lambda: scene.add(pyrender.PointLight()),
+        lambda: scene.add(pyrender.Mesh.from_trimesh(trimesh.creation.icosphere())),
+        lambda: setattr(node.mesh.primitives[0].material, "roughnessFactor", 0.1),
+        lambda: setattr(node.mesh, "is_visible", False),
+        lambda: viewer.viewer_flags.update(use_direct_lighting=False),
+    ):
+        change()
+        before = len(application.offered)
+        application.each_turn()
+        application.each_turn()
+        assert len(application.offered) == before + 1
+    assert len(application.offered[-1].instances) == 1 and len(application.offered[-1].lights) == 1
+    pressed["K"]()
+    pressed["Space"]()
+    assert not called
+    application.each_turn()
+    assert called == [((viewer, 1, 2), {"three": 3}), viewer]
+    with viewer.render_lock:
+        turned = threading.Thread(target=application.each_turn)
+        turned.start()
+        turned.join(0.05)
+        assert turned.is_alive()
+    turned.join()
+    viewer.close_external()
+    assert not viewer.is_active and len(scene.nodes) == 3
+
+
+def test_a_fault_in_a_thread_is_raised(live):
+    """Where the viewer is made."""
+    with pytest.raises(ViewerError, match=r"^key 'nokey'"):
+        pyrender.Viewer(pyrender.Scene(), run_in_thread=True, registered_keys={"nokey": print})
+    assert not live
 
 
 def test_materials_of_trimesh():

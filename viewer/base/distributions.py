@@ -18,6 +18,7 @@ PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 
 faults: list[str] = []  # that the command line has not told yet
 _broken: set[tuple[str, str]] = set()  # groups and names of which a warning has told
+_later: dict[tuple[str, str], list[Any]] = {}  # groups and names -> entry points behind the first of that name
 
 
 @cache
@@ -29,24 +30,40 @@ def named(group: str) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for each in entry_points(group=f"raystream.{group}"):
-        found.setdefault(each.name, each)
+        if found.setdefault(each.name, each) is not each:
+            _later.setdefault((group, each.name), []).append(each)
     return found
 
 
+def usable(group: str) -> list[str]:
+    """The names of entry points, without those that have been found broken."""
+    return [name for name in named(group) if (group, name) not in _broken]
+
+
 def loaded(group: str, take: Callable[[str, Any], None], *names: str) -> None:
-    """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises is left
-    out, with one warning."""
+    """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises or exits
+    is left out, and so are others of its name, with one warning each."""
     for name, point in named(group).items():
         if (names and name not in names) or (group, name) in _broken:
             continue
         try:
             take(name, point.load())
-        except Exception as error:  # whatever somebody else's code does
+        except (Exception, SystemExit) as error:  # whatever somebody else's code does
             _broken.add((group, name))
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            distribution = getattr(point.dist, "name", "unknown")
-            faults.append(f"plug-in {name} of raystream.{group} ({distribution}) is left out: {said}")
-            warn(faults[-1:])
+            _leave_out(group, point, f"{type(error).__name__}: {error}")
+        for other in _later.pop((group, name), ()):
+            _leave_out(group, other, f"{_distribution(point)} has a plug-in of that name")
+
+
+def _distribution(point: Any) -> str:
+    return getattr(point.dist, "name", "unknown")
+
+
+def _leave_out(group: str, point: Any, why: str) -> None:
+    """Tell that an entry point is not there, in one line."""
+    said = " ".join(why.split())
+    faults.append(f"plug-in {point.name} of raystream.{group} ({_distribution(point)}) is left out: {said}")
+    warn(faults[-1:])
 
 
 def _any() -> bool:

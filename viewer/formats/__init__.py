@@ -91,7 +91,7 @@ def recognise(path: str | Path) -> Any:
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
     own = [suffix for each in FORMATS.values() for suffix in each]
-    return tuple(dict.fromkeys([*own, *map(_suffix, distributions.named("formats"))]))
+    return tuple(dict.fromkeys([*own, *map(_suffix, distributions.usable("formats"))]))
 
 
 def _plugin_fault(module: Any, path: Path, error: BaseException) -> ViewerError:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.pyrender.checked import Checked, label, number, optional
-
-NEAR, FAR = 0.05, 100.0  # of pyrender, scene units
+from viewer.pyrender.constants import DEFAULT_Z_FAR, DEFAULT_Z_NEAR
 
 
 class Camera(ABC):
@@ -19,7 +18,9 @@ class Camera(ABC):
     name = Checked(label)
     znear = Checked(number("znear", 0.0))
 
-    def __init__(self, znear: float = NEAR, zfar: float | None = FAR, name: str | None = None) -> None:
+    def __init__(
+        self, znear: float = DEFAULT_Z_NEAR, zfar: float | None = DEFAULT_Z_FAR, name: str | None = None
+    ) -> None:
         self.name = name
         self.znear = znear
         self.zfar = zfar
@@ -57,7 +58,7 @@ class PerspectiveCamera(Camera):
     def __init__(
         self,
         yfov: float,
-        znear: float = NEAR,
+        znear: float = DEFAULT_Z_NEAR,
         zfar: float | None = None,
         aspectRatio: float | None = None,
         name: str | None = None,
@@ -86,7 +87,12 @@ class OrthographicCamera(Camera):
     znear = Checked(number("znear", 0.0, open_low=True))
 
     def __init__(
-        self, xmag: float, ymag: float, znear: float = NEAR, zfar: float = FAR, name: str | None = None
+        self,
+        xmag: float,
+        ymag: float,
+        znear: float = DEFAULT_Z_NEAR,
+        zfar: float = DEFAULT_Z_FAR,
+        name: str | None = None,
     ) -> None:
         super().__init__(znear, zfar, name)
         self.xmag = xmag
@@ -117,8 +123,8 @@ class IntrinsicsCamera(Camera):
         fy: float,
         cx: float,
         cy: float,
-        znear: float = NEAR,
-        zfar: float = FAR,
+        znear: float = DEFAULT_Z_NEAR,
+        zfar: float = DEFAULT_Z_FAR,
         name: str | None = None,
     ) -> None:
         super().__init__(znear, zfar, name)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 
-class Checked:
+
+class Checked(Generic[T]):
     """An attribute whose value goes through ``read`` when it is set; ``read`` raises for a wrong one."""
 
-    def __init__(self, read: Callable[[Any], Any]) -> None:
+    def __init__(self, read: Callable[[Any], T]) -> None:
         self.read = read
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = f"_{name}"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> Self | T:
         return self if instance is None else getattr(instance, self.name)
 
-    def __set__(self, instance: Any, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         setattr(instance, self.name, self.read(value))
 
 
@@ -43,7 +49,7 @@ def number(what: str, low: float, high: float = np.inf, open_low: bool = False) 
     return read
 
 
-def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
     """The reader, for which None stays None."""
     return lambda value: None if value is None else read(value)
 

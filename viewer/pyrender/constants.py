@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+DEFAULT_SCENE_SCALE = 2.0  # of a scene without extent, scene units
+DEFAULT_Z_NEAR, DEFAULT_Z_FAR = 0.05, 100.0  # of cameras, scene units
+
 
 class RenderFlags:
     """Contents of a picture; combined by ``|``."""
 
-    NONE = 0  # light, shadows and reflections
-    DEPTH_ONLY = 1  # depth alone, without colour
-    OFFSCREEN = 2  # as always here
-    FLIP_WIREFRAME = 4  # surfaces are drawn whole
-    ALL_WIREFRAME = 8  # likewise
-    ALL_SOLID = 16
-    SHADOWS_DIRECTIONAL = 32  # as always here, like the next ones
-    SHADOWS_POINT = 64
-    SHADOWS_SPOT = 128
-    SHADOWS_ALL = 32 | 64 | 128
-    VERTEX_NORMALS = 256  # not drawn
-    FACE_NORMALS = 512  # not drawn
-    SKIP_CULL_FACES = 1024  # back faces are visible
-    RGBA = 2048  # four channels
-    FLAT = 4096  # colours of materials, without light
-    SEG = 8192  # a colour for each node
+    NONE: Final = 0  # light, shadows and reflections
+    DEPTH_ONLY: Final = 1  # depth alone, without colour
+    OFFSCREEN: Final = 2  # as always here
+    FLIP_WIREFRAME: Final = 4  # edges of triangles, one pixel wide, where a material says none; and the other way
+    ALL_WIREFRAME: Final = 8  # edges everywhere
+    ALL_SOLID: Final = 16  # edges nowhere
+    SHADOWS_DIRECTIONAL: Final = 32  # as always here, like the next ones
+    SHADOWS_POINT: Final = 64
+    SHADOWS_SPOT: Final = 128
+    SHADOWS_ALL: Final = 32 | 64 | 128
+    VERTEX_NORMALS: Final = 256  # not drawn
+    FACE_NORMALS: Final = 512  # not drawn
+    SKIP_CULL_FACES: Final = 1024  # back faces are visible
+    RGBA: Final = 2048  # four channels
+    FLAT: Final = 4096  # colours of materials, without light
+    SEG: Final = 8192  # a colour for each node
 
 
 class TextAlign:

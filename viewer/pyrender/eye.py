@@ -19,7 +19,8 @@ CENTRED = 1e-6  # of the picture's sides, to which a principal point is in the m
 @dataclass(frozen=True)
 class Eye:
     """pose : (4, 4), eye space to the world; the eye looks along its own -Z. projection : (4, 4), OpenGL's. near, far :
-    depths of the clipping planes, scene units. size : width and height."""
+    depths of the clipping planes, scene units; a parallel projection may begin behind the eye. size : width and
+    height."""
 
     pose: NDArray[np.float64]
     projection: NDArray[np.float64]
@@ -34,8 +35,12 @@ class Eye:
         if node is None:
             raise ViewerError("scene", "has no camera", "scene.add(PerspectiveCamera(yfov=1.0), pose=...)")
         camera = node.camera
-        far = math.inf if camera.zfar is None else camera.zfar
-        return cls(scene.get_pose(node), camera.get_projection_matrix(*size), camera.znear, far, size)
+        assert camera is not None
+        projection = np.asarray(camera.get_projection_matrix(*size), np.float64)
+        near, far = _planes(projection)
+        if not near < far:  # as of a perspective that begins at the eye
+            near, far = camera.znear, math.inf if camera.zfar is None else camera.zfar
+        return cls(scene.get_pose(node), projection, near, far, size)
 
     @property
     def key(self) -> tuple[bytes, bytes, tuple[int, int]]:
@@ -72,6 +77,10 @@ class Eye:
         origin, back, up = self.pose[:3, 3], self.pose[:3, 2], self.pose[:3, 1]
         projection: Projection | None = None
         if self.parallel:
+            if abs(wide / tall - 1) > CENTRED:
+                raise ViewerError("camera", "pixels of a parallel projection are not square", "give the other aspect")
+            off = -scale[0, 3] / scale[0, 0], -scale[1, 3] / scale[1, 1], -min(self.near, 0.0)
+            origin = origin + self.pose[:3, :3] @ off
             projection = Orthographic(2.0 / scale[1, 1] * float(np.linalg.norm(up)))
         elif np.abs(scale[:2, 2]).max() > CENTRED or abs(wide / tall - 1) > CENTRED:
             # The centre of the upper left pixel is 0 there, and half a pixel here.
@@ -80,3 +89,10 @@ class Eye:
         fov = math.degrees(2 * math.atan(1 / scale[1, 1]))
         places = tuple(map(float, origin)), tuple(map(float, origin - back)), tuple(map(float, up))
         return Camera(*places, fov=fov, name="main camera", projection=projection)  # type: ignore[arg-type]
+
+
+def _planes(projection: NDArray[np.float64]) -> tuple[float, float]:
+    """Depths at which a projection (4, 4) leaves OpenGL's clip space, from -1 to 1; not a number where it has none."""
+    (a, b), (c, d) = projection[2:, 2:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float((b + d) / (a + c)), float((b - d) / (a - c))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.pyrender.checked import Checked, color_vector, flag, label, number
 from viewer.pyrender.texture import Texture
@@ -23,17 +24,17 @@ def _cutoff(value: Any) -> float:
     return number("alphaCutoff", 0.0, 1.0)(0.5 if value is None else value)
 
 
-def _factor(what: str) -> Checked:
+def _factor(what: str) -> Checked[float]:
     """A number from 0 to 1; None: 1."""
     return Checked(lambda value: number(what, 0.0, 1.0)(1.0 if value is None else value))
 
 
-def _color(length: int, otherwise: float = 1.0) -> Checked:
+def _color(length: int, otherwise: float = 1.0) -> Checked[NDArray[np.float32]]:
     """A linear colour of a number of channels."""
     return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length))
 
 
-def _texture(channels: str) -> Checked:
+def _texture(channels: str) -> Checked[Texture | None]:
     """An image, as a `Texture` of these channels."""
     return Checked(
         lambda value: (
@@ -49,7 +50,7 @@ class Material:
     effect: occlusion follows from light transport. alphaMode : BLEND by opacity; MASK, the default: absent where a
     texture's opacity is below ``alphaCutoff``; OPAQUE. doubleSided : back faces are visible. smooth : normals are
     interpolated.
-    wireframe : kept; surfaces are drawn whole.
+    wireframe : edges alone, one pixel wide.
     """
 
     name = Checked(label)
@@ -92,6 +93,11 @@ class Material:
         return self.alphaMode != "OPAQUE" and bool(
             color[3] < cutoff or (texture is not None and texture.is_transparent(cutoff))
         )
+
+    @property
+    def textures(self) -> set[Texture]:
+        """The textures of all its fields."""
+        return {each for each in vars(self).values() if isinstance(each, Texture)}
 
     @property
     def _opacity(self) -> tuple[Any, Texture | None]:

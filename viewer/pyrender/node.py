@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,13 @@ from viewer.pyrender.checked import Checked, label
 from viewer.pyrender.light import Light
 from viewer.pyrender.mesh import Mesh
 
+T = TypeVar("T")
 
-def _one_of(what: str, kind: type) -> Checked:
+
+def _one_of(what: str, kind: type[T]) -> Checked[T | None]:
     """An object of that kind, or None; raises TypeError for another."""
 
-    def read(value: Any) -> Any:
+    def read(value: Any) -> T | None:
         if value is not None and not isinstance(value, kind):
             raise TypeError(f"{what} is {type(value).__name__}, expected a {kind.__name__}")
         return value
@@ -40,7 +42,7 @@ class Node:
     """
 
     name = Checked(label)
-    camera, mesh, light = _one_of("camera", Camera), _one_of("mesh", Mesh), _one_of("light", Light)
+    camera, mesh, light = _one_of("camera", Camera), _one_of("mesh", Mesh), _one_of("light", Light)  # type: ignore[type-abstract]
 
     def __init__(
         self,
@@ -69,8 +71,8 @@ class Node:
 
     @property
     def matrix(self) -> NDArray[np.float64]:
-        """(4, 4), a copy: to the parent's space."""
-        return self._matrix.copy()
+        """(4, 4): to the parent's space; writes into it place the node elsewhere."""
+        return self._matrix
 
     @matrix.setter
     def matrix(self, value: ArrayLike) -> None:
@@ -86,7 +88,7 @@ class Node:
 
     @translation.setter
     def translation(self, value: ArrayLike) -> None:
-        self._matrix[:3, 3] = _array("translation", value, (3,))
+        self._set(np.s_[:3, 3], _array("translation", value, (3,)))
 
     @property
     def scale(self) -> NDArray[np.float64]:
@@ -95,7 +97,7 @@ class Node:
 
     @scale.setter
     def scale(self, value: ArrayLike) -> None:
-        self._matrix[:3, :3] = self._turn() * _array("scale", value, (3,))
+        self._set(np.s_[:3, :3], self._turn() * _array("scale", value, (3,)))
 
     @property
     def rotation(self) -> NDArray[np.float64]:
@@ -121,7 +123,12 @@ class Node:
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
-        self._matrix[:3, :3] = np.array(turn) * self.scale
+        self._set(np.s_[:3, :3], np.array(turn) * self.scale)
+
+    def _set(self, part: Any, value: NDArray[np.float64]) -> None:
+        """Another part of the matrix; an earlier `matrix` stays as it was."""
+        self._matrix = self._matrix.copy()
+        self._matrix[part] = value
 
     def _turn(self) -> NDArray[np.float64]:
         """(3, 3): the matrix's axes, of unit length."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +18,11 @@ from viewer.pyrender.node import Node
 from viewer.pyrender.scene import Scene
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
+from viewer.renderer.sampling.rays import pack_rays
 
 SAMPLES = {"lit": 16, "flat": 4}  # of each pixel
-UNDRAWN = RenderFlags.FLIP_WIREFRAME | RenderFlags.ALL_WIREFRAME | RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
+UNDRAWN = RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
+FILLED = RenderFlags.DEPTH_ONLY | RenderFlags.SEG | RenderFlags.ALL_SOLID  # without wireframes
 BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
 
 
@@ -27,14 +30,14 @@ class _Shown:
     """A renderer of one look of a scene, which follows the scene."""
 
     def __init__(self, look: str, culled: bool, options: Mapping[str, Any]) -> None:
-        self.convert = Conversion(look)
+        self.convert = Conversion(look, culled)
         self.renderer: Renderer | None = None
         shown = {"back_faces": "culled" if culled else "shown", "accel": "two-level-bvh", "environment": "none"}
         self.options = {**shown, **({"depth": 0} if look == "flat" else {}), **options}
 
-    def follow(self, scene: Scene, eye: Eye, point_size: float, **changes: Any) -> Renderer | None:
+    def follow(self, scene: Scene, eye: Eye, point_size: float, flags: int, **changes: Any) -> Renderer | None:
         """The renderer with the scene as it is now; None where there is nothing to see."""
-        converted = self.convert(scene, eye, point_size)
+        converted = self.convert(scene, eye, point_size, partial(_wired, flags))
         if not converted.triangle_count:
             return None
         if self.renderer is None:
@@ -66,7 +69,21 @@ class OffscreenRenderer:
         self.viewport_width, self.viewport_height = int(viewport_width), int(viewport_height)
         self.point_size, self.spp, self.options = float(point_size), spp, options
         self._shown: dict[tuple[str, bool], _Shown] = {}
+        self._packed: tuple[Any, tuple[NDArray, NDArray[np.float64]]] | None = None
 
+    @overload
+    def render(
+        self, scene: Scene, flags: Literal[1], seg_node_map: Mapping[Node, ArrayLike] | None = None
+    ) -> NDArray[np.float32]: ...
+    @overload
+    def render(
+        self,
+        scene: Scene,
+        flags: Literal[0, 2048, 4096, 8192] = 0,  # alone: what combinations give is not known to types
+        seg_node_map: Mapping[Node, ArrayLike] | None = None,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]: ...
+    @overload
+    def render(self, scene: Scene, flags: int, seg_node_map: Mapping[Node, ArrayLike] | None = None) -> Any: ...
     def render(
         self, scene: Scene, flags: int = RenderFlags.NONE, seg_node_map: Mapping[Node, ArrayLike] | None = None
     ) -> Any:
@@ -80,7 +97,7 @@ class OffscreenRenderer:
         """
         eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
         if flags & UNDRAWN:
-            warn(["wireframes and normals are not drawn: surfaces are whole"])
+            warn(["normals are not drawn as lines"])
         if flags & RenderFlags.SEG:
             return self._segments(scene, eye, flags, seg_node_map or {})
         if flags & RenderFlags.DEPTH_ONLY:
@@ -104,21 +121,30 @@ class OffscreenRenderer:
 
     def _depth(self, scene: Scene, eye: Eye, flags: int) -> NDArray[np.float32]:
         """(H, W): the depth."""
-        renderer = self._of("solid", flags).follow(scene, eye, self.point_size)
+        renderer = self._of("solid", flags).follow(scene, eye, self.point_size, flags)
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
-            origins, directions = eye.rays()
-            found = renderer.trace(origins, directions, eye.far - eye.near, view=True).distance
-            depth[...] = np.where(np.isfinite(found), found + eye.near, 0.0).reshape(depth.shape)
+            begin = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
+            with renderer.lock:  # as `Renderer.trace`, of rays that are packed already
+                renderer.revive()
+                found = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
+            depth[...] = np.where(np.isfinite(found), found + begin, 0.0).reshape(depth.shape)
         return depth
+
+    def _rays(self, eye: Eye) -> tuple[NDArray, NDArray[np.float64]]:
+        """The eye's rays, packed; those of the last eye are at hand: a camera often rests."""
+        key = eye.key, eye.near, eye.far
+        if self._packed is None or self._packed[0] != key:
+            self._packed = key, pack_rays(*eye.rays(), eye.far - eye.near, False, view=True)
+        return self._packed[1]
 
     def _segments(
         self, scene: Scene, eye: Eye, flags: int, colors: Mapping[Node, ArrayLike]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """(H, W, 3 or 4) and the depth (H, W) of nodes with a colour: rays go on behind others."""
         shown = self._of("solid", flags)
-        renderer = shown.follow(scene, eye, self.point_size)
-        count = eye.size[0] * eye.size[1]
+        renderer = shown.follow(scene, eye, self.point_size, flags)
+        count, begin = eye.size[0] * eye.size[1], max(eye.near, 0.0)
         depth, color = np.zeros(count), np.zeros((count, 3), np.uint8)
         if renderer is not None:
             palette = np.array([_segment(colors[node]) for node in shown.convert.nodes if node in colors], np.uint8)
@@ -132,9 +158,9 @@ class OffscreenRenderer:
                 hit, seen = hits.instance >= 0, number[hits.instance]
                 gone[left[hit]] += hits.distance[hit].astype(np.float64)
                 there = left[seen >= 0]
-                color[there], depth[there] = palette[seen[seen >= 0]], eye.near + gone[there]
+                color[there], depth[there] = palette[seen[seen >= 0]], begin + gone[there]
                 left = left[hit & (seen < 0)]
-                gone[left] += BESIDE * (eye.near + gone[left])
+                gone[left] += BESIDE * (begin + gone[left])
                 left = left[gone[left] < eye.far - eye.near]
         shape = eye.size[::-1]
         if flags & RenderFlags.RGBA:
@@ -148,7 +174,9 @@ class OffscreenRenderer:
         look = "flat" if flags & RenderFlags.FLAT else "lit"
         ambient = tuple(map(float, scene.ambient_light)) if look == "lit" else (0.0, 0.0, 0.0)
         background = np.clip(scene.bg_color, 0, 1).astype(np.float64)
-        renderer = self._of(look, flags).follow(scene, eye, self.point_size, camera=eye.camera(), environment=ambient)
+        renderer = self._of(look, flags).follow(
+            scene, eye, self.point_size, flags, camera=eye.camera(), environment=ambient
+        )
         shape = eye.size[::-1]
         front, share = np.zeros((*shape, 3)), np.zeros((*shape, 1))
         if renderer is not None:
@@ -158,11 +186,21 @@ class OffscreenRenderer:
                 sums = features.read()
             share = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
             own = (linear - (1 - share) * ambient) / np.maximum(share, 1 / 256)
-            front = srgb8(np.maximum(own, 0).astype(np.float32), 0.0, "none") / 255.0
+            if look == "flat":  # numbers of pixels already
+                front = np.clip(own, 0, 1)
+            else:
+                front = srgb8(np.maximum(own, 0).astype(np.float32), 0.0, "none") / 255.0
         color = share * front + (1 - share) * background[:3]
         if flags & RenderFlags.RGBA:
             color = np.concatenate([color, share + (1 - share) * background[3]], axis=2)
         return np.rint(255 * color).astype(np.uint8)
+
+
+def _wired(flags: int, own: bool) -> bool:
+    """Whether a material is drawn as edges, by the flags and its own ``wireframe``."""
+    if flags & FILLED:
+        return False
+    return bool(flags & RenderFlags.ALL_WIREFRAME) or own != bool(flags & RenderFlags.FLIP_WIREFRAME)
 
 
 def _segment(value: ArrayLike) -> NDArray[np.uint8]:

@@ -182,6 +182,19 @@ class Primitive(Bounded):
             return order[np.stack([np.zeros(count, np.int64), number + 1, number + 2], axis=1)]
         return np.zeros((0, 3), np.int64)
 
+    def segments(self) -> NDArray[np.int64]:
+        """(S, 2) vertex numbers: lines, or the edges of triangles, each once; none of points."""
+        if self.mode >= GLTF.TRIANGLES:
+            return edges_of(self.triangles())
+        order = np.arange(len(self.positions)) if self.indices is None else self.indices.reshape(-1)
+        if self.mode == GLTF.LINES:
+            return order[: len(order) // 2 * 2].reshape(-1, 2)
+        if self.mode == GLTF.POINTS or len(order) < 2:
+            return np.zeros((0, 2), np.int64)
+        following = np.roll(order, -1)
+        pairs = np.stack([order, following], axis=1)
+        return pairs if self.mode == GLTF.LINE_LOOP else pairs[:-1]
+
     @property
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3): lowest and highest corner, of all copies."""
@@ -195,6 +208,12 @@ class Primitive(Bounded):
         """Whether the material or a vertex lets light pass."""
         vertices = self.color_0 is not None and bool((self.color_0[:, 3] < 1.0).any())
         return self.material.is_transparent or (vertices and self.material.alphaMode != "OPAQUE")
+
+
+def edges_of(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(S, 2) vertex numbers of the edges of triangles (T, 3), each once."""
+    pairs = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return np.unique(pairs, axis=0)
 
 
 def bounds_at(box: NDArray[np.float64], poses: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -93,32 +93,32 @@ class Scene(Bounded):
     @property
     def meshes(self) -> Set[Mesh]:
         """The meshes of nodes."""
-        return dict.fromkeys(node.mesh for node in self.mesh_nodes).keys()
+        return dict.fromkeys(node.mesh for node in self._parents if node.mesh is not None).keys()
 
     @property
     def cameras(self) -> Set[Camera]:
         """The cameras of nodes."""
-        return dict.fromkeys(node.camera for node in self.camera_nodes).keys()
+        return dict.fromkeys(node.camera for node in self._parents if node.camera is not None).keys()
 
     @property
     def lights(self) -> Set[Light]:
         """The lights of nodes."""
-        return dict.fromkeys(node.light for node in self.light_nodes).keys()
+        return dict.fromkeys(node.light for node in self._parents if node.light is not None).keys()
 
     @property
     def point_lights(self) -> Set[PointLight]:
         """The point lights of nodes."""
-        return dict.fromkeys(node.light for node in self.point_light_nodes).keys()
+        return dict.fromkeys(each for each in self.lights if isinstance(each, PointLight)).keys()
 
     @property
     def spot_lights(self) -> Set[SpotLight]:
         """The spot lights of nodes."""
-        return dict.fromkeys(node.light for node in self.spot_light_nodes).keys()
+        return dict.fromkeys(each for each in self.lights if isinstance(each, SpotLight)).keys()
 
     @property
     def directional_lights(self) -> Set[DirectionalLight]:
         """The directional lights of nodes."""
-        return dict.fromkeys(node.light for node in self.directional_light_nodes).keys()
+        return dict.fromkeys(each for each in self.lights if isinstance(each, DirectionalLight)).keys()
 
     @property
     def main_camera_node(self) -> Node | None:
@@ -211,7 +211,7 @@ class Scene(Bounded):
     def get_pose(self, node: Node) -> NDArray[np.float64]:
         """(4, 4): a node's own space to the world. Raises ValueError where it is not there."""
         self._check(node)
-        pose, parent = node.matrix, self._parents[node]
+        pose, parent = node.matrix.copy(), self._parents[node]
         while parent is not None:
             pose = parent.matrix @ pose
             parent = self._parents[parent]
@@ -229,7 +229,7 @@ class Scene(Bounded):
         """(2, 3): lowest and highest corner of all meshes; zeros without any."""
         found = [EMPTY]
         for node in self.mesh_nodes:
-            box = node.mesh.bounds
+            box = node.mesh.bounds if node.mesh is not None else EMPTY
             if np.isfinite(box).all():
                 found.append(bounds_at(box, self.get_pose(node)[None]))
         boxes = np.array(found)

@@ -14,7 +14,6 @@ from viewer.pyrender.primitive import Primitive
 from viewer.pyrender.texture import Sampler, Texture
 from viewer.scene import material as surface
 from viewer.scene import texture as image
-from viewer.scene.texture import linear_from_srgb
 
 WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
 FILTERS = {
@@ -88,27 +87,21 @@ def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
     return made
 
 
-def solid(given: Primitive) -> surface.Material:
-    """Matte and opaque, for queries by rays alone."""
-    return surface.Material(backface_culling=_culled(given))
-
-
-def flat(given: Primitive, textures: Textures) -> surface.Material:
-    """A light of the material's colour, as displayed: factors are no light there, but values of pixels."""
+def flat(given: Primitive, culled: bool, textures: Textures) -> surface.Material:
+    """A light of the material's colour, as the numbers are: factors, vertices and texels are values of pixels there."""
     color, texture = _base(given.material)
-    shown = linear_from_srgb(np.clip(color[:3], 0, 1).astype(np.float64))
     return surface.Material(
         given.material.name or "flat",
-        (*map(float, shown), float(color[3])),  # type: ignore[arg-type]
-        backface_culling=_culled(given),
+        tuple(map(float, np.clip(color, 0, 1))),  # type: ignore[arg-type]
+        backface_culling=culled,
         kind="principled",
-        texture=textures.number(texture, "color"),
+        texture=textures.number(texture, "data"),
         unlit=True,
         **_opacity(given),
     )
 
 
-def lit(given: Primitive, textures: Textures) -> surface.Material:
+def lit(given: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
     own: Any = given.material
     color, texture = _base(own)
@@ -133,7 +126,7 @@ def lit(given: Primitive, textures: Textures) -> surface.Material:
         tuple(map(float, color)),  # type: ignore[arg-type]
         emission=tuple(map(float, own.emissiveFactor)),  # type: ignore[arg-type]
         double_sided=own.doubleSided,
-        backface_culling=_culled(given),
+        backface_culling=culled,
         kind="principled",
         texture=textures.number(texture, "color"),
         emission_texture=textures.number(own.emissiveTexture, "color"),
@@ -160,10 +153,6 @@ def _base(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
         return material.diffuseFactor, material.diffuseTexture
     assert isinstance(material, MetallicRoughnessMaterial)
     return material.baseColorFactor, material.baseColorTexture
-
-
-def _culled(given: Primitive) -> bool:
-    return not given.material.doubleSided and given.mode != GLTF.POINTS
 
 
 def _opacity(given: Primitive) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from viewer.base.errors import ViewerError, warn
+from viewer.notebook.show import in_notebook, show
 from viewer.pyrender.camera import PerspectiveCamera
 from viewer.pyrender.conversion import Conversion
 from viewer.pyrender.eye import Eye
@@ -14,6 +21,7 @@ from viewer.pyrender.light import DirectionalLight
 from viewer.pyrender.scene import Scene
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene as Converted
+from viewer.viewport.controls.keymap import parse_key
 
 SIZE = (640, 480)
 FOV = np.pi / 3  # of a scene without a camera, radians
@@ -21,12 +29,19 @@ INTENSITY = 3.0  # of lights at the eye
 # Polar angle and azimuths of the three lights about the eye, radians.
 RAYMOND = np.pi / 6, (0.0, 2 * np.pi / 3, 4 * np.pi / 3)
 # pyrender's flags; those of `WITHOUT` are told where they are on.
-FLAGS = (
-    *("flip_wireframe", "all_wireframe", "all_solid", "shadows", "vertex_normals", "face_normals", "cull_faces"),
-    *("point_size", "rotate", "rotate_rate", "rotate_axis", "view_center", "record", "use_raymond_lighting"),
-    *("use_direct_lighting", "lighting_intensity", "use_perspective_cam", "save_directory", "window_title"),
-    *("refresh_rate", "fullscreen", "show_world_axis", "show_mesh_axes", "caption", "mouse_pressed"),
-)
+RENDER_FLAGS: dict[str, Any] = {
+    **dict.fromkeys(
+        ("flip_wireframe", "all_wireframe", "all_solid", "shadows", "vertex_normals", "face_normals"), False
+    ),
+    **{"cull_faces": True, "point_size": 1.0},
+}
+VIEWER_FLAGS: dict[str, Any] = {
+    **{"mouse_pressed": False, "rotate": False, "rotate_rate": np.pi / 3, "rotate_axis": np.array([0.0, 0.0, 1.0])},
+    **{"view_center": None, "record": False, "use_raymond_lighting": False, "use_direct_lighting": False},
+    **{"lighting_intensity": INTENSITY, "use_perspective_cam": True, "save_directory": None, "window_title": None},
+    **{"refresh_rate": 30.0, "fullscreen": False, "show_world_axis": False, "show_mesh_axes": False, "caption": None},
+}
+FLAGS = RENDER_FLAGS.keys() | VIEWER_FLAGS.keys()
 WITHOUT = (
     *("flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record", "show_world_axis"),
     *("show_mesh_axes", "caption"),
@@ -35,13 +50,19 @@ WITHOUT = (
 
 class Viewer:
     """Opens the window of `viewer.show` on a scene, and returns when it is closed; in a notebook it is the cell's
-    output. Keys and mouse are the window's.
+    output. Mouse and keys are the window's. What a script changes in the scene meanwhile is shown.
 
     viewport_size : of the window. render_flags, viewer_flags, flags : pyrender's flags; of these use_raymond_lighting,
-    use_direct_lighting and lighting_intensity add lights at the eye, which then stay where they are, and point_size
-    sizes points. auto_start : False opens it by `start`.
+    use_direct_lighting and lighting_intensity add lights at the eye, which then stay where they are, point_size sizes
+    points, refresh_rate (Hz) is how often the scene is looked at, window_title and fullscreen are the window's.
+    registered_keys : a character -> a function, called with the viewer; or it, a list of further arguments and a dict
+    of keywords. run_in_thread : return at once, the window in a thread of its own; not on macOS. auto_start : False
+    opens it by `start`.
 
-    Raises ViewerError without a display, for ``run_in_thread``, and for a scene that cannot be shown.
+    render_lock : held while the scene is looked at; a thread that changes it acquires it before. is_active : the window
+    is open.
+
+    Raises ViewerError without a display, and for a scene that cannot be shown.
     """
 
     def __init__(
@@ -56,28 +77,96 @@ class Viewer:
         **flags: Any,
     ) -> None:
         chosen = {**(render_flags or {}), **(viewer_flags or {}), **flags}
-        if run_in_thread:
-            what = "the window belongs to the main thread"
+        if run_in_thread and sys.platform == "darwin":
+            what = "the window belongs to the main thread on macOS"
             raise ViewerError("run_in_thread=True", what, "render frames of a motion with OffscreenRenderer")
         without = [name for name in chosen if name not in FLAGS or (name in WITHOUT and chosen[name])]
-        without += ["registered_keys"] * bool(registered_keys)
         if without:
             warn([f"the window has no {', '.join(without)}"])
-        self.scene, self.viewport_size = scene, tuple(viewport_size or SIZE)
-        self.flags, self.is_active, self.widget = chosen, False, None
-        if auto_start:
+        self.scene, self.viewport_size, self.run_in_thread = scene, tuple(viewport_size or SIZE), run_in_thread
+        self.render_flags = {name: chosen.get(name, value) for name, value in RENDER_FLAGS.items()}
+        self.viewer_flags = {name: chosen.get(name, value) for name, value in VIEWER_FLAGS.items()}
+        self.registered_keys: dict[str, Any] = dict(registered_keys or {})
+        self.render_lock = threading.RLock()
+        self.is_active, self.widget = False, None
+        self._app: Any = None
+        self._convert = Conversion("lit")
+        self._seen: tuple[Any, Converted] | None = None
+        self._pressed: list[str] = []
+        if run_in_thread:
+            self._start_thread()
+        elif auto_start:
             self.start()
 
     def start(self) -> None:
         """Open the window, until it is closed."""
-        from viewer.notebook.show import show
-
+        if not in_notebook():
+            self._open(lambda: None)
+            return
         shown, options = self.shown()
+        self.widget = show(shown, size=self.viewport_size, **options)
         self.is_active = True
+
+    def _start_thread(self) -> None:
+        """Open the window in a thread; returns once it is there."""
+        if in_notebook():  # the widget has a thread already
+            self.start()
+            return
+        opened, faults = threading.Event(), []
+
+        def run() -> None:
+            try:
+                self._open(opened.set)
+            except BaseException as fault:
+                if opened.is_set():
+                    raise
+                faults.append(fault)
+            finally:
+                opened.set()
+
+        threading.Thread(target=run, name="viewer").start()
+        opened.wait()
+        if faults:
+            raise faults[0]
+
+    def _open(self, opened: Callable[[], None]) -> None:
+        """The window, until it is closed; ``opened`` is called once it is there."""
+        from viewer.window import opening  # loads GLFW
+
+        with self.render_lock:
+            shown, options = self.shown()
+
+        def begin(app: Any) -> None:
+            self._app, self.is_active = app, True
+            app.each_turn, app.period = self._turn, 1.0 / float(self.viewer_flags["refresh_rate"])
+            opened()
+
+        keys = {_key(each): partial(self._pressed.append, each) for each in self.registered_keys}
+        full_screen = bool(self.viewer_flags["fullscreen"])
         try:
-            self.widget = show(shown, size=self.viewport_size, **options)
+            opening.show_live(shown, begin, keys, full_screen, size=self.viewport_size, **options)
         finally:
-            self.is_active = self.widget is not None
+            self._app, self.is_active = None, False
+
+    def _turn(self) -> None:
+        """Act on registered keys, and look for changes of the scene."""
+        with self.render_lock:
+            pressed, self._pressed[:] = list(self._pressed), []
+            for key in pressed:
+                given = self.registered_keys[key]
+                function, *more = given if isinstance(given, (list, tuple)) else (given,)
+                function(self, *(more[0] if more else ()), **(more[1] if len(more) > 1 else {}))
+            if self._app is not None and (shown := self._changed()) is not None:
+                self._app.editing.offer(shown)
+
+    def close_external(self) -> None:
+        """Close the window from another thread, and wait until it is closed."""
+        app = self._app
+        if app is not None:
+            app.window.close()
+            app.window.wake()
+        while self.is_active and self._app is not None:
+            time.sleep(0.01)
 
     def _ipython_display_(self) -> None:
         """A notebook's cell shows the widget."""
@@ -91,31 +180,49 @@ class Viewer:
         scene, given = self.scene, self.scene.main_camera_node
         size: tuple[int, int] = (int(self.viewport_size[0]), int(self.viewport_size[1]))
         if given is not None:
-            eye = Eye.of(scene, size)
-            camera = eye.camera()
+            self._eye = Eye.of(scene, size)
+            camera = self._eye.camera()
         else:
             camera = Camera.framing(scene.bounds, float(np.degrees(FOV)), aspect=size[0] / size[1])
             right, up, forward = camera.basis()
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = np.column_stack([right, up, -forward]), camera.origin
-            eye = Eye(pose, PerspectiveCamera(FOV).get_projection_matrix(*size), 0.0, np.inf, size)
-        added = [scene.add(light, pose=eye.pose @ turn) for light, turn in self._lights()]
-        try:
-            shown = Conversion("lit")(scene, eye, float(self.flags.get("point_size", 1.0)))
-        finally:
-            for node in added:
-                scene.remove_node(node)
-        options: dict[str, Any] = {"camera": camera}
+            self._eye = Eye(pose, PerspectiveCamera(FOV).get_projection_matrix(*size), 0.0, np.inf, size)
+        shown = self._changed()
+        assert shown is not None
+        options: dict[str, Any] = {"camera": camera, "accel": "two-level-bvh"}  # objects move
         if shown.lights or scene.ambient_light.any():
             options["environment"] = tuple(map(float, scene.ambient_light))
         return shown, options
 
+    def _changed(self) -> Converted | None:
+        """The scene where it is another than at the last call, with the lights at the eye."""
+        scene = self.scene
+        added = [scene.add(light, pose=self._eye.pose @ turn) for light, turn in self._lights()]
+        try:
+            found = self._convert(scene, self._eye, float(self.render_flags["point_size"]))
+        finally:
+            for node in added:
+                scene.remove_node(node)
+        placed = [(each.mesh, each.transform.tobytes()) for each in found.instances]
+        state = (
+            placed,
+            [id(each) for each in found.meshes],
+            found.materials,
+            found.lights,
+            [id(each) for each in found.textures],
+        )
+        if self._seen is not None and state == self._seen[0]:
+            return None
+        self._seen = state, found  # whose parts live on, so that their numbers are no others'
+        return replace(found, name=self.viewer_flags["window_title"] or found.name)
+
     def _lights(self) -> list[tuple[DirectionalLight, np.ndarray]]:
         """Lights at the eye, and their poses in its space."""
-        bright = float(self.flags.get("lighting_intensity", INTENSITY))
-        if self.flags.get("use_direct_lighting"):
+        bright = float(self.viewer_flags["lighting_intensity"])
+        if self.viewer_flags["use_direct_lighting"]:
             return [(DirectionalLight(np.ones(3), bright), np.eye(4))]
-        if not self.flags.get("use_raymond_lighting"):
+        if not self.viewer_flags["use_raymond_lighting"]:
             return []
         polar, azimuths = RAYMOND
         found = []
@@ -127,6 +234,7 @@ class Viewer:
             found.append((DirectionalLight(np.ones(3), bright), turn))
         return found
 
-    def close_external(self) -> NoReturn:
-        """Raises ViewerError: without ``run_in_thread`` there is nobody to close it."""
-        raise ViewerError("close_external", "the window belongs to the main thread, which has returned from it")
+
+def _key(character: str) -> str:
+    """The window's text of a key. Raises ViewerError for one that it does not know."""
+    return "Space" if character == " " else parse_key(character)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.preview.scheduler import HELD
 from viewer.scene.edits.animated import AnimatedParts, playing
 from viewer.scene.edits.movable import Movable
 from viewer.scene.scene import Scene
@@ -53,6 +55,8 @@ class ObjectEditing:
         self._moved = False  # the grab has, and nobody has seen it yet
         self._turned = False  # the environment was
         self._when_shown: Callable[[], None] | None = None
+        self._offered: Scene | None = None  # by a program that changes the scene
+        self._offers_end = 0.0  # until when another one is expected, by `time.monotonic`
 
     @property
     def grabbing(self) -> bool:
@@ -62,7 +66,8 @@ class ObjectEditing:
     @property
     def active(self) -> bool:
         """Whether the picture changes by itself; nothing does while rendering is paused."""
-        return not self.view.paused and (self.turning or (self.player.playing and self._ready))
+        offers = self._offered is not None or time.monotonic() < self._offers_end
+        return not self.view.paused and (self.turning or offers or (self.player.playing and self._ready))
 
     @property
     def _ready(self) -> bool:
@@ -175,6 +180,12 @@ class ObjectEditing:
         if np.isfinite(seconds):
             self.player.playing = False
             self.seek(min(max(seconds, 0.0), scene.duration))
+
+    def offer(self, scene: Scene) -> None:
+        """Show another scene, once no preview is in progress; where scenes follow one another, the picture is in
+        motion."""
+        self._held, self._offered, self._offers_end = None, scene, time.monotonic() + HELD
+        self.view.wake()
 
     def turn_environment(self, degrees: float) -> None:
         """Turn the environment about +Y by an angle."""
@@ -356,13 +367,16 @@ class ObjectEditing:
         if player.playing and self.active and self._ready and view.scene is not None:
             player.advance(dt, view.scene.duration)
         posed = player.due and self._ready
-        waits = self._moved or posed or self._turned
+        waits = self._moved or posed or self._turned or self._offered is not None
         if view.session.previewing or not waits:
             return self.active or waits
         if self._turned:
             self._turned = False
             view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)
             self._changed()
+        elif self._offered is not None and view.renderer is not None and self.scene_loader.loading is None:
+            offered, self._offered = self._offered, None
+            view.attempt(lambda: self._show(offered))
         elif self._moved or posed:
             view.attempt(self._apply if self._moved else self._pose)
         return True

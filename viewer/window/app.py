@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
@@ -54,6 +56,9 @@ class App:
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
+
+    each_turn: Callable[[], object] = staticmethod(lambda: None)  # called once a turn, at least every `period` seconds
+    period = math.inf
 
     def __init__(
         self,
@@ -181,7 +186,8 @@ class App:
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
         view, session, turn = self.view, self.session, self.frame_loop
-        self.window.events(min(turn.patience, turn.spare))
+        self.window.events(min(turn.patience, turn.spare, self.period))
+        self.each_turn()
         if self._gui is None:
             self._load_gui()
         self._measure()

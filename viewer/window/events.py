@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
 import glfw
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 class Events:
-    """A listener (`viewer.window.window.Listener`) that acts on the desk. gui : once it is loaded."""
+    """A listener (`viewer.window.window.Listener`) that acts on the desk.
+
+    gui : once it is loaded. own : a program's own keys, by key text without modifiers, before the window's.
+    """
+
+    own: Mapping[str, Callable[[], object]] = {}
 
     def __init__(self, context: ViewportContext) -> None:
         self.context, self.view, self.gui = context, context.view, cast("Gui | None", None)
@@ -33,6 +39,11 @@ class Events:
             gui.input.key(key, action, mods)
             typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
         if typed and action != glfw.RELEASE:
+            return
+        own = self.own.get(key_text(key, 0, scancode))
+        if own is not None:
+            if action == glfw.PRESS:
+                own()
             return
         self.pointer.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
@@ -11,6 +12,7 @@ from viewer.viewport.preferences import Preferences
 from viewer.window.window import TITLE, Window
 
 if TYPE_CHECKING:
+    from viewer.scene.scene import Scene
     from viewer.window.app import App
 
 _APP = "viewer.window.app"
@@ -30,6 +32,25 @@ def opened(scene: str, **chosen: Any) -> App:
 
     loaded()
     return App(scene, preferences=preferences, window=window, **chosen)
+
+
+def show_live(
+    scene: Scene,
+    began: Callable[[App], object],
+    keys: Mapping[str, Callable[[], object]],
+    full_screen: bool = False,
+    **options: Any,
+) -> None:
+    """Open a window for a program that goes on; returns when it is closed. began : called with the application before
+    its first turn. keys : of `Events.own`. Errors and other options are those of `show`."""
+    from viewer.window.app import App
+
+    app = App(scene, **options)
+    app.events.own = keys
+    if full_screen and not app.window.full_screen:
+        app.window.toggle_full_screen()
+    began(app)
+    app.run()
 
 
 def show(scene: Any, **options: Any) -> None:

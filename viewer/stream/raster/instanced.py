@@ -351,7 +351,7 @@ def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -
 
 def _runs(found: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
     """Each batch with its first group and the one after its last."""
-    for batch, begin, end in zip(found, first, [*first[1:], count], strict=True):
+    for batch, begin, end in zip(found, first, np.append(first, count)[1:], strict=True):
         yield int(batch), int(begin), int(end)
 
 
