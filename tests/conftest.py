@@ -94,6 +94,8 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getoption("--golden")
     if chosen == "record" and (config.getoption("keyword") or any("::" in name for name in config.args)):
         raise pytest.UsageError("--golden record takes whole files, whose values it replaces")
+    if chosen == "record" and getattr(config.option, "dist", "no") not in ("no", "loadfile"):
+        raise pytest.UsageError("--golden record needs a file's tests in one process: -n 0, or --dist loadfile")
     golden.configure(chosen)
 
 
