@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING
 from raystream import inner
 
 if TYPE_CHECKING:
+    # Modules that a script may name without an import of their own, as of pyrender.
+    import raystream.pyrender.camera
+    import raystream.pyrender.constants
+    import raystream.pyrender.light
+    import raystream.pyrender.material
+    import raystream.pyrender.mesh
+    import raystream.pyrender.node
+    import raystream.pyrender.offscreen
+    import raystream.pyrender.primitive
+    import raystream.pyrender.scene
+    import raystream.pyrender.texture
+    import raystream.pyrender.viewer  # noqa: F401
     from viewer.pyrender import *  # noqa: F403
     from viewer.pyrender import __all__ as __all__
     from viewer.pyrender import __version__ as __version__
