@@ -53,6 +53,7 @@ LONGEST = (
     "window/test_photons.py",
     "window/test_keys.py",
     "window/test_app.py",
+    "window/test_pyrender_viewer.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
     "accel/test_two_level.py",
