@@ -141,6 +141,21 @@ def test_opacity(offscreen):
     np.testing.assert_allclose(shares, [[1, 1], [0.25, 0.25], [1, 0]], atol=0.06)
 
 
+def test_pictures_come_denoised(offscreen):
+    """Off the converged picture by less than with twice the samples, and no denoiser."""
+    scene = Scene(ambient_light=[0.3] * 3)
+    scene.add(ball(0.5, 32, material=MetallicRoughnessMaterial(**MATTE)), pose=at(0, 0, -2))
+    scene.add(square(3.0, material=MetallicRoughnessMaterial(**MATTE)), pose=at(0, 0, -3))
+    scene.add(PerspectiveCamera(1.0))
+    for side in (-0.6, 0.6):
+        scene.add(DirectionalLight(intensity=2.0), pose=at(0, 0, 0, (0, side, 0)))
+    size = 160, 120
+    truth = offscreen(*size, spp=256, denoise="none").render(scene)[0].astype(float)
+    plain, clean = offscreen(*size, spp=16, denoise="none").render(scene)[0], offscreen(*size).render(scene)[0]
+    errors = [np.sqrt(np.square(each - truth).mean()) for each in (plain, clean)]
+    assert errors[1] < 0.8 * errors[0], errors
+
+
 def test_specular_glossiness(offscreen):
     """The reflectance at normal incidence, in ambient light; a texture's opacity is its glossiness."""
     material = SpecularGlossinessMaterial(diffuseFactor=[0, 0, 0, 1], specularFactor=[0.5, 0.25, 0.125])

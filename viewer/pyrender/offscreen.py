@@ -20,7 +20,8 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
 from viewer.renderer.sampling.rays import pack_rays
 
-SAMPLES = {"lit": 16, "flat": 4}  # of each pixel
+SAMPLES = {"lit": 8, "flat": 4}  # of each pixel
+LOOKS: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"depth": 0}}  # options
 UNDRAWN = RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
 FILLED = RenderFlags.DEPTH_ONLY | RenderFlags.SEG | RenderFlags.ALL_SOLID  # without wireframes
 BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
@@ -33,7 +34,7 @@ class _Shown:
         self.convert = Conversion(look, culled)
         self.renderer: Renderer | None = None
         shown = {"back_faces": "culled" if culled else "shown", "accel": "two-level-bvh", "environment": "none"}
-        self.options = {**shown, **({"depth": 0} if look == "flat" else {}), **options}
+        self.options = {**shown, **LOOKS.get(look, {}), **options}
 
     def follow(self, scene: Scene, eye: Eye, point_size: float, flags: int, **changes: Any) -> Renderer | None:
         """The renderer with the scene as it is now; None where there is nothing to see."""
@@ -50,8 +51,8 @@ class _Shown:
 class OffscreenRenderer:
     """Renders pictures of viewport_width x viewport_height pixels; points are squares of ``point_size`` pixels.
 
-    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="oidn"``,
-    ``depth=2`` or ``device=0``.
+    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="none"`` (by default
+    ``shader``), ``depth=2`` or ``device=0``.
 
     The renderers behind it keep a scene's structures and programs: after a change of poses, lights or cameras only
     numbers are brought to the device.
@@ -183,7 +184,7 @@ class OffscreenRenderer:
             samples = self.spp or SAMPLES[look]
             linear = renderer.render(eye.size, samples).linear
             with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, renderer.device.current():
-                sums = features.read()
+                sums = features.fields(("hits", "count"))
             share = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
             own = (linear - (1 - share) * ambient) / np.maximum(share, 1 / 256)
             if look == "flat":  # numbers of pixels already
