@@ -51,8 +51,8 @@ class _Shown:
 class OffscreenRenderer:
     """Renders pictures of viewport_width x viewport_height pixels; points are squares of ``point_size`` pixels.
 
-    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="none"`` (by default
-    ``shader``), ``depth=2`` or ``device=0``.
+    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="none"``, by
+    default ``shader``, ``depth=2`` or ``device=0``.
 
     The renderers behind it keep a scene's structures and programs: after a change of poses, lights or cameras only
     numbers are brought to the device.
