@@ -172,3 +172,12 @@ def test_without_light_and_surfaces_numbers_are_finite(
     lit, black = facing(size, nearness), np.zeros((*size[::-1], 3))
     found = blended(reconstruction, lit, irradiance(black, 0.0), reliefs(black), 1)
     assert np.isfinite(found["variance"]).all() and not found["rgb"].any()
+
+
+@pytest.mark.parametrize("bright", [1e15, 1e25])
+def test_a_dazzling_pixel_leaves_numbers(reconstruction: Reconstruction, bright: float) -> None:
+    """Of light whose square is none that a float32 holds, too."""
+    lit, film = surfaces(np.random.default_rng(9)), even(0.8)
+    film[8, 5] = bright
+    found = blended(reconstruction, lit, irradiance(film, 1e-8), reliefs(even(0.8)), 16)["rgb"]
+    assert np.isfinite(found).all() and found.min() > 0.4

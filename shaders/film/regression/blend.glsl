@@ -39,9 +39,9 @@ void row(int y) {
     tap(2, y);
 }
 
-// The share of a squared value that is beyond its noise.
+// The share of a squared value that is beyond its noise: 1 of one that no float32 holds, 0 of what is no number.
 float beyond(float square, float noise) {
-    return max(square - noise, 0.0) / (square + 1e-30);
+    return square > noise ? 1.0 - noise / square : 0.0;
 }
 
 Irradiance element(ivec2 at) {
@@ -63,6 +63,6 @@ Irradiance element(ivec2 at) {
     float noise = max(variance, DOUBT * mean * mean / (samples * samples * total)) / total;
     float low = beyond(shift * shift, noise / total);
     float high = beyond(max(second / total - shift * shift, 0.0), max(noise, FILTERED * own.variance));
-    light.rgb = fitted.rgb + low * first + high * (light.rgb - fitted.rgb - first);
+    light.rgb = mix(fitted.rgb, light.rgb, high) + (low - high) * first;
     return light;
 }
