@@ -54,6 +54,8 @@ LONGEST = (
     "window/test_keys.py",
     "window/test_app.py",
     "window/test_pyrender_viewer.py",
+    "test_tutorials.py",
+    "repro/test_contexts_in_turns.py",
     "renderer/test_update.py",
     "photons/test_photon_map.py",
     "accel/test_two_level.py",
