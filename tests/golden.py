@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 FOLDER = Path(__file__).with_name("golden")
 VARYING = FOLDER / "varying.txt"
+DRIVER = FOLDER / "driver.txt"  # whose values they are: builds of drivers differ by rounding
 # Folders of tests whose values do not depend on time. (Sessions and windows show what they have at the moment.)
 FOLDERS = ("accel", "cameras", "denoise", "film", "formats", "lighting", "materials", "photons", "programs", "repro")
 FOLDERS += ("renderer", "scene", "statistics", "stream")
@@ -43,6 +44,7 @@ test = ""  # that runs
 known: dict[str, NDArray[np.uint16]] = {}  # by file of tests: (n, 2 + PARTS) digests
 seen: dict[str, dict[bytes, str]] = {}  # by file of tests: digests, and the first test that met each
 varying: set[str] = set()
+uncompared: set[str] = set()  # drivers on which nothing was compared
 
 
 def digest(label: str, values: NDArray[Any]) -> NDArray[np.uint16]:
@@ -140,7 +142,7 @@ def watch(owner: Any, name: str, report: Callable[[Any, Any], None]) -> None:
 @functools.cache
 def begin() -> bool:
     """Watch the three places through which values come: streams read back, pictures rendered, files of scenes. False
-    where the driver is another than the one whose values are kept."""
+    where the driver is another build than the one whose values are kept."""
     from viewer.base.errors import DeviceError
     from viewer.formats import FORMATS
     from viewer.renderer.sampling.picture import Picture
@@ -148,9 +150,13 @@ def begin() -> bool:
     from viewer.stream.gl.stream import Stream
 
     try:
-        if "llvmpipe" not in shared_device().name:
-            return False
+        driver = shared_device().driver
     except DeviceError:
+        return False
+    if mode == "record":
+        DRIVER.write_text(f"{driver}\n", encoding="utf-8")
+    elif driver != DRIVER.read_text(encoding="utf-8").strip():
+        uncompared.add(driver)
         return False
 
     def fields(_: Any, found: dict[str, NDArray[np.float32]]) -> None:

@@ -7,6 +7,7 @@
 #include "interface/accel.glsl"
 #include "lib/box.glsl"
 #include "lib/direction.glsl"
+#include "lib/int_of.glsl"
 #include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
 
@@ -23,7 +24,7 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
-    traversal.list = int(fetch_grid_pointers(traversal.voxel));
+    traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     bvec3 up = greaterThan(traversal.inverse, vec3(0.0));
     vec3 t = (grid_low + vec3(traversal.voxel + ivec3(up)) * grid_voxel - ray.origin) * traversal.inverse;
     bool x = t.x <= t.y && t.x <= t.z;

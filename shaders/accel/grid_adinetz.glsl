@@ -9,6 +9,7 @@
 #include "interface/accel.glsl"
 #include "lib/box.glsl"
 #include "lib/direction.glsl"
+#include "lib/int_of.glsl"
 #include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
 
@@ -25,7 +26,7 @@ bool accel_start(Ray ray, int object, out Traversal traversal) {
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
-    traversal.list = int(fetch_grid_pointers(traversal.voxel));
+    traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     vec3 origin = ray.origin * grid_scale + grid_shift;
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
     vec3 t = (vec3(traversal.voxel + up) - origin) * traversal.inverse;

@@ -8,6 +8,7 @@
 #include "interface/accel.glsl"
 #include "lib/box.glsl"
 #include "lib/direction.glsl"
+#include "lib/int_of.glsl"
 #include "accel/grid_lists.glsl"
 
 bool accel_start(Ray ray, int object, out Traversal traversal) {
@@ -35,7 +36,7 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     // A tile spans a block, or less if it is the only one along an axis.
     ivec3 tile = traversal.voxel >> GRID_BLOCK_BITS, tiles = ((grid.resolution - 1) >> GRID_BLOCK_BITS) + 1;
     ivec3 corner = fetch_grid_tiles(grid.table + tile.x + tiles.x * (tile.y + tiles.y * tile.z)).corner;
-    traversal.list = int(fetch_grid_pointers(corner + traversal.voxel - (tile << GRID_BLOCK_BITS)));
+    traversal.list = row_of(fetch_grid_pointers(corner + traversal.voxel - (tile << GRID_BLOCK_BITS)));
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
     vec3 t = (vec3(traversal.voxel + up) - traversal.origin) * traversal.inverse;
     traversal.t_exit = min(min(t.x, t.y), t.z);

@@ -1,8 +1,8 @@
 // Adds samples to a pixel's film: the twin of viewer.film.film.Film.add.
-// The sum is a pair of floats, sum + compensation, with an error of a few 2^-48 after any number of samples: TwoSum
-// (Knuth 1969, volume 2, section 4.2.2), then renormalised (Dekker 1971). Compilers that reassociate undo this; a
-// film's outputs must be invariant. square sums squared deviations of the luminance from the running mean (Welford
-// 1962); a sum of squares minus the squared mean would cancel. Needs the record Film.
+// The sum is a pair of floats, sum + compensation, with an error of a few 2^-48 after any number of samples. square sums
+// squared deviations of the luminance from the running mean (Welford 1962); a sum of squares minus the squared mean would
+// cancel. Needs the record Film.
+#include "lib/exact.glsl"
 #include "lib/luminance.glsl"
 
 const float FILM_BRIGHTEST = 1.8014398509481984e16;        // 2^54, largest luminance: 2^16 squares of it add up
@@ -11,7 +11,7 @@ const uint FILM_BROKEN = 0x71800000u;
 
 float film_luminance(vec3 radiance) {
     vec3 parts = radiance * LUMINANCE;
-    return clamp(parts.x + parts.y + parts.z, -FILM_BRIGHTEST, FILM_BRIGHTEST);  // a dot() has no fixed order
+    return clamp(exact_sum(parts), -FILM_BRIGHTEST, FILM_BRIGHTEST);  // a dot() has no fixed order
 }
 
 // One more sample, linear sRGB. A broken one counts as black.
@@ -20,11 +20,7 @@ void film_add(inout Film film, vec3 radiance) {
     if (any(greaterThanEqual(magnitude, uvec3(FILM_BROKEN)))) radiance = vec3(0.0);
     float luminance = film_luminance(radiance);
     float before = luminance - film_luminance(film.sum) / max(film.count, 1.0);
-    vec3 added = film.sum + radiance;
-    vec3 taken = added - film.sum;
-    vec3 lost = (film.sum - (added - taken)) + (radiance - taken) + film.compensation;
-    film.sum = added + lost;
-    film.compensation = lost - (film.sum - added);
+    add_compensated(film.sum, film.compensation, radiance);
     film.count += 1.0;
     float after = luminance - film_luminance(film.sum) / film.count;
     film.square += film.count > 1.0 ? max(before * after, 0.0) : 0.0;

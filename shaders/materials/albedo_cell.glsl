@@ -1,11 +1,12 @@
 // Cells of tables of directional albedos (viewer/materials/albedo.py): tools/albedo.py tells their axes.
+#include "lib/int_of.glsl"
 
 // The number of the cell of a cosine and a GGX alpha, and the place within it, 0 .. 1. Of anisotropic lobes the
 // quadratic mean of both alphas, which of the means tried came closest: 0.02 off on average. size: columns and rows.
 int albedo_cell(float cosine, vec2 alpha, ivec2 size, out vec2 share) {
     float roughness = sqrt(sqrt(clamp(0.5 * dot(alpha, alpha), 0.0, 1.0)));
     vec2 place = vec2(sqrt(clamp(cosine, 0.0, 1.0)), roughness) * vec2(size);
-    ivec2 cell = min(ivec2(place), size - 1);
+    ivec2 cell = min(int_of(floor(place)), size - 1);
     share = place - vec2(cell);
     return cell.y * size.x + cell.x;
 }
@@ -15,7 +16,7 @@ int albedo_cell(float cosine, vec2 alpha, ivec2 size, out vec2 share) {
 int albedo_slice(float ratio, int first, int slices, out float share) {
     float r = (ratio - 1.0) / (ratio + 1.0), x = sqrt(min(abs(r) / 0.512, 1.0));
     float depth = max(float(first) + (r < 0.0 ? -x : x) * float(slices - first), 0.0);
-    int slice = min(int(depth), slices - 1);
+    int slice = min(int_of(floor(depth)), slices - 1);
     share = depth - float(slice);
     return slice;
 }

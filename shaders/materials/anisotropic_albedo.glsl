@@ -2,6 +2,7 @@
 // scattering. Beside ggx_albedo, of the quadratic mean of both alphas, which it corrects by up to a half.
 //
 //   float anisotropic_albedo(vec3 wo, vec2 alpha)       alpha.x >= alpha.y, as of ggx_alpha_anisotropic
+#include "lib/int_of.glsl"
 #include "materials/albedo_cell.glsl"
 #include "materials/ggx_albedo.glsl"
 
@@ -10,7 +11,7 @@ float anisotropic_albedo(vec3 wo, vec2 alpha) {
     float strength = sqrt(clamp((alpha.x - alpha.y) / max(1.0 - alpha.y, 1e-6), 0.0, 1.0));
     float azimuth = min(abs(wo.x) * inversesqrt(max(dot(wo.xy, wo.xy), 1e-20)), 1.0);
     vec2 most = vec2(ANISOTROPIC_ALBEDO_STRENGTHS, ANISOTROPIC_ALBEDO_AZIMUTHS), place = vec2(strength, azimuth) * most;
-    ivec2 slice = min(ivec2(place), ivec2(most) - 1);
+    ivec2 slice = min(int_of(floor(place)), ivec2(most) - 1);
     vec2 share, between = place - vec2(slice);
     int next = size.x * size.y, row = (ANISOTROPIC_ALBEDO_AZIMUTHS + 1) * next;
     int cell = albedo_cell(wo.z, alpha.yy, size, share) + slice.x * row + slice.y * next;

@@ -1,5 +1,6 @@
 // The environment out of focus: an equirectangular picture of its own, laid out as that of image_environment.glsl.
 #include "interface/background.glsl"
+#include "lib/int_of.glsl"
 
 vec3 background_texel(int column, int row) {
     int width = background_size.x, x = column < 0 ? column + width : column >= width ? column - width : column;
@@ -13,7 +14,7 @@ vec3 background_radiance(vec3 direction) {
     float around = level > 0.0 ? atan(d.z, d.x) : 0.0;  // atan(0, 0) is undefined
     vec2 place = vec2(around * 0.15915494 + 0.5, atan(level, d.y) * 0.31830989) * vec2(background_size) - 0.5;
     vec2 low = floor(place), share = place - low;
-    ivec2 at = ivec2(low);
+    ivec2 at = int_of(low);
     vec3 above = mix(background_texel(at.x, at.y), background_texel(at.x + 1, at.y), share.x);
     vec3 below = mix(background_texel(at.x, at.y + 1), background_texel(at.x + 1, at.y + 1), share.x);
     return mix(above, below, share.y);

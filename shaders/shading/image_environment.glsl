@@ -5,6 +5,7 @@
 // viewer.lighting.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
 // 1 - cos would lose its digits: the squared sine of half the angle.
 #include "interface/environment.glsl"
+#include "lib/int_of.glsl"
 
 // Texels from the upper left corner of the picture.
 vec2 environment_place(vec3 direction) {
@@ -23,7 +24,7 @@ vec3 environment_texel(int column, int row) {
 vec3 environment_radiance(vec3 direction) {
     vec2 place = environment_place(direction) - 0.5;
     vec2 low = floor(place), share = place - low;
-    ivec2 at = ivec2(low);
+    ivec2 at = int_of(low);
     vec3 above = mix(environment_texel(at.x, at.y), environment_texel(at.x + 1, at.y), share.x);
     vec3 below = mix(environment_texel(at.x, at.y + 1), environment_texel(at.x + 1, at.y + 1), share.x);
     return mix(above, below, share.y);
@@ -40,7 +41,7 @@ float environment_height(int edge) {
 // Suns: viewer/lighting/suns.py. Their tables are there twice, those for the compensated density behind the others.
 float sun_density(vec2 place, bool compensated) {
     vec2 at = place - 0.5;
-    ivec2 texel = ivec2(floor(at));
+    ivec2 texel = int_of(floor(at));
     texel.x = texel.x < 0 ? texel.x + environment_size.x : texel.x;
     int cell = fetch_environment_texels(max(texel.y, 0) * environment_size.x + texel.x).sun - 1;
     bool inside = texel.y >= 0 && cell >= 0;
@@ -68,7 +69,7 @@ vec2 sun_place(vec2 u, int quantum, bool compensated) {
         next += 1;
     } while (next < end);
     vec2 place = u * vec2(of.slots), inside = fract(place);
-    ivec2 at = min(ivec2(place), of.slots - 1);
+    ivec2 at = min(int_of(floor(place)), of.slots - 1);
     int slot = at.y * of.slots.x + at.x;
     EnvironmentSun sun = fetch_environment_suns(of.first + slot);
     int cell = quantum - of.start < sun.threshold ? slot : sun.alias;
@@ -89,7 +90,7 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
     quantum -= sun_levels;
 #endif
     vec2 place = u * vec2(environment_slots), inside = fract(place);
-    ivec2 cell = min(ivec2(place), environment_slots - 1);
+    ivec2 cell = min(int_of(floor(place)), environment_slots - 1);
     int slot = cell.y * environment_slots.x + cell.x;
     EnvironmentChoice choice = fetch_environment_choices(slot + (compensated ? environment_excess : 0));
     bool own = quantum < choice.threshold;
@@ -116,7 +117,7 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
 
 float environment_density(vec3 direction, bool compensated) {
     vec2 place = environment_place(direction);
-    ivec2 at = clamp(ivec2(place), ivec2(0), environment_size - 1);
+    ivec2 at = clamp(int_of(floor(place)), ivec2(0), environment_size - 1);
     int texel = at.y * environment_size.x + at.x;
     float found = fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
 #ifdef HAVE_SUN

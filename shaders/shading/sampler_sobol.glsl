@@ -8,6 +8,7 @@
 // Sources: lib/sobol.glsl.
 #include "interface/sampler.glsl"
 #include "lib/hash.glsl"
+#include "lib/int_of.glsl"
 #include "lib/sobol.glsl"
 
 // x: of the order; yz: of the two scramblings; w: where in the block the tile begins.
@@ -20,7 +21,7 @@ uvec4 sobol_keys(ivec2 pixel, int dimension, int width) {
 uvec2 blue_noise_shift(ivec2 pixel, uint place) {
     const int mask = (1 << BLUE_NOISE_BITS) - 1;
     int x = (pixel.x + int(place >> 16u)) & mask, y = (pixel.y + int(place & 0xFFFFu)) & mask;
-    return uvec2(ivec2(fetch_blue_noise((y << BLUE_NOISE_BITS) | x).value)) << 16u;
+    return uvec2(int_of(fetch_blue_noise((y << BLUE_NOISE_BITS) | x).value)) << 16u;
 }
 
 float sample_1d(ivec2 pixel, int number, int dimension) {

@@ -3,6 +3,7 @@
 // them, for the price of one: M. Pharr et al., "Filtering After Shading With Stochastic Texture Filtering" (2024).
 // Heckbert, Fundamentals of Texture Mapping and Image Warping (1989).
 #include "interface/texture.glsl"
+#include "lib/int_of.glsl"
 #include "lib/srgb.glsl"
 #ifdef HAVE_WIDE_TEXELS
 #include "shading/texel_wide.glsl"
@@ -42,7 +43,7 @@ vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
 
 vec4 texture_lookup(Texture map, vec3 place, bool color) {
     float detail = place.z + map.detail;  // log2 of the texels under the ray, and the random number
-    int chosen = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int(min(detail, 30.0)), map.last) : 0;
+    int chosen = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int_of(floor(min(detail, 30.0))), map.last) : 0;
     bool nearest = texture_flag(map, chosen > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
     TextureLevel level = fetch_texture_levels(map.level + chosen);
     vec3 at = vec3(place.xy, 1.0);
@@ -51,7 +52,7 @@ vec4 texture_lookup(Texture map, vec3 place, bool color) {
     vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
 #ifdef HAVE_GPU_FORM
     // Texels of a row at once, and rows one by one in a loop that is not unrolled, so that its code is there once.
-    ivec2 here = texel_place(map, level, ivec2(low)), next = texel_place(map, level, ivec2(low) + 1);
+    ivec2 here = texel_place(map, level, int_of(low)), next = texel_place(map, level, int_of(low) + 1);
     vec4 found = vec4(0.0);
     for (int row = 0; row < (nearest ? 1 : 2); row++) {
         int y = row == 0 ? here.y : next.y;
@@ -63,7 +64,7 @@ vec4 texture_lookup(Texture map, vec3 place, bool color) {
     // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
     vec4 left = vec4(0.0), top = left, found = left;
     for (int turn = 0; turn < 4; turn++) {
-        ivec2 place = texel_place(map, level, ivec2(low) + ivec2(turn & 1, turn >> 1));
+        ivec2 place = texel_place(map, level, int_of(low) + ivec2(turn & 1, turn >> 1));
         vec4 texel = texel_at(map, level, place, color);
         vec4 between = mix(left, texel, share.x);
         if (turn == 0 || !nearest) found = turn == 0 ? texel : mix(top, between, share.y);

@@ -11,7 +11,7 @@ from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.form import Form
 from viewer.stream.compile.generate import fragment
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
+from viewer.stream.compile.source import Source, read_shader
 from viewer.stream.declare.kernel import IN, INOUT, Kernel, Module
 from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.declare.record import Field, Record
@@ -39,7 +39,11 @@ def assembled(text: str, kernel: Kernel = WEIGH) -> Source:
     states = (State("weigh", kernel, {"done": DONE}),)
     program = Program("toy", {"hit": HIT, "probe": PROBE}, ("hit", "probe"), ("probe",), states, "weigh")
     linked = LinkedProgram(program, MODULES)
-    read = {**FILES, kernel.file: text}.__getitem__
+    texts = {**FILES, kernel.file: text}
+
+    def read(name: str) -> str:
+        return texts[name] if name in texts else read_shader(name)
+
     return fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(WIDEST), read)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from viewer.stream.compile import source
 from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl.device import Device
-from viewer.stream.selftest import machines, masks, numbers, program, storage
+from viewer.stream.selftest import draws, machines, masks, numbers, program, storage, ways
 from viewer.stream.selftest.capabilities import FEATURES, capabilities
 from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
 from viewer.stream.selftest.draws import stream
@@ -97,6 +98,36 @@ def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
 )
 def test_wrong_arithmetic_is_noticed(device: Device, made: FloatFunction, verdict: str) -> None:
     assert numbers._measured(made)(device).verdict == verdict
+
+
+@pytest.mark.parametrize("precise", [True, False])
+def test_simplified_sums_are_noticed(device: Device, monkeypatch: pytest.MonkeyPatch, precise: bool) -> None:
+    """Each way of `lib/exact.glsl` taken away; and ``invariant``, which is enough for Mesa 22."""
+    read, program_source = source.read_shader, draws.source
+
+    def plain(name: str) -> str:
+        text = read(name)
+        return text.replace("#define EXACT precise", "#define EXACT").replace("((x) * exact_one)", "(x)")
+
+    def variant(*arguments: Any, **constants: float) -> source.Source:
+        made = program_source(*arguments, **constants)
+        made.lines = [(line.replace("invariant ", ""), origin) for line, origin in made.lines]
+        return made
+
+    monkeypatch.setattr(draws, "source", variant)
+    check = numbers.compensated_sums(precise)
+    assert check(device).verdict in (PASS, ABSENT)
+    monkeypatch.setattr(source, "read_shader", plain)
+    assert check(device).verdict in ((FAIL,) if device.has_precise or not precise else (ABSENT,))
+
+
+def test_a_driver_that_ignores_precise_gets_products(device: Device) -> None:
+    other = Device(device.context, distrusted=frozenset({ways.PRECISE}))
+    ways.settle(other)
+    assert not other.precise and "products" in " ".join(ways.device_notes(other))
+    trusted = Device(device.context)
+    ways.settle(trusted)
+    assert trusted.precise == device.has_precise
 
 
 def test_rounded_textures_are_noticed(device: Device) -> None:

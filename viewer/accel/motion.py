@@ -15,9 +15,9 @@ from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.kernels.records import TRIANGLE
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, Field, Record
 
-KEYS = Field("keys", "int", about="address of its first key; -1: it stands still")
+KEYS = Field("keys", "int", about="address of its first key; -1: it stands still", within=ROWS)
 TRIANGLE_KEY = Record("TriangleKey", *TRIANGLE.fields[:3])
 MOTION, DEFORMING = "MOTION", "DEFORMING"  # features of the scene
 ROUNDING = 2.0**-21  # of corners: more than the errors of sum and product between two keys

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
 from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record, rows_of
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
 
 # Where the texture coordinate v is uniform: along the axis, along a ball's meridian, outwards.
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
@@ -25,9 +25,9 @@ QUADRIC = Record(
     Field("high", "vec3", "", "own", "highest corner"),
     Field("side", "float", about="1: front on the side of increasing function; -1: of decreasing"),
     Field("linear_x", "vec3", about="row of the linear map from its own space"),
-    Field("kind", "int", about="QUADRIC_TUBE and so on"),
+    Field("kind", "int", about="QUADRIC_TUBE and so on", within=SMALL),
     Field("linear_y", "vec3"),
-    Field("number", "int", about="of the primitive: within its instance, as in Hit"),
+    Field("number", "int", about="of the primitive: within its instance, as in Hit", within=ROWS),
     Field("linear_z", "vec3"),
     Field("ring", "vec2", about="least and greatest x^2 + z^2"),
     Field("span", "vec2", about="start of v, and 1 / its length"),

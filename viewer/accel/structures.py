@@ -23,7 +23,7 @@ from viewer.options.declare import suggestion
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, Field, Record
 
 Progress = Callable[[float, str], None]
 
@@ -284,7 +284,7 @@ def automatic(scene: Scene) -> str:
     return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"
 
 
-TRAVERSAL = Record("Traversal", Field("candidate", "int", about="address of the next candidate"))
+TRAVERSAL = Record("Traversal", Field("candidate", "int", about="address of the next candidate", within=ROWS))
 
 
 def loop_module(count: int) -> Module:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, RAY, TRIANGLE
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 TESTS = {
     "watertight": Record(
         "TriangleSetup",
-        Field("axis", "int", about="0, 1, 2: the direction's largest component"),
+        Field("axis", "int", about="0, 1, 2: the direction's largest component", within=SMALL),
         Field("by", "vec3", about="shear of x and y, and the scale of z"),
     ),
     "moller-trumbore": Record("TriangleSetup"),
@@ -26,10 +26,10 @@ PLANES = Record(
     Field("plane", "vec4", about="unit normal; minus its product with a point of the triangle"),
     Field("side_b", "vec4", about="dot with (point, 1): weight of the second corner"),
     Field("side_c", "vec4", about="dot with (point, 1): weight of the third corner"),
-    Field("number", "int", about="of the triangle, as tables may be reordered"),
+    Field("number", "int", about="of the triangle, as tables may be reordered", within=ROWS),
 )
 # Fits into a spare component of either record.
-ONE_SIDED = Field("one_sided", "int", about="1: rays of the camera's view pass through its back face")
+ONE_SIDED = Field("one_sided", "int", about="1: rays of the camera's view pass through its back face", within=SMALL)
 PUBLISHED_SLACK = 1.004  # the largest sum of two weights that Adinetz and Berezin accept
 _CHUNK = 1 << 16  # triangles whose planes are computed at once, in float64
 

@@ -12,7 +12,7 @@ from viewer.kernels.paths import AT_SURFACE
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import SMALL, Field, Record
 
 # Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
 STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glossy; every one was specular
@@ -20,9 +20,9 @@ STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glo
 PHOTON = Record(
     "Photon",
     Field("position", "vec3", "scene units", "world"),
-    Field("stored", "int", about="PHOTON_INDIRECT, PHOTON_CAUSTIC; 0: it is not in the map"),
+    Field("stored", "int", about="PHOTON_INDIRECT, PHOTON_CAUSTIC; 0: it is not in the map", within=SMALL),
     Field("power", "vec3", "W, linear sRGB"),
-    Field("bounce", "int", about="surfaces that it had left"),
+    Field("bounce", "int", about="surfaces that it had left", within=SMALL),
     Field("direction", "vec3", "unit length", "world", "in which it arrived"),
 )
 
@@ -60,11 +60,13 @@ ESTIMATE = Record(
     Field("square", "float", "scene units squared", about="of the radius: the farthest of the first k photons"),
     Field("cell", "ivec3", about="of the grid, that is looked into"),
     Field("count", "int", about="photons in the sum"),
-    Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
+    Field(
+        "shell", "int", about="distance of the cell from the first one, in cells along the farthest axis", within=SMALL
+    ),
     Field("place", "int", about="of the next photon in the map"),
     Field("left", "int", about="photons of the cell that are still to be looked at"),
     Field("moment", "vec3", about="the sum with every power times its distance to the exponent of the filter"),
-    Field("caustic", "int", about="1: caustic photons alone count; 0: all"),
+    Field("caustic", "int", about="1: caustic photons alone count; 0: all", within=SMALL),
 )
 
 ARRIVAL = Record(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
-PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top"))
+PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top", within=SMALL))
 
 FAR = 3.4e38  # t_max of rays without an end, and the largest weight of a light; also shaders/lib/far.glsl
 
@@ -29,8 +29,8 @@ HIT = Record(
     "Hit",
     Field("t", "float", "scene units", about="distance along the unit ray; the ray's t_max while nothing is hit"),
     Field("barycentric", "vec2", about="weights of the triangle's second and third corner"),
-    Field("triangle", "int", about="number within its instance, in the mesh's order; -1: nothing is hit"),
-    Field("instance", "int", about="of a two-level structure; 0 where the scene is one flat object"),
+    Field("triangle", "int", about="number within its instance, in the mesh's order; -1: nothing is hit", within=ROWS),
+    Field("instance", "int", about="of a two-level structure; 0 where the scene is one flat object", within=ROWS),
 )
 
 RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
@@ -45,7 +45,7 @@ PATH = Record(
         about="of the last direction; 0: no light could have been sampled for it; -1: nor for this one, of a path that "
         "has scattered before",
     ),
-    Field("depth", "int", about="surfaces that the path has left"),
+    Field("depth", "int", about="surfaces that the path has left", within=SMALL),
     Field("number", "int", about="of the sample; of gathering paths below zero: shaders/lib/gather_number.glsl"),
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
@@ -78,8 +78,10 @@ FEATURES = Record(
     Field("hits", "float", about="of the samples"),
     Field("emission", "vec3", "linear sRGB", about="sum of what comes from lights and surroundings themselves"),
     Field("count", "float", about="of the samples"),
-    Field("triangle", "int", about="of the last sample's hit, as of `HIT`; -1: nothing is hit"),
-    Field("instance", "int", about="of the last sample's hit, as of `HIT`; -1: a floor before the backdrop"),
+    Field("triangle", "int", about="of the last sample's hit, as of `HIT`; -1: nothing is hit", within=ROWS),
+    Field(
+        "instance", "int", about="of the last sample's hit, as of `HIT`; -1: a floor before the backdrop", within=ROWS
+    ),
 )
 
 SURFACE = Record(
@@ -93,13 +95,13 @@ TRIANGLE = Record(
     Field("a", "vec3", "scene units", "world"),
     Field("b", "vec3", "scene units", "world"),
     Field("c", "vec3", "scene units", "world"),
-    Field("number", "int", about="of the triangle: tables need not lie in the scene's order"),
+    Field("number", "int", about="of the triangle: tables need not lie in the scene's order", within=ROWS),
 )
 
 FACE = Record(
     "Face",
-    Field("corners", "ivec3", about="addresses of its vertices"),
-    Field("material", "int", about="address of its material"),
+    Field("corners", "ivec3", about="addresses of its vertices", within=ROWS),
+    Field("material", "int", about="address of its material", within=ROWS),
 )
 
 VERTEX = Record(
@@ -113,26 +115,26 @@ VERTEX = Record(
 MATERIAL = Record(
     "Material",
     Field("base_color", "vec3", "linear sRGB", about="diffuse albedo, or tint of a mirror or of transmission"),
-    Field("kind", "int", about="BSDF_LAMBERT and so on"),
+    Field("kind", "int", about="BSDF_LAMBERT and so on", within=SMALL),
     Field("emission", "vec3", "W / (m^2 sr), linear sRGB", about="from the front face"),
     Field("parameter", "float", about="dielectric: ratio of the indices inside / outside; Phong: exponent"),
     Field(
         "specular", "float", about="Phong: reflectance of the lobe; dielectric: half spread of the channels' indices"
     ),
     Field("light_density", "float", "1 / area", about="with which a point of this surface is chosen as a light"),
-    Field("texture", "int", about="address of the base colour's texture, -1: none"),
-    Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
+    Field("texture", "int", about="address of the base colour's texture, -1: none", within=ROWS),
+    Field("emission_texture", "int", about="address of the emission's texture, -1: none", within=ROWS),
     Field("reflectivity", "float", about="Phong: reflectance as of a mirror"),
-    Field("sides", "int", about="that emit: 1, the front, or 2"),
+    Field("sides", "int", about="that emit: 1, the front, or 2", within=SMALL),
 )
 
 TEXTURE = Record(
     "Texture",
-    Field("level", "int", about="address of its image's largest level"),
-    Field("last", "int", about="number of its smallest level; 0: there is one"),
-    Field("wrap", "ivec2", about="0: repeat, 1: mirrored repeat, 2: clamp to edge; across and down"),
+    Field("level", "int", about="address of its image's largest level", within=ROWS),
+    Field("last", "int", about="number of its smallest level; 0: there is one", within=SMALL),
+    Field("wrap", "ivec2", about="0: repeat, 1: mirrored repeat, 2: clamp to edge; across and down", within=SMALL),
     Field("across", "vec3", about="u of the image = dot(across, (u, v, 1))"),
-    Field("flags", "int", about="bits: TEXTURE_NEAREST and so on"),
+    Field("flags", "int", about="bits: TEXTURE_NEAREST and so on", within=SMALL),
     Field("down", "vec3", about="v of the image = dot(down, (u, v, 1))"),
     Field("detail", "float", about="log2 of the texels along the side of a unit square of texture coordinates"),
 )
@@ -140,7 +142,7 @@ TEXTURE = Record(
 TEXTURE_LEVEL = Record(
     "TextureLevel",
     Field("start", "ivec2", "texels", about="where it begins: block, and place in it"),
-    Field("size", "ivec2", "texels"),
+    Field("size", "ivec2", "texels", within=SMALL),
 )
 
 GEOMETRY = Record(
@@ -151,7 +153,7 @@ GEOMETRY = Record(
     Field("shading", "vec3", "unit length", "world", "interpolated vertex normal"),
     Field("color", "vec3", "linear sRGB", about="interpolated vertex colour"),
     Field("uv", "vec3", about="texture coordinates, and log2 of their change per scene unit along the surface"),
-    Field("material", "int", about="address of its material"),
+    Field("material", "int", about="address of its material", within=ROWS),
 )
 
 INTERACTION = Record(
@@ -169,7 +171,7 @@ INTERACTION = Record(
     Field("shading", "vec3", "unit length", "world", "shading normal, on the front side"),
     Field("specular", "float", about="as in Material"),
     Field("albedo", "vec3", "linear sRGB", about="base colour times vertex colour and texel"),
-    Field("kind", "int", about="BSDF_LAMBERT and so on"),
+    Field("kind", "int", about="BSDF_LAMBERT and so on", within=SMALL),
     Field("wo", "vec3", "unit length", "world", "to where the path came from"),
     Field(
         "reflectivity", "float", about="as in Material; dielectric: 1 and -1 make it refract and reflect for certain"

@@ -11,21 +11,21 @@ from dataclasses import replace
 from viewer.kernels.paths import ARRIVING, AT_SURFACE
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import SMALL, Field, Record
 
 TREE = Record(
     "Tree",
     Field("light", "int", about="the light that is asked next; then the refracted ray, where channels part"),
-    Field("pending", "int", about="rays that wait"),
-    Field("channel", "int", about="0, 1, 2: the ray carries red, green or blue alone; -1: all"),
+    Field("pending", "int", about="rays that wait", within=SMALL),
+    Field("channel", "int", about="0, 1, 2: the ray carries red, green or blue alone; -1: all", within=SMALL),
 )
 
 BRANCH = Record(
     "Branch",
     Field("origin", "vec3", "scene units", "world"),
-    Field("depth", "int", about="surfaces that its path has left"),
+    Field("depth", "int", about="surfaces that its path has left", within=SMALL),
     Field("direction", "vec3", "unit length", "world"),
-    Field("channel", "int", about="as in Tree"),
+    Field("channel", "int", about="as in Tree", within=SMALL),
     Field("weight", "vec3", about="what a radiance from there adds to the pixel, as a factor"),
     Field("inside", "int", about="volumes that the ray is within: media_number"),
 )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.jit import run
-from viewer.stream.declare.record import Field
+from viewer.stream.declare.record import ROWS, Field
 
 SMALL = 1 << 10  # slots up to which the loop is not worth compiling
 
@@ -21,7 +21,7 @@ SMALL = 1 << 10  # slots up to which the loop is not worth compiling
 def slot_fields(what: str) -> tuple[Field, Field]:
     """The fields of a slot in an alias table of these things, of a texture's record."""
     own = Field("threshold", "int", "quanta", about=f"below it the slot stands for the {what} of its own number")
-    return own, Field("alias", "int", about=f"the {what} that the slot stands for else")
+    return own, Field("alias", "int", about=f"the {what} that the slot stands for else", within=ROWS)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.light import KINDS, Light, luminance
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
 MOST_LIGHTS = 1 << 22
@@ -42,7 +42,7 @@ SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, wher
 
 LIGHT = Record(
     "Light",
-    Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
+    Field("kind", "int", about="LIGHT_TRIANGLE and so on", within=SMALL),
     *alias.slot_fields("light"),
     Field("density", "float", "1 / area", about="of choosing a point of this triangle; below zero: both sides shine"),
     Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
@@ -62,7 +62,7 @@ LIGHT = Record(
 LIGHT_TEXTURED = Record(
     "Light",
     *LIGHT.fields,
-    Field("texture", "int", about="that shines there, -1: none"),
+    Field("texture", "int", about="that shines there, -1: none", within=ROWS),
     Field("uv", "vec2", about="its coordinates at the first corner"),
     Field("uv_along", "vec2", about="their change along the first edge"),
     Field("uv_across", "vec2", about="and along the second"),

@@ -19,7 +19,7 @@ from viewer.base.jit import run
 from viewer.lighting import alias
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import luminance
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 PEAK = 8.0  # of a sun's texels, over the mean of the image
 LEAST_SHARE = 1 / 50  # of the image's flux
@@ -27,7 +27,7 @@ WIDEST = math.radians(20.0)  # across
 MOST_CELLS = 1 << 14  # of one of them; one that has more is smooth enough for texels
 MOST_SUNS = 8
 MOST_REGIONS = 64  # the brightest, of which neighbours may belong together
-SMALL = 1 << 10  # texels up to which the loop is not worth compiling
+FEW_TEXELS = 1 << 10  # up to which the loop is not worth compiling
 
 CELL = Record(
     "EnvironmentSun",
@@ -38,10 +38,10 @@ CELL = Record(
 PLACE = Record(
     "EnvironmentSunPlace",
     Field("start", "int", "quanta", about="first of those that choose it"),
-    Field("first", "int", about="of its slots"),
-    Field("slots", "ivec2", about="across and down"),
-    Field("corner", "ivec2", about="column and row of its first texel"),
-    Field("across", "int", about="cells in a row"),
+    Field("first", "int", about="of its slots", within=ROWS),
+    Field("slots", "ivec2", about="across and down", within=SMALL),
+    Field("corner", "ivec2", about="column and row of its first texel", within=SMALL),
+    Field("across", "int", about="cells in a row", within=SMALL),
 )
 
 
@@ -115,7 +115,7 @@ def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float6
     label.ravel()[number] = -2
     bounds, flux = np.empty((len(number), 4), np.int64), np.empty(len(number))
     waiting = np.empty((len(number), 2), np.int64)
-    count = run(_touching, light, level, angles, label, waiting, bounds, flux, small=light.size <= SMALL)
+    count = run(_touching, light, level, angles, label, waiting, bounds, flux, small=light.size <= FEW_TEXELS)
     order = np.argsort(-flux[:count], kind="stable")[:MOST_REGIONS]
     regions: list[Region] = []
     for top, bottom, left, right in bounds[order].tolist():

@@ -15,7 +15,7 @@ from viewer.lighting.light_tree import NODE, WAY, Bounds, build
 from viewer.lighting.lights import LightList, Sources
 from viewer.scene.light import Light, luminance
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+from viewer.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
 
 # Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/light/lights.py).
 MANY_LIGHTS = 3
@@ -29,14 +29,14 @@ CHANCE = Record(
 )
 EMITTER = Record(
     "LightEmitter",
-    Field("face", "int", about="of its instance, or of the scene where that is one object; ascending"),
+    Field("face", "int", about="of its instance, or of the scene where that is one object; ascending", within=ROWS),
     Field("way", "ivec2", about="down the tree, see viewer.lighting.light_tree"),
     Field("area_density", "float", "1 / area", about="one over its area; 0: it is no light"),
 )
 OBJECT = Record(
     "LightObject",
-    Field("first", "int", about="of the emitters of an instance, or of the scene"),
-    Field("last", "int", about="behind them"),
+    Field("first", "int", about="of the emitters of an instance, or of the scene", within=ROWS),
+    Field("last", "int", about="behind them", within=ROWS),
 )
 
 CONTEXT = Record(

@@ -13,7 +13,7 @@ from viewer.materials.look import Look
 from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
 from viewer.scene.material import KINDS, Material
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 CLASSIC = Record(
     "Classic",
@@ -24,16 +24,16 @@ CLASSIC = Record(
     Field("ambient", "vec3", "linear sRGB", about="filter of what is refracted"),
     Field("thickness", "float", "scene units", about="0: the boundary of a volume, else a sheet"),
     Field("indices", "vec3", about="of refraction, inside relative to the front, of red, green, blue"),
-    Field("slab", "int", about="1: the thickness is the sheet's, 0: that of the ray's way inside"),
-    Field("layers", "ivec2", about="address of its first texture, and their number"),
-    Field("flags", "int", about="1: vertex colours take the diffuse colour's place; 2: it is lit"),
+    Field("slab", "int", about="1: the thickness is the sheet's, 0: that of the ray's way inside", within=SMALL),
+    Field("layers", "ivec2", about="address of its first texture, and their number", within=ROWS),
+    Field("flags", "int", about="1: vertex colours take the diffuse colour's place; 2: it is lit", within=SMALL),
 )
 
 LAYER = Record(
     "ClassicLayer",
     Field("environment", "vec3", "linear sRGB", about="colour that blends"),
-    Field("texture", "int", about="address"),
-    Field("mode", "int", about="CLASSIC_REPLACE and so on"),
+    Field("texture", "int", about="address", within=ROWS),
+    Field("mode", "int", about="CLASSIC_REPLACE and so on", within=SMALL),
 )
 
 

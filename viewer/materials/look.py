@@ -15,7 +15,7 @@ from viewer.scene.edits.smooth import has_smooth_meshes
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 # Parts of a principled surface, each with whether a material has it.
 PARTS: Mapping[str, Callable[[Material], bool]] = {
@@ -51,9 +51,9 @@ MAPS: Mapping[str, Mapping[str, bool]] = {
 }
 MAP = Record(
     "PrincipledMap",
-    Field("texture", "int"),
+    Field("texture", "int", within=ROWS),
     Field("slots", "int", about="the parameters that it multiplies: bits, MAP_METALLIC_ROUGHNESS and so on"),
-    Field("color", "int", about="1 where it holds colours"),
+    Field("color", "int", about="1 where it holds colours", within=SMALL),
 )
 
 # The numbers that the lobes take from a material, by their names there.
@@ -99,7 +99,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field("clearcoat_normal", "vec3", about="of its map"),
         Field("clearcoat_normal_scale", "float"),
     ),
-    "unlit": (Field("unlit", "int"),),
+    "unlit": (Field("unlit", "int", within=SMALL),),
 }
 
 _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTION`, and of some kinds alone
@@ -218,7 +218,9 @@ class Look:
     def parameters(self) -> Record:
         """A principled material's numbers."""
         wanted = [each for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for each in fields]
-        wanted += [Field("map_count", "int", about="of its rows in the table of maps")] if self.textures else []
+        wanted += (
+            [Field("map_count", "int", about="of its rows in the table of maps", within=SMALL)] if self.textures else []
+        )
         return Record("Principled", *wanted)
 
     @property

@@ -18,7 +18,7 @@ from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import SMALL, Field, Record
 
 BITS = 5  # of a medium's rank
 DEPTH = 4  # media that a ray may be within; of more the lowest are forgotten
@@ -33,7 +33,9 @@ MEDIUM = Record(
     Field("half_spread", "float", about="of the indices of red and blue about green's"),
 )
 
-MEDIUM_RANK = Record("MediumRank", Field("rank", "int", about="of a material's volume; 0: it bounds none"))
+MEDIUM_RANK = Record(
+    "MediumRank", Field("rank", "int", about="of a material's volume; 0: it bounds none", within=SMALL)
+)
 
 MEDIA = {  # that a ray is within, by whether volumes are nested
     False: Record("Media"),

@@ -15,15 +15,15 @@ from viewer.kernels.records import HIT, RAY
 from viewer.materials.look import Look
 from viewer.scene.material import ALPHA_MODES, Material
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 NAME = "opacity"
 OPACITY = Record(
     "Opacity",
-    Field("mode", "int", about="OPACITY_OPAQUE, OPACITY_MASK, OPACITY_BLEND"),
+    Field("mode", "int", about="OPACITY_OPAQUE, OPACITY_MASK, OPACITY_BLEND", within=SMALL),
     Field("factor", "float"),
     Field("cutoff", "float"),
-    Field("texture", "int", about="address of the base colour's texture, -1: none"),
+    Field("texture", "int", about="address of the base colour's texture, -1: none", within=ROWS),
 )
 _HELD = "triangle_test"  # the function that asks
 

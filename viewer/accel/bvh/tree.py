@@ -23,7 +23,7 @@ from viewer.accel.bvh.keyed import MOVING_BOXES, merged, most_segments, with_mar
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 TRAVERSALS = ("stack", "octants", "escape")
@@ -40,30 +40,37 @@ STACK_TRAVERSAL = Record(
 )
 NODE_TRAVERSAL = Record(
     "Traversal",
-    Field("node", "int", about="the next node"),
-    Field("candidate", "int", about="address of the next candidate triangle"),
-    Field("stop", "int", about="address behind the leaf's last"),
+    Field("node", "int", about="the next node", within=ROWS),
+    Field("candidate", "int", about="address of the next candidate triangle", within=ROWS),
+    Field("stop", "int", about="address behind the leaf's last", within=ROWS),
 )
 PAIR = Record(
     "BvhPair",
     Field("x", "vec4", "scene units", "object", "low sides of both children's boxes, then their high sides"),
     Field("y", "vec4", "scene units", "object"),
     Field("z", "vec4", "scene units", "object"),
-    Field("child", "ivec2", about="of both children: the pair below, or of a leaf minus its first triangle"),
-    Field("count", "ivec2", about="triangles of a leaf, 0 for an inner node"),
+    Field(
+        "child", "ivec2", about="of both children: the pair below, or of a leaf minus its first triangle", within=ROWS
+    ),
+    Field("count", "ivec2", about="triangles of a leaf, 0 for an inner node", within=SMALL),
 )
 NODE = Record(
     "BvhNode",
     Field("low", "vec3", "scene units", "object"),
     Field("high", "vec3", "scene units", "object"),
-    Field("first", "int", about="a leaf's first triangle; an inner node's second child, the first one follows it"),
-    Field("count", "int", about="triangles of a leaf; of an inner node -1, -2, -4: split along x, y, z"),
+    Field(
+        "first",
+        "int",
+        about="a leaf's first triangle; an inner node's second child, the first one follows it",
+        within=ROWS,
+    ),
+    Field("count", "int", about="triangles of a leaf; of an inner node -1, -2, -4: split along x, y, z", within=SMALL),
 )
-LINK = Record("BvhLink", Field("missed", "int", about="the next node after a missed box, or after a leaf"))
+LINK = Record("BvhLink", Field("missed", "int", about="the next node after a missed box, or after a leaf", within=ROWS))
 
 ROOT = Record(
     "BvhRoot",
-    Field("root", "int", about="an object's first node or pair; with a count minus its first triangle"),
+    Field("root", "int", about="an object's first node or pair; with a count minus its first triangle", within=ROWS),
     Field(
         "count", "int", about="for the stack traversal: triangles of a single-leaf tree, -1: of an empty one; else 0"
     ),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from viewer.accel.bvh import tree
 from viewer.accel.bvh.build import Bvh
 from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import SMALL, Field, Record
 
 FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
 BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
@@ -29,7 +29,7 @@ CORNERS = Record(
     Field("vertices", "ivec3", about="among those of deforming objects"),
     Field("number", "int", about="of the triangle"),
 )
-SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", about="as in Triangle"))
+SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", about="as in Triangle", within=SMALL))
 RANGE = Record("Range", Field("first", "int"), Field("end", "int", about="behind the last"))
 NODE_ROW = Record(
     "NodeRow",

@@ -29,7 +29,7 @@ from viewer.accel.grid.grid import ENTRY, mark_last
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table, Volume
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 BLOCK_BITS = 4
 BLOCK = 1 << BLOCK_BITS  # texels along each edge of a block
@@ -39,20 +39,20 @@ GRANTED = 256 // BLOCK
 # The fields of a traversal step come first, so that they share a texel.
 HEADER = Record(
     "GridHeader",
-    Field("resolution", "ivec3", "voxels"),
+    Field("resolution", "ivec3", "voxels", within=SMALL),
     Field("low", "vec3", "scene units", "object", "lowest corner"),
     Field("scale", "vec3", about="1 / voxel"),
-    Field("table", "int", about="address of the grid's first tile, x fastest, in the table of tiles"),
+    Field("table", "int", about="address of the grid's first tile, x fastest, in the table of tiles", within=ROWS),
 )
-TILE = Record("GridTile", Field("corner", "ivec3", "texels", about="where in the volume the tile begins"))
+TILE = Record("GridTile", Field("corner", "ivec3", "texels", about="where in the volume the tile begins", within=SMALL))
 TRAVERSAL = Record(
     "Traversal",
-    Field("voxel", "ivec3", "voxels", about="the next voxel; -1 throughout beyond the grid"),
+    Field("voxel", "ivec3", "voxels", about="the next voxel; -1 throughout beyond the grid", within=SMALL),
     Field("inverse", "vec3", about="1 / direction, in voxels, zeros of the direction replaced"),
     Field("origin", "vec3", "voxels", about="the ray's origin, from the grid's lowest corner"),
-    Field("list", "int", about="address of the next candidate, -1: none"),
+    Field("list", "int", about="address of the next candidate, -1: none", within=ROWS),
     Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
-    Field("object", "int", about="number of the object"),
+    Field("object", "int", about="number of the object", within=ROWS),
 )
 
 

@@ -11,16 +11,18 @@ from viewer.accel.grid.build import Grid
 from viewer.accel.grid.cost import Resolution
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table, Volume
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 TRAVERSAL = Record(
     "Traversal",
-    Field("voxel", "ivec3", "voxels", about="the next voxel"),
+    Field("voxel", "ivec3", "voxels", about="the next voxel", within=SMALL),
     Field("inverse", "vec3", about="1 / direction, in scene units or voxels, zeros of the direction replaced"),
-    Field("list", "int", about="address of the next candidate, -1: none"),
+    Field("list", "int", about="address of the next candidate, -1: none", within=ROWS),
     Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
 )
-ENTRY = Record("GridEntry", Field("entry", "int", about="triangle n, written -n - 1 when it is the list's last"))
+ENTRY = Record(
+    "GridEntry", Field("entry", "int", about="triangle n, written -n - 1 when it is the list's last", within=ROWS)
+)
 # Traversals of a grid: a differential analyser (Amanatides and Woo 1987), and that of Adinetz and Berezin (2006).
 TRAVERSALS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
 

@@ -34,15 +34,15 @@ from viewer.kernels.records import RAY
 from viewer.scene.mesh import transforms_of
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record, rows_of
+from viewer.stream.declare.record import ROWS, Field, Record, rows_of
 
 INSTANCE = Record(
     "Instance",
     *rows_of("inverse", "vec4", "the linear map to object space; the object's origin"),
     *rows_of("linear", "vec3", "the linear map to the world"),
-    Field("object", "int", about="number of the object"),
-    Field("face", "int", about="address of the object's first face"),
-    Field("material", "int", about="address of the material of all its triangles, -1: the faces' own"),
+    Field("object", "int", about="number of the object", within=ROWS),
+    Field("face", "int", about="address of the object's first face", within=ROWS),
+    Field("material", "int", about="address of the material of all its triangles, -1: the faces' own", within=ROWS),
 )
 
 INSTANCE_MOVING = Record(INSTANCE.name, *INSTANCE.fields, KEYS)

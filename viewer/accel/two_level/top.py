@@ -23,17 +23,17 @@ from viewer.accel.grid.cost import LIMIT
 from viewer.accel.motion import Moving
 from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, SMALL, Field, Record
 
 Boxes = NDArray[np.float32]
 Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
-INSTANCE_FOUND = Field("instance", "int", about="the current instance")
-BVH_TOP = Record("TopTraversal", Field("node", "int", about="the next node"), INSTANCE_FOUND)
+INSTANCE_FOUND = Field("instance", "int", about="the current instance", within=ROWS)
+BVH_TOP = Record("TopTraversal", Field("node", "int", about="the next node", within=ROWS), INSTANCE_FOUND)
 GRID_TOP = Record(
     "TopTraversal",
-    Field("voxel", "int", about="number of the next voxel, x fastest; -1: the ray leaves the grid"),
-    Field("list", "int", about="address of the current voxel's next instance, -1: none"),
+    Field("voxel", "int", about="number of the next voxel, x fastest; -1: the ray leaves the grid", within=ROWS),
+    Field("list", "int", about="address of the current voxel's next instance, -1: none", within=ROWS),
     INSTANCE_FOUND,
     Field("t_exit", "float", "scene units", about="distance at which the ray leaves the current voxel"),
 )
@@ -41,10 +41,17 @@ NODE = Record(
     "TopNode",
     Field("low", "vec3", "scene units", "world"),
     Field("high", "vec3", "scene units", "world"),
-    Field("first", "int", about="a leaf's instance; an inner node's second child, the first one follows it"),
-    Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z; 0: in depth-first order"),
-    Field("missed_up", "ivec4", about="the next node after a miss or a leaf, for octants 0 to 3"),
-    Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z"),
+    Field(
+        "first", "int", about="a leaf's instance; an inner node's second child, the first one follows it", within=ROWS
+    ),
+    Field(
+        "count",
+        "int",
+        about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z; 0: in depth-first order",
+        within=SMALL,
+    ),
+    Field("missed_up", "ivec4", about="the next node after a miss or a leaf, for octants 0 to 3", within=ROWS),
+    Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z", within=ROWS),
 )
 # Room for a grid's voxels, and for its list entries, per instance; and at least.
 ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096

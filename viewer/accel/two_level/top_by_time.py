@@ -16,7 +16,7 @@ from viewer.accel.motion import MOTION, Moving
 from viewer.accel.quadrics import corners_of
 from viewer.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Top, TopBvhOptions, TopTables
 from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import ROWS, Field, Record
 
 OCTANTS = 8  # of directions
 NODE = Record(
@@ -24,8 +24,8 @@ NODE = Record(
     Field(
         "nearer", "int", about="the next node after a hit of the box: its nearer child, or of a leaf as after a miss"
     ),
-    Field("missed", "int", about="the next node after a miss"),
-    Field("instance", "int", about="of a leaf; -1: an inner node"),
+    Field("missed", "int", about="the next node after a miss", within=ROWS),
+    Field("instance", "int", about="of a leaf; -1: an inner node", within=ROWS),
     Field(
         "keys", "int", about="address of its box in the first segment; below zero minus that of the only one, less 1"
     ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import sys
 import zipfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +35,8 @@ DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relat
 TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different
 FIGURES = ("flip", "error", "largest", "share")
 ZIP = b"PK\x03\x04"
-INSTALL = "pip install 'raystream[diff]'"
+# Of flip-evaluator, see pyproject.toml.
+INSTALL = "pip install 'raystream[diff]'" if sys.version_info < (3, 14) else "Python 3.14 has no wheel of it"
 
 
 @dataclass(frozen=True, eq=False)

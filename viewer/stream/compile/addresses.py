@@ -11,6 +11,7 @@ from typing import Protocol
 
 from viewer.base.errors import DeviceError
 from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.declare.record import SMALL
 
 WIDEST = 16384  # texels of a row in use: enough for 2^24 records of up to 16 texels in as many rows
 MOST_LAYERS = 256  # of a 2-D array texture, guaranteed by OpenGL 3.3
@@ -21,12 +22,14 @@ IN_BUFFER = 0  # `Addressing.per_row` of a buffer texture
 class Addressing:
     """Addressing of a memory: ``per_row`` records (a power of two) in a row of a 2-D texture, 0 in a buffer texture.
 
-    channels : per texel. layers : of a 2-D array texture, with equal rows; 0: not an array.
+    channels : per texel. layers : of a 2-D array texture, with equal rows; 0: not an array. large : more records than
+    `SMALL`.
     """
 
     per_row: int
     channels: int
     layers: int = 0
+    large: bool = False
 
 
 class Addresses(Protocol):
@@ -82,7 +85,7 @@ def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0
     texels, count = max(1, memory.record.texels), max(1, len(memory.data))
     channels = 4 if texels > 1 or memory.record.scalars > 2 else memory.record.scalars
     if texels * count <= buffer_texels:
-        return Addressing(IN_BUFFER, channels)
+        return Addressing(IN_BUFFER, channels, large=count > SMALL)
     per_row = 1 << (min(largest, WIDEST) // texels).bit_length() - 1
     # A small table needs no long row; about square suits tiled textures.
     while per_row > 64 and (per_row // 2) ** 2 * texels >= 2 * count:
@@ -93,7 +96,7 @@ def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0
             f"{count:,} records of {texels} texels exceed a texture of {largest} x {largest}",
             "use a smaller scene",
         )
-    return Addressing(per_row, channels)
+    return Addressing(per_row, channels, large=count > SMALL)
 
 
 def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Addressing:

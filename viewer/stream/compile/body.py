@@ -56,7 +56,7 @@ class _Main:
             if self.form.software:
                 yield "    vec2 place = gl_FragCoord.xy / vec2(textureSize(in_state, 0));", "main"
             yield f"    vec2 states = {self._own('state')}.xy;", "main"
-            yield f"    int state = int(states.x){', caller = int(states.y)' if self.calls else ''};", "main"
+            yield f"    int state = int_of(states.x){', caller = int_of(states.y)' if self.calls else ''};", "main"
             # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Masked
             # lanes may run along for their neighbours; their state lets them into no loop.
             if self.form.discards:

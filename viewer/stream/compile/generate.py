@@ -49,6 +49,7 @@ def fragment(
     if not form.software:
         source.add(BIT_FUNCTIONS, "version")
         source.features |= {GPU_FORM, *({REMATERIALISED} if all(_seldom(linked, each) for each in prepared) else ())}
+    source.include("lib/int_of.glsl")
     _add_records(source, linked, step, form, modules)
     if form.counts:
         source.add("int random_words = 0;  // words fetched at random since the last kernel call", "counters")

@@ -12,10 +12,11 @@ from viewer.stream.compile.inline import inlined, origin
 from viewer.stream.compile.order import Element, flatten, weak_topological_order
 from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
-from viewer.stream.declare.record import Record
+from viewer.stream.declare.record import SMALL, Record
 
 MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
 MOST_SAMPLERS = 16
+SMALL_TABLES = "SMALL_TABLES"  # feature: row numbers are small integers
 COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
 
 
@@ -81,6 +82,9 @@ class LinkedProgram:
             self.records[stream] = kept[record.name] if isinstance(record, ModuleState) else record
         used = self.modules_for([state.kernel for state in self.program.states])
         self.features = {feature for module in used for feature in module.features}
+        tables = [memory for module in used for memory in module.memories if isinstance(memory, Table)]
+        if all(len(table.data) <= SMALL for table in tables):
+            self.features.add(SMALL_TABLES)
         self._check_names(used)
 
     def _check_names(self, modules: Sequence[Module]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from viewer.stream.declare.record import Record
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
+_EXTENSION = re.compile(r"^\s*#\s*extension\b")
 _CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
 VERSION = "#version 330 core"
 FEATURE = "HAVE_"  # prefix of conditions on the scene's features
@@ -94,12 +95,17 @@ class Source:
         for name, value in constants.items():
             self.add(f"const {'float' if isinstance(value, float) else 'int'} {name} = {value};", origin)
 
+    def defining(self, name: str) -> Source:
+        """The same with a macro that is defined from the start."""
+        return replace(self, lines=[self.lines[0], (f"#define {name}", Origin("device", 0)), *self.lines[1:]])
+
     def add_record(self, record: Record, unpack: bool = True, pack: bool = False, rounding: str = "") -> None:
         """Append a record's structure, and the functions that read it from texels and write it to them; ``rounding``
         as of `Record.glsl_pack`."""
         origin = f"record {record.name}"
         self.add(record.glsl_struct(), origin)
         if unpack:
+            self.include("lib/int_of.glsl")
             self.add(record.glsl_unpack(), origin)
         if pack:
             self.add(record.glsl_pack(rounding), origin)
@@ -124,7 +130,10 @@ class Source:
             if False in within:
                 continue
             if included is None:
-                self.lines.append((line, origin))
+                if _EXTENSION.match(line):
+                    self.lines.insert(1, (line, origin))  # behind the version: GLSL wants it before all else
+                else:
+                    self.lines.append((line, origin))
                 continue
             beside = os.path.join(os.path.dirname(name), included)
             try:

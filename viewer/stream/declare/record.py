@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError, WiringError
 
 LARGEST_INTEGER = 1 << 24  # exact in float32 up to here
+SMALL = 1 << 22  # magnitude up to which shaders/lib/int_of.glsl converts by bits
+ROWS = 0  # `Field.within` of integers that number rows of tables
 WIDTHS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "int": 1, "ivec2": 2, "ivec3": 3, "ivec4": 4}
 COMPONENTS = "xyzw"
 IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, section 3.6
@@ -24,13 +26,18 @@ IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, 
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its GLSL type, with unit, space and meaning for the reader."""
+    """One field: its GLSL type, with unit, space and meaning for the reader.
+
+    within : largest magnitude of an integer; `ROWS`: that of the row numbers of the largest table. Those up to `SMALL`
+    become integers faster.
+    """
 
     name: str
     type: str
     unit: str = ""
     space: str = ""
     about: str = ""
+    within: int = LARGEST_INTEGER
 
     def __post_init__(self) -> None:
         if self.type not in WIDTHS:
@@ -133,11 +140,12 @@ class Record:
         for f in self.fields:
             values = array[f.name]
             if f.integer and values.size:
-                largest = max(int(values.min()), int(values.max()), key=abs)
-                if abs(largest) > LARGEST_INTEGER:
+                largest, most = max(int(values.min()), int(values.max()), key=abs), f.within or LARGEST_INTEGER
+                if abs(largest) > most:
+                    beyond = "2^24, which a float cannot hold" if most == LARGEST_INTEGER else f"{most:,}"
                     raise ViewerError(
                         f"record {self.name}.{f.name}",
-                        f"integer {largest} is beyond 2^24, which a float cannot hold",
+                        f"integer {largest} is beyond {beyond}",
                         "use a smaller scene or grid",
                     )
         for run in self.runs:
@@ -175,7 +183,7 @@ class Record:
         return f"{self.name}({', '.join(f'{f.type}(0)' for f in self.fields) or '0.0'})"
 
     def glsl_unpack(self) -> str:
-        """``unpack_X(vec4 t0, ...)``; an empty record has none."""
+        """``unpack_X(vec4 t0, ...)``; an empty record has none. Needs ``lib/int_of.glsl``."""
         if not self.fields:
             return ""
         arguments = ", ".join(f"vec4 t{k}" for k in range(self.texels))
@@ -183,9 +191,8 @@ class Record:
         for run in self.runs:
             swizzle = COMPONENTS[run.component : run.component + run.size]
             part = "" if run.size == run.field.width else "." + COMPONENTS[run.first : run.first + run.size]
-            kind = _type_of(run.field.integer, run.size)
             value = f"t{run.texel}.{swizzle}"
-            lines.append(f"    r.{run.field.name}{part} = {f'{kind}({value})' if run.field.integer else value};")
+            lines.append(f"    r.{run.field.name}{part} = {_integer_of(run, value) if run.field.integer else value};")
         return "\n".join([*lines, "    return r;", "}"])
 
     def glsl_pack(self, through: str = "") -> str:
@@ -206,6 +213,13 @@ class Record:
             value = f"vec4({', '.join(parts)})"
             lines.append(f"    t{texel} = {through}({value});" if through else f"    t{texel} = {value};")
         return "\n".join([*lines, "}"])
+
+
+def _integer_of(run: FieldSlice, value: str) -> str:
+    """The integers of floats of the same value."""
+    within = run.field.within
+    function = "row_of" if within == ROWS else "int_of" if within <= SMALL else _type_of(True, run.size)
+    return f"{function}({value})"
 
 
 def _type_of(integer: bool, size: int) -> str:

@@ -33,6 +33,7 @@ _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
 LEAST_BUFFER = 1 << 24
+EXACT, WITHOUT_PRECISE = "lib/exact.glsl", "WITHOUT_PRECISE"
 MOST_PINNED = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
 
 
@@ -101,6 +102,7 @@ class Device:
     distrusted: frozenset[str] = frozenset()
     binaries: bool | None = None
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
+    precise: bool = field(default=True, init=False)  # its compiler keeps to `precise` (shaders/lib/exact.glsl)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
@@ -243,6 +245,11 @@ class Device:
         """Whether fragment programs can write the stencil value (ARB_shader_stencil_export)."""
         return "GL_ARB_shader_stencil_export" in self.extensions
 
+    @property
+    def has_precise(self) -> bool:
+        """Whether shaders of GLSL 3.30 can have ``precise`` variables (ARB_gpu_shader5)."""
+        return "GL_ARB_gpu_shader5" in self.extensions
+
     @cached_property
     def array_stores(self) -> bool:
         """Whether a fragment program can keep a stack (`viewer.stream.gl.workarounds.array_stores`)."""
@@ -292,6 +299,8 @@ class Device:
 
     def _compilation(self, vertex: Source, stage: str, other: Source, varyings: tuple[str, ...] = ()) -> Compilation:
         self.files.update(vertex.files, other.files)
+        if not self.precise and EXACT in other.files:
+            other = other.defining(WITHOUT_PRECISE)
         return Compilation(self.compiler, vertex, stage, other, varyings)
 
     @contextmanager

@@ -140,7 +140,7 @@ class Shader:
                     self._units[name] = len(self._units)
                     member.value = self._units[name]
             self._number_buffers(self._device)
-            values, self._values = self._values, {}
+            values, self._values = self._values | {"exact_one": 1.0}, {}  # of lib/exact.glsl
             for name, value in values.items():
                 self.set(name, value)
         return self._linked

@@ -14,7 +14,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import Step
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import SMALL, Field, Record
 from viewer.stream.gl.draw import Tiles
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
@@ -26,7 +26,11 @@ from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.options import Unroll
 from viewer.stream.machines.step_pass import StepPass
 
-STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
+STATE = Record(
+    "State",
+    Field("at", "int", about="0: done", within=SMALL),
+    Field("back", "int", about="state after a RETURN", within=SMALL),
+)
 UNLIMITED = 1 << 20
 TURNS = 32  # of a whole program per pass: few enough for short passes, enough that lanes rarely wait for each other
 

@@ -16,6 +16,7 @@ from viewer.stream.selftest.passed import keep, passed
 
 MORE = "`raystream doctor` tells more"
 BARRIER, BUFFERS = "texture barrier", "buffer textures"
+PRECISE, PRODUCTS = "sums by precise", "sums by products"
 QUERIES = ("occlusion queries", "conditional rendering")
 # The self-tests of each mask, and what comes after it.
 MASK_TESTS: dict[str, tuple[str, ...]] = {
@@ -69,12 +70,15 @@ def _run(device: Device, name: str) -> None:
 
 
 def settle(device: Device) -> None:
-    """Have a device do without texture barrier and buffer textures where it fails their self-tests; to be called before
-    machines and memories are made on it."""
+    """Have a device do without texture barrier, buffer textures and ``precise`` variables where it fails their
+    self-tests; to be called before machines and memories are made on it."""
     if device.texture_barrier is not None and failure(device, BARRIER):
         device.texture_barrier = None
     if device.max_buffer and failure(device, BUFFERS):
         device.max_buffer = 0
+    if not device.has_precise or failure(device, PRECISE):
+        device.precise = False
+        failure(device, PRODUCTS)
 
 
 def trust(device: Device) -> None:
@@ -84,7 +88,12 @@ def trust(device: Device) -> None:
 
 def device_notes(device: Device) -> list[str]:
     """The abilities that a device lacks, see `settle`."""
-    instead = {BARRIER: "passes copy their output back", BUFFERS: "scene data lies in 2-D and 3-D textures"}
+    instead = {
+        BARRIER: "passes copy their output back",
+        BUFFERS: "scene data lies in 2-D and 3-D textures",
+        PRECISE: "sums are rounded by products with a uniform",
+        PRODUCTS: "the sums of long renders drift",
+    }
     return [_line(device, name, text) for name, text in instead.items() if device.selftests.get(name)]
 
 
