@@ -19,8 +19,21 @@ float exact_sum(vec3 parts) {
     return all;
 }
 
-// Adds a value to sum + compensation, with an error of a few 2^-48 of it: TwoSum (Knuth 1969, volume 2, section 4.2.2),
-// then renormalised (Dekker 1971).
+// Adds x to the sum, and what rounding loses of it to the error (Knuth 1969, volume 2, section 4.2.2).
+void two_sum(inout float sum, inout float error, float x) {
+    EXACT float total = ROUNDED(sum + x);
+    EXACT float added = ROUNDED(total - sum);
+    EXACT float kept = ROUNDED(total - added);
+    EXACT float lost_of_sum = ROUNDED(sum - kept);
+    EXACT float lost_of_x = ROUNDED(x - added);
+    EXACT float lost = ROUNDED(lost_of_sum + lost_of_x);
+    EXACT float errors = ROUNDED(error + lost);
+    sum = total;
+    error = errors;
+}
+
+// Adds a value to sum + compensation, with an error of a few 2^-48 of it: TwoSum, then renormalised
+// (Dekker 1971).
 void add_compensated(inout vec3 sum, inout vec3 compensation, vec3 value) {
     EXACT vec3 total = ROUNDED(sum + value);
     EXACT vec3 added = ROUNDED(total - sum);

@@ -218,17 +218,8 @@ BOUNCE = Kernel("bounce", (INOUT("path", PATH), IN("choice", CHOICE)), ("more", 
 LAST = Kernel("last", (INOUT("path", PATH), IN("choice", CHOICE)), ("done",))
 
 SHADERS |= {
-    "lib/two_sum.glsl": """
-// Adds x to the sum, and what rounding loses to the error (Knuth): a compiler that reassociates makes the error zero.
-void two_sum(inout float sum, inout float error, float x) {
-    float total = sum + x;
-    float back = total - sum;
-    error += (sum - (total - back)) + (x - back);
-    sum = total;
-}
-""",
     "cells.glsl": """
-#include "lib/two_sum.glsl"
+#include "lib/exact.glsl"
 Cell cell_of(int i) {
     Cell cell = fetch_cells(i % CELL_COUNT);
     cell.weight *= fetch_weights(ivec3(i & 1, (i >> 1) & 1, (i >> 2) % 3)) * cell_scale;
@@ -259,7 +250,8 @@ int walk(inout Stride stride) {
 int take(inout Stride stride, inout Path path) {
     Cell cell = cell_of(stride.at);
     stride.list -= 1;
-    float x = cell.weight * float(stride.list + 1) + cell.weight;
+    EXACT float more = ROUNDED(cell.weight * float(stride.list + 1));
+    EXACT float x = ROUNDED(more + cell.weight);
     two_sum(path.sum, path.error, x);
     return stride.list > 0 ? EXIT_AGAIN : EXIT_WALK;
 }
@@ -385,7 +377,7 @@ TOTAL = Record("Total", Field("value", "float"), Field("error", "float"), Field(
 
 SCALE = Kernel("scale", (IN("term", TERM), OUT("total", TOTAL)), ("next",))
 ADD = Kernel("add", (IN("term", TERM), INOUT("total", TOTAL)), ("next",), needs=("two_sum",))
-TWO_SUM_MODULE = Module("two sum", provides=("two_sum",), source="lib/two_sum.glsl")
+TWO_SUM_MODULE = Module("two sum", provides=("two_sum",), source="lib/exact.glsl")
 
 SHADERS |= {
     "kernels/scale.glsl": """
