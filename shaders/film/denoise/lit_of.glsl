@@ -2,7 +2,7 @@
 #include "film/accumulate.glsl"
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 
 // The variance of a floor's mean where all of its samples agree, which bring the whole backdrop or nothing: the share of
 // those that do is by the rule of succession (P.-S. Laplace, 1774) (n + 1) / (n + 2).
@@ -19,5 +19,5 @@ Lit lit_of(Film film, Features features, ivec2 at, float variance) {
     if (variance > 0.0) variance /= scale * scale;
     if (features.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
     if (features.hits == 0.0) variance = 0.0;
-    return Lit(guide.normal, guide.nearness, light, with_reflected(variance, scale));
+    return Lit(guide.normal, guide.nearness, light, with_surface(variance, surface_of(features.instance)));
 }

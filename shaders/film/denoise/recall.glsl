@@ -3,7 +3,7 @@
 // changed from picture to picture, and, where there were none, by how unlike the light around is.
 // Needs the streams lit, own (of `History`), known.
 #include "film/denoise/noise_around.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 
 uniform float samples;     // of each pixel of this picture
 uniform float most_known;  // samples that known light may count as
@@ -36,9 +36,10 @@ History element(ivec2 at) {
     if (told <= 0.0) return own;
     float noise = noise_of(at, own), apart = max(known.variance - noise, 0.0);
     told *= noise / (noise + BLURRED * told * apart + 1e-30);
-    float part = told / (own.age + told), reflected = reflected_in(own.variance);
+    float part = told / (own.age + told);
+    uint surface = surface_in(own.variance);
     own.rgb = mix(own.rgb, known.rgb, part);
-    own.variance = with_reflected(own.variance < 0.0 ? own.variance : own.variance * (1.0 - part), reflected);
+    own.variance = with_surface(own.variance < 0.0 ? own.variance : own.variance * (1.0 - part), surface);
     own.age += told;
     return own;
 }

@@ -6,7 +6,7 @@
 // Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 #include "lib/luminance.glsl"
 #ifdef HAVE_POSED
 #include "film/denoise/carried.glsl"
@@ -173,6 +173,6 @@ History element(ivec2 at) {
         float own = made.age < STEADY * samples ? single : max(made.second - made.first * made.first, 0.0);
         made.variance = share * share * own + (1.0 - share) * (1.0 - share) * past_variance * scale;
     }
-    made.variance = with_reflected(made.variance, reflected_in(lit.variance));
+    made.variance = with_surface(made.variance, surface_in(lit.variance));
     return made;
 }

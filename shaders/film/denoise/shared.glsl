@@ -2,7 +2,7 @@
 // standard deviations of a pixel. The same for both, so that what one gives the other takes.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 #include "lib/luminance.glsl"
 
 const float RANGE = 9.0;  // squared, of standard deviations

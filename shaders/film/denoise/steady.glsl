@@ -7,7 +7,7 @@
 // as of a single bright sample. Needs the stream lit.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 #include "lib/luminance.glsl"
 
 const int TAPS = 2, STRIDE = 2;  // to each side, and pixels between them

@@ -7,7 +7,7 @@
 // Taps are written out: drivers for the CPU leave loops as loops.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/reflected.glsl"
+#include "film/denoise/surface.glsl"
 #include "lib/luminance.glsl"
 
 uniform int reach;         // distance between two taps, points of the lattice

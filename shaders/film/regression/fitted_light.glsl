@@ -3,6 +3,7 @@
 // Needs the streams lit, relief.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
+#include "film/denoise/surface.glsl"
 
 uniform vec2 scale;  // size of lit relative to the picture
 uniform int stride;  // pixels of lit between two points of the lattice
@@ -18,7 +19,7 @@ vec3 light_of(ivec2 place, vec3 normal) {
     return relief.rgb * clamp(relief.base + dot(relief.gradient, normal), DARKEST, BRIGHTEST);
 }
 
-vec3 fitted_light(Guide guide, ivec2 at) {
+vec3 fitted_light(Guide guide, uint surface, ivec2 at) {
     vec2 apart = float(stride) / scale;  // of two points, pixels of the picture
     Plane plane = plane_of(guide, at, max(apart.x, apart.y));
     vec2 place = ((vec2(at) + 0.5) * scale - 0.5) / float(stride);
@@ -33,6 +34,7 @@ vec3 fitted_light(Guide guide, ivec2 at) {
         // Without a pixel on this surface, the nearest ones on any are used: the background has no light of this kind.
         if (guide.nearness > 0.0 && lit.nearness <= 0.0) continue;
         float weight = near.x * near.y * (falling(unlike(plane, Guide(lit.normal, lit.nearness), offset)) + 1e-3);
+        if (surface_in(lit.variance) != surface) weight *= 1e-3;
         total += weight;
         sum += weight * light_of(there, guide.normal);
     }

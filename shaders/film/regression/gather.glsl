@@ -8,13 +8,14 @@ uniform int stride;  // pixels between two points of the lattice
 
 Plane plane;
 ivec2 middle, last;
-float total, square_total, around, first, second, known, unknown;
+float surface, total, square_total, around, first, second, known, unknown;
 Moments sum;
 
 void tap(int x, int y, float kernel) {
     ivec2 offset = ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
     Lit there = fetch_lit(place), found = fetch_light(place);
     float weight = place == wanted ? falling(apart_from(plane, Guide(there.normal, there.nearness), vec2(offset))) : 0.0;
+    weight *= same_surface(there.variance, surface);
     float value = dot(found.rgb, LUMINANCE);
     around += weight;
     first += weight * value;
@@ -42,6 +43,7 @@ Moments element(ivec2 at) {
     last = textureSize(in_lit_0, 0) - 1;
     middle = min(stride * at, last);
     Lit own = fetch_lit(middle);
+    surface = own.variance;
     plane = plane_near(Guide(own.normal, own.nearness), middle, 2.0);
     total = square_total = around = first = second = known = unknown = 0.0;
     sum = NO_MOMENTS;
@@ -53,5 +55,6 @@ Moments element(ivec2 at) {
     if (!(own.nearness > 0.0) || total <= 0.0) return NO_MOMENTS;
     first /= around;
     float single = unknown > 0.0 ? max(second / around - first * first, 0.0) : known / around;
-    return mean_of(sum, total, single * square_total / (total * total));
+    float variance = single * square_total / (total * total);
+    return mean_of(sum, total, with_surface(variance, surface_in(surface)));
 }

@@ -2,6 +2,7 @@
 // since what their normals do to their light is what it finds.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
+#include "film/denoise/surface.glsl"
 #include "lib/luminance.glsl"
 
 const float TURN_FALL = 2.0;    // half at a turn of 40 degrees

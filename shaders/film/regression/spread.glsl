@@ -19,6 +19,7 @@ void tap(int x, int y, float kernel) {
     float exponent = apart_from(plane, Guide(there.normal, there.nearness), vec2(offset));
     exponent += strict * abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range * (own_variance + there.variance) + least);
     float weight = place == wanted ? kernel * falling(exponent) : 0.0;
+    weight *= same_surface(there.variance, own_variance);
     total += weight;
     variance += weight * weight * there.variance;
     sum = with_weighted(sum, there, weight);
@@ -43,5 +44,5 @@ Moments element(ivec2 at) {
         tap(side, -1, 1.0);
         tap(side, 1, 1.0);
     }
-    return mean_of(sum, total, variance / (total * total));
+    return mean_of(sum, total, with_surface(variance / (total * total), surface_in(own_variance)));
 }
