@@ -108,6 +108,13 @@ def test_the_distance_from_a_converged_picture() -> None:
     other[:8] *= 1.5
     assert truth.relative(other) == pytest.approx(0.5 / np.sqrt(2)) and truth.flip(other) > 0.02
     assert truth.flip(truth.linear * 4) > truth.flip(other)  # exposed as the converged one
+    other[12, 3] = 0
+    assert truth.blemishes(other).holes == truth.blemishes(other).specks == 1 / 256
+
+
+def test_a_rise_is_over_the_best_before() -> None:
+    assert ladder.largest_rise([0.5, 0.25, 0.375, 0.125, 0.25, 0.0625]) == 0.125
+    assert ladder.largest_rise([0.5, 0.25, 0.25]) == 0 == ladder.largest_rise([0.5])
 
 
 def test_cases_are_timed_in_turn() -> None:

@@ -332,7 +332,10 @@ def test_bench_ladder(tmp_path: Path) -> None:
     assert looks[0][0] < 0 < ladder.FIRST <= looks[1][0] and looks[-1][2] == 1.0 and looks[-1][3] >= 1
     best = [min(look[1] for look in looks[:k]) for k in range(1, len(looks))]
     rise = max(0.0, *(look[1] - before for look, before in zip(looks[1:], best, strict=True)))
-    assert scene["rise"] == pytest.approx(rise, abs=1e-3) and scene["worse"] == (scene["rise"] > ladder.RISE)
+    assert scene["rise"] == pytest.approx(rise, abs=1e-3) and scene["worse"] == (
+        scene["rise"] > ladder.RISE or max(scene["spoilt"]) > ladder.SPOILT
+    )
+    assert all(0 <= share < 1 for look in looks for share in look[4:]) and len(looks[0]) == 6
     assert ladder.flip_at(looks, looks[1][0]) == looks[1][1]
 
 

@@ -15,6 +15,7 @@ import viewer
 from tests.texts import hold
 from viewer.cli import commands, compare, main, presets, rendering, report
 from viewer.cli.compare_page import page
+from viewer.film.error.blemishes import Blemishes
 from viewer.film.files.compare import Comparison
 from viewer.renderer.fallback_sky import FILLED, brightened
 from viewer.scene.animation import Animation, Track
@@ -342,6 +343,7 @@ def comparison(**given: Any) -> Comparison:
     shown = {name: np.full((2, 3, 3), k, np.uint8) for k, name in enumerate(("first", "second", "difference"))}
     known = {"names": ("a.png", "<b>.png"), "kind": "displayed", "size": (300, 200), "flip": 0.12345, "error": 1.5e-5}
     known |= {"largest": 0.25, "at": (7, 9), "share": 0.125, "tolerance": 0.01, "shown": shown}
+    known["blemishes"] = Blemishes(0.015, 0.0025, None)
     return Comparison(**{**known, **given})
 
 
@@ -349,11 +351,14 @@ def test_comparisons(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     said = []
     for installed in (True, False):
         monkeypatch.setattr("viewer.film.files.compare.has_flip", lambda installed=installed: installed)
-        for given in ({}, {"kind": "linear", "flip": None}, {"kind": "depth", "flip": None}):
+        for given in ({}, {"kind": "linear", "flip": None}, {"kind": "depth", "flip": None, "blemishes": None}):
             found = comparison(**given)
-            for figure, limit in (("flip", None), ("largest", 0.25), ("error", 1e-6), ("share", 0.1)):
+            limits = {"flip": None, "largest": 0.25, "error": 1e-6, "share": 0.1, "holes": 0.002}
+            if found.blemishes is None:
+                del limits["holes"]
+            for figure, limit in limits.items():
                 chosen = argparse.Namespace(figure=figure, limit=limit)
-                within = limit is None or getattr(found, figure) <= limit
+                within = limit is None or compare.figure(found, figure) <= limit
                 said += compare._lines(found, chosen, within)
             said.append(str(compare.data(found)))
     hold(HERE / "comparisons.txt", said, request.config)

@@ -44,9 +44,14 @@ def test_exit_codes(files, capsys):
         (("a.exr", "c.exr"), "c.exr: is 6 x 2 pixels, and a.exr 6 x 4"),
         (("a.exr", "none.exr"), "none.exr: no such file"),
         (("a.exr", "b.exr", "--limit", "-1"), "--limit '-1': expected a number from 0"),
-        (("a.exr", "b.exr", "--figure", "flop"), "--figure 'flop': expected flip, error, largest or share"),
+        (
+            ("a.exr", "b.exr", "--figure", "flop"),
+            "expected flip, error, largest, share, specks, holes or fringes",
+        ),
         (("a.exr", "b.exr", "--layer", "normal"), "a.exr: holds no layer 'normal' (its layers: depth)"),
         (("a.exr", "b.exr", "--layer", "depth", "--limit", "1"), "--figure flip: is of pictures, not of a layer"),
+        (("a.exr", "b.exr", "--layer", "depth", "--limit", "1", "--figure", "holes"), "--figure holes: is of pictures"),
+        (("a.exr", "b.exr", "--limit", "1", "--figure", "fringes"), "a.exr: holds no layer object or material"),
         (("a.exr", "b.exr", "-o", "report.png"), "report.png: the report is a page"),
         (("a.exr", "--render", "cornell -o x.png"), "--output: has no place in --render"),
         (("a.exr", "--render", "cornell --sze 8x8"), "option '--sze': unknown (did you mean '--size'?)"),
@@ -93,6 +98,29 @@ def test_renders(files, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "displayed" and told["pictures"][1] == f"render of {SMALL} --seed 1"
     run("diff", "a.exr", "--render", SMALL.replace("8x8", "6x4"), "--layer", "depth", "--quiet")
+    run("diff", "d.png", "--render", SMALL, "--figure", "fringes", "--limit", "0")  # its layers are rendered, too
+
+
+@pytest.mark.parametrize("ending", ["exr", "npz"])
+def test_blemishes(files, capsys, ending):
+    """The second picture's, as displayed; fringes beside edges of the first one's ids."""
+    picture, ids = np.full((6, 8, 3), 0.25, np.float32), np.zeros((6, 8), np.int32)
+    ids[:, 6:] = 1
+    save(f"d.{ending}", picture, {"object": ids, "material": 0 * ids})
+    picture[2, 1] = 0
+    picture[3, 6] = 0.5, 0.2, 0.2
+    picture[1, 3] = 0.5, 0.2, 0.2  # too far from the edge for a fringe
+    save("e.exr", picture)
+    run("diff", f"d.{ending}", "e.exr", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["specks"], told["holes"], told["fringes"]) == (3 / 48, 1 / 48, 1 / 48)
+    run("diff", "e.exr", f"d.{ending}", "--json")  # the other way round: what is missing is no blemish
+    told = json.loads(capsys.readouterr().out)
+    assert (told["specks"], told["holes"], told["fringes"]) == (0, 0, 1 / 48)
+    run("diff", f"d.{ending}", "e.exr", "--figure", "specks", "--limit", "0.07")
+    run("diff", f"d.{ending}", "e.exr", "--figure", "fringes", "--limit", "0.02", code=1)
+    said = capsys.readouterr().out
+    assert "holes               2.08% of the pixels" in said and "fringes: 0.02083, beyond the limit of 0.02" in said
 
 
 def test_a_moment_of_an_animation(files, capsys):

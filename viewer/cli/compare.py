@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from viewer.cli.progress import TerminalProgress
     from viewer.film.files.compare import ComparedPicture, Comparison
 
+OF_LAYERS = ("error", "largest", "share")  # figures that layers have, too
 NAMES = {
     "flip": "FLIP, mean",
     "error": "relative error",
     "largest": "largest difference",
     "share": "pixels that differ",
+    "specks": "specks",
+    "holes": "holes",
+    "fringes": "fringes",
 }
 
 
@@ -35,24 +39,23 @@ def split(text: str) -> list[str]:
 
 def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     """Whether the second picture is within the limit of the first; prints the figures."""
-    from viewer.film.files.compare import INSTALL, compare, has_flip, read
+    from viewer.film.files.compare import IDS, INSTALL, compare, has_flip, read
 
     pictures = len(arguments.pictures) + len(renders)
     if pictures != 2:
         what = f"{pictures} picture{'s' if pictures != 1 else ''}, and two are compared"
         raise ViewerError("diff", what, "such as raystream diff a.png b.png, or a.png --render 'cornell --spp 16'")
     for each in renders:
-        _check_render(each, arguments.layer)
+        _check_render(each, IDS if arguments.figure == "fringes" else (arguments.layer,))
     if arguments.output is not None:
         if not arguments.output.lower().endswith((".html", ".htm")) and not textfile.is_stream(arguments.output):
             raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
         textfile.check_path(arguments.output)
-    if arguments.limit is not None and arguments.figure == "flip":
-        if arguments.layer is not None:
-            raise ViewerError(
-                "--figure flip", "is of pictures, not of a layer", "take --figure error, largest or share"
-            )
-        if not has_flip():
+    if arguments.limit is not None:
+        if arguments.layer is not None and arguments.figure not in OF_LAYERS:
+            flag = f"--figure {arguments.figure}"
+            raise ViewerError(flag, "is of pictures, not of a layer", "take --figure error, largest or share")
+        if arguments.figure == "flip" and not has_flip():
             raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
     shown = [read(path, arguments.layer) for path in arguments.pictures]
     if renders:
@@ -62,7 +65,10 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             made = zip(arguments.render, renders, strict=True)
             shown += [_rendered(text, each, arguments, progress) for text, each in made]
     found = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
-    within = arguments.limit is None or getattr(found, arguments.figure) <= arguments.limit
+    value = figure(found, arguments.figure)
+    if arguments.limit is not None and value is None:
+        raise ViewerError(shown[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges")
+    within = arguments.limit is None or value is None or value <= arguments.limit
     if arguments.output is not None:
         from viewer.cli.compare_page import page
 
@@ -76,20 +82,34 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
 def data(found: Comparison) -> dict[str, Any]:
     """The figures as plain data, under the names of the options."""
     named = ("kind", "size", "flip", "error", "largest", "at", "share", "tolerance")
-    return {"pictures": found.names, **{name: getattr(found, name) for name in named}}
+    spots = {name: figure(found, name) for name in ("specks", "holes", "fringes")}
+    return {"pictures": found.names, **{name: getattr(found, name) for name in named}, **spots}
+
+
+def figure(found: Comparison, name: str) -> float | None:
+    """A figure by its name in `NAMES`; None where the pictures have none."""
+    return getattr(found if hasattr(found, name) else found.blemishes, name, None)
 
 
 def rows(found: Comparison) -> list[tuple[str, str]]:
     """The figures in words: (name, value)."""
     from viewer.film.files.compare import INSTALL, has_flip
 
+    layer = found.blemishes is None
     absent = "not of a layer" if has_flip() else f"flip-evaluator is not installed: {INSTALL}"
     return [
         (NAMES["flip"], absent if found.flip is None else f"{found.flip:.4g}"),
         (NAMES["error"], f"{found.error:.4g}"),
         (NAMES["largest"], f"{found.largest:.4g} at column {found.at[0]}, row {found.at[1]}"),
         (NAMES["share"], f"{found.share:.2%} by more than {found.tolerance:g}"),
+        *((NAMES[name], _share(figure(found, name), layer)) for name in ("specks", "holes", "fringes")),
     ]
+
+
+def _share(value: float | None, layer: bool) -> str:
+    if value is None:
+        return "not of a layer" if layer else "no layer of ids"
+    return f"{value:.2%} of the pixels"
 
 
 def _lines(found: Comparison, arguments: Namespace, within: bool) -> list[str]:
@@ -105,25 +125,23 @@ def _lines(found: Comparison, arguments: Namespace, within: bool) -> list[str]:
 def _verdict(found: Comparison, arguments: Namespace, within: bool) -> str:
     if arguments.limit is None:
         return ""
-    value = getattr(found, arguments.figure)
-    return (
-        f"{NAMES[arguments.figure]}: {value:.4g}, {'within' if within else 'beyond'} the limit of {arguments.limit:g}"
-    )
+    value = figure(found, arguments.figure)
+    side = "within" if within else "beyond"
+    return f"{NAMES[arguments.figure]}: {value:.4g}, {side} the limit of {arguments.limit:g}"
 
 
-def _check_render(arguments: Namespace, layer: str | None) -> None:
+def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
     if len(arguments.scenes) > 1:
         raise ViewerError("--render", f"names {len(arguments.scenes)} scenes", "one picture is compared")
     for name, option in OPTIONS.items():
         if option.filed and name in arguments.typed and getattr(arguments, name):
             raise ViewerError(option.flag, "has no place in --render", "the picture is compared, not written")
-    if layer is not None and layer not in arguments.layers:
-        arguments.layers = (*arguments.layers, layer)
+    arguments.layers = tuple(dict.fromkeys([*arguments.layers, *filter(None, layers)]))
 
 
 def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: TerminalProgress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
-    from viewer.film.files.compare import ComparedPicture
+    from viewer.film.files.compare import ComparedPicture, stacked_ids
     from viewer.film.layers import WORDS
     from viewer.options.table import check, keywords
     from viewer.renderer.renderer import Renderer
@@ -138,4 +156,4 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Termi
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
     pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]
-    return ComparedPicture(f"render of {text}", pixels, **typed)
+    return ComparedPicture(f"render of {text}", pixels, ids=stacked_ids(picture.layers), **typed)

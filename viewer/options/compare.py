@@ -45,10 +45,11 @@ COMPARE = of_command(
         "figure",
         values.read_word,
         "flip",
-        "the figure that --limit holds: mean FLIP, relative error, largest difference, or share of pixels that differ",
+        "the figure that --limit holds: mean FLIP, relative error, largest difference, or the share of pixels that"
+        " differ, or that are specks, holes or fringes where the first picture has none",
         Affects.NOTHING,
         "NAME",
-        choices=("flip", "error", "largest", "share"),
+        choices=("flip", "error", "largest", "share", "specks", "holes", "fringes"),
     ),
     Option(
         "tolerance",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.common import say
 from benchmarks.scenes import Absent, _cache, _file, shared
 from viewer import load
+from viewer.film.error.blemishes import Blemishes, blemishes
 from viewer.film.exposure import stops
 from viewer.film.files.compare import flip, relative_error
 from viewer.film.tonemap import srgb8
@@ -80,23 +81,23 @@ class Subject:
         return Renderer(self.scene, device=device, camera=self.camera, **given)
 
 
-def _kept(*parts: str) -> Callable[[], str]:
+def shared_file(*parts: str) -> Callable[[], str]:
     return lambda: str(_file(shared().joinpath("scenes", *parts)))
 
 
-def _built(name: str) -> Callable[[], str]:
+def built_in(name: str) -> Callable[[], str]:
     return lambda: name
 
 
 SUBJECTS = (
-    Subject("cornell", _built("cornell")),
-    Subject("hall", _built("hall")),
-    Subject("DamagedHelmet", _kept("models", "DamagedHelmet.glb")),
-    Subject("dragon_glass", _kept("models", "dragon_glass.glb")),
-    Subject("forest", _built("forest"), "inside"),
+    Subject("cornell", built_in("cornell")),
+    Subject("hall", built_in("hall")),
+    Subject("DamagedHelmet", shared_file("models", "DamagedHelmet.glb")),
+    Subject("dragon_glass", shared_file("models", "dragon_glass.glb")),
+    Subject("forest", built_in("forest"), "inside"),
     Subject("many_lights", many_lights),
-    Subject("ring", _built("ring")),
-    Subject("bunny", _kept("bunny.ply")),
+    Subject("ring", built_in("ring")),
+    Subject("bunny", shared_file("bunny.ply")),
 )
 
 
@@ -134,6 +135,10 @@ class Converged:
     def flip(self, linear: NDArray) -> float:
         """The mean FLIP of a picture of the same size."""
         return flip(self.shown(self.linear), self.shown(linear))
+
+    def blemishes(self, linear: NDArray) -> Blemishes:
+        """Specks and holes of a picture of the same size."""
+        return blemishes(self.shown(linear), self.shown(self.linear))
 
     def relative(self, linear: NDArray) -> float:
         """The root of the mean square of (picture - this) / max(this, a tenth of this one's mean), in luminance."""

@@ -1,8 +1,8 @@
 """Every picture from flight to rest: whether one is worse than the best before it.
 
 A camera flies along a path that ends where the scene's own camera stands; there the hand rests, and samples are added.
-Each picture that the window shows is compared with the converged one by FLIP, from the last one in motion on. See
-`eight` for scenes and FLIP.
+Each picture that the window shows is compared with the converged one by FLIP, specks and holes, from the last one in
+motion on. See `eight` for scenes and FLIP, `viewer.film.error.blemishes` for the others.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,13 @@ from benchmarks.viewing.readable import enlarged
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 
-ABOUT = "the window from flight to rest: FLIP of each picture shown, which is never to rise"
+ABOUT = "the window from flight to rest: FLIP, specks and holes of each picture shown, which are never to rise"
 
 SIZE, QUICK_SIZE = (960, 540), (96, 54)
 FLIGHT, REST = 4.0, 60.0  # seconds
 TURNED, AHEAD = 25.0, 0.02  # degrees of the head or around the target, and share of the scene's diagonal, at the start
 RISE = 0.01  # of FLIP, over the best picture before
+SPOILT = 0.0005  # of specks and of holes, as shares of the pixels
 FIRST = 0.2  # seconds at rest from which on pictures count, beside the last one in motion
 EACH = 1.08  # times as late as the last picture that was kept: the next one
 STEPS = (0.3, 0.7, 2.0, 5.0, 15.0, 60.0)  # seconds at rest of the pictures on the sheet
@@ -142,16 +144,26 @@ def aside(home: Camera, indoors: bool, diagonal: float, share: float) -> Camera:
 def judged(
     subject: Subject, size: tuple[int, int], shots: list[Shot], samples: int
 ) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
-    """FLIP of every picture, and a row of the sheet: in motion, at `STEPS`, converged."""
+    """FLIP, specks and holes of every picture, and a row of the sheet: in motion, at `STEPS`, converged."""
     truth = converged(subject, size, samples, denoise="oidn" if oidn_there() else "shader")
-    looks, best, worst = [], math.inf, 0.0
+    looks, figures = [], []
     for shot in shots:
-        found = truth.flip(enlarged(shot.linear, size))
-        worst, best = max(worst, found - best), min(best, found)
-        looks.append((round(shot.seconds, 3), round(found, 4), round(shot.scale, 3), shot.samples))
+        linear = enlarged(shot.linear, size)
+        spots = truth.blemishes(linear)
+        figures.append((truth.flip(linear), spots.specks, spots.holes))
+        flip, specks, holes = (round(figure, 5) for figure in figures[-1])
+        looks.append((round(shot.seconds, 3), flip, round(shot.scale, 3), shot.samples, specks, holes))
+    rise, *spoilt = (largest_rise(figure) for figure in zip(*figures, strict=True))
     chosen = [shots[0], *(max((s for s in shots if s.seconds <= t), key=lambda s: s.seconds) for t in STEPS)]
     row = [*(truth.shown(enlarged(shot.linear, size)) for shot in chosen), truth.shown(truth.linear)]
-    return {"looks": looks, "rise": worst, "worse": worst > RISE, "pictures": len(shots)}, row
+    worse = rise > RISE or max(spoilt) > SPOILT
+    return {"looks": looks, "rise": rise, "spoilt": spoilt, "worse": worse, "pictures": len(shots)}, row
+
+
+def largest_rise(figures: Sequence[float]) -> float:
+    """The most by which a figure is above the least before it; 0 where it never is."""
+    best = np.minimum.accumulate(figures)
+    return float((np.asarray(figures) - best).max())
 
 
 def flip_at(looks: list[Any], seconds: float) -> float:
@@ -165,12 +177,14 @@ def _table(data: dict[str, Any]) -> Table:
         looks = scene["looks"]
         at: list[float | None] = [flip_at(looks, seconds) for seconds in STEPS if seconds <= data["rest"]]
         at += [None] * (len(STEPS) - len(at))
-        rows.append((name, looks[0][1], *at, scene["rise"], scene["worse"]))
-    columns = ("scene", "FLIP in motion", *(f"{step:g} s" for step in STEPS), "largest rise", "worse than before")
+        spots = [100 * value for value in (*looks[-1][4:], *scene["spoilt"])]
+        rows.append((name, looks[0][1], *at, scene["rise"], *spots, scene["worse"]))
+    columns = ("scene", "FLIP in motion", *(f"{step:g} s" for step in STEPS), "largest rise")
+    columns += ("specks %, last", "holes %, last", "rise of specks %", "rise of holes %", "worse than before")
     note = (
         "A window of {} x {} on {}. ".format(*data["size"], data["display"])
         + f"Seconds since the hand rests. A rise: over the best picture before, from {FIRST:g} s on; more than "
-        f"{RISE:g} counts as worse. Load when it began: {data['load'][0]:.1f}."
+        f"{RISE:g}, or {SPOILT:.2%} of specks or holes, counts as worse. Load when it began: {data['load'][0]:.1f}."
     )
     return Table("from flight to rest", columns, rows, note)
 

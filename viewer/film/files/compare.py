@@ -1,4 +1,4 @@
-"""Differences between two pictures: FLIP, relative error, largest difference, and the share of differing pixels.
+"""Differences between two pictures: FLIP, relative error, largest difference, shares of differing pixels and blemishes.
 
 Two linear pictures are compared as radiance. If one has 8 or 16 bits for display, the other is displayed as well, and
 sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating Images",
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.film.error.blemishes import Blemishes, blemishes
 from viewer.film.exposure import AUTO, stops
 from viewer.film.files import image
 from viewer.film.layers import LAYERS, RGB, channels
@@ -33,7 +34,7 @@ from viewer.scene.light import LUMINANCE
 
 DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relative difference
 TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different
-FIGURES = ("flip", "error", "largest", "share")
+IDS = ("object", "material")  # layers whose edges fringes lie beside
 ZIP = b"PK\x03\x04"
 # Of flip-evaluator, see pyproject.toml.
 INSTALL = "pip install 'raystream[diff]'" if sys.version_info < (3, 14) else "Python 3.14 has no wheel of it"
@@ -45,7 +46,7 @@ class ComparedPicture:
     values of 0 to 1; for a layer (H, W) or (H, W, 3) in its own unit.
 
     exposure, tonemap : of its display; for a displayed one from its file; None: those of the other picture, or else
-    Raystream's defaults. layers : the layer names of its file.
+    Raystream's defaults. ids : (H, W, K), its layers of `IDS`; None without one.
     """
 
     name: str
@@ -53,7 +54,7 @@ class ComparedPicture:
     displayed: bool = False
     exposure: float | str | None = None
     tonemap: str | None = None
-    layers: tuple[str, ...] = ()
+    ids: NDArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,7 @@ class Comparison:
     error   : relative: root of the mean square of (second - first) / max(first, a tenth of its mean), in luminance.
     largest : difference of a component; ``at`` the column and row of the first pixel that has it.
     share   : of pixels with a component that differs by more than ``tolerance``.
+    blemishes : of the second picture as it is displayed, the first one being converged; None of a layer.
     shown   : both pictures and their difference as 8-bit sRGB, (H, W, 3) each; of FLIP's errors, or without it of the
               largest difference in each pixel.
     """
@@ -78,6 +80,7 @@ class Comparison:
     at: tuple[int, int]
     share: float
     tolerance: float
+    blemishes: Blemishes | None
     shown: Mapping[str, NDArray[np.uint8]] = field(repr=False)
 
 
@@ -116,6 +119,7 @@ def compare(
         raise ViewerError(second.name, f"layer {layer} has another number of components than that of {first.name}")
     displayed = first.displayed or second.displayed
     flip_errors: NDArray | None = None
+    spots: Blemishes | None = None
     one: NDArray
     other: NDArray
     if layer is not None:
@@ -125,6 +129,7 @@ def compare(
     else:
         codes = _displayed(first, second)
         looks = [each.astype(np.float32) / np.float32(255) for each in codes]
+        spots = blemishes(looks[1], looks[0], first.ids if first.ids is not None else second.ids)
         if displayed:  # of 16 bits all stay
             made = zip((first, second), looks, strict=True)
             one, other = (each.pixels if each.displayed else look for each, look in made)
@@ -147,6 +152,7 @@ def compare(
         (column, row),
         float((apart > tolerance).mean()),
         tolerance,
+        spots,
         {**shown, "difference": _heat(apart > 0 if errors is None else errors)},
     )
 
@@ -156,6 +162,12 @@ def relative_error(first: ArrayLike, second: ArrayLike) -> float:
     pictures (H, W, 3); infinite where the first is black and the second is not."""
     one, other = (np.asarray(each, np.float64) @ LUMINANCE for each in (first, second))
     return _relative(one, other)
+
+
+def stacked_ids(layers: Mapping[str, NDArray]) -> NDArray | None:
+    """(H, W, K) of those layers that are in `IDS`; None where none is."""
+    ids = [layers[name] for name in IDS if name in layers]
+    return np.stack(ids, axis=-1) if ids else None
 
 
 def has_flip() -> bool:
@@ -274,7 +286,9 @@ def _read_exr(name: str, layer: str | None) -> ComparedPicture:
     held = image.exr_header(name).channels
     if layer is None:
         _, found = image.read_exr(name, RGB)
-        return _finite(ComparedPicture(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
+        pixels = np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)
+        ids = [each for each in IDS if each in held]
+        return _finite(ComparedPicture(name, pixels, ids=stacked_ids(image.read_exr(name, ids)[1]) if ids else None))
     names = channels(layer)
     if not set(names) <= held.keys():
         raise _missing(name, layer, [each for each in LAYERS if held.keys() >= set(channels(each))])
@@ -292,6 +306,7 @@ def _read_npz(name: str, data: bytes, layer: str | None) -> ComparedPicture:
             if layer is not None and layer not in known:
                 raise _missing(name, layer, known)
             values = file[layer or "linear"]
+            ids = stacked_ids({each: file[each] for each in known if each in IDS})
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ViewerError(name, f"cannot be read: {error}", "the file is damaged") from None
     if values.dtype.kind not in "fiu" or values.ndim not in (2, 3) or not values.size:
@@ -299,5 +314,5 @@ def _read_npz(name: str, data: bytes, layer: str | None) -> ComparedPicture:
     if layer is None:
         if values.ndim != 3 or values.shape[2] != 3:
             raise ViewerError(name, f"'linear' has shape {values.shape}", "expected (H, W, 3)")
-        return _finite(ComparedPicture(name, values.astype(np.float32)))
+        return _finite(ComparedPicture(name, values.astype(np.float32), ids=ids))
     return ComparedPicture(name, values)

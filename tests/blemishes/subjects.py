@@ -1,0 +1,54 @@
+"""Six scenes that are hard to reconstruct, and their converged pictures, 8-bit PNG with their exposure.
+
+``python tests/blemishes/subjects.py [NAME ...]``, with the project and its ``tools`` on the path, renders the pictures
+again: path traced at default settings without a denoiser, under a seed of their own, a quarter of an hour in all.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks.noise.eight import SEED, SUBJECTS, Subject, built_in, shared_file
+
+from viewer.film.files.compare import ComparedPicture, read
+
+SIZE = (240, 135)
+FOLDER = Path(__file__).with_name("converged")
+SAMPLES = {"hall": 512, "bunny": 512, "ToyCar": 512, "glass_ball": 4096, "ring": 512, "many_lights": 512}
+_MORE = (
+    Subject("ToyCar", shared_file("models", "ToyCar.glb")),
+    Subject("glass_ball", built_in("glass_ball")),
+)
+SCENES = {subject.name: subject for subject in (*SUBJECTS, *_MORE) if subject.name in SAMPLES}
+
+
+def bound(samples: int, denoiser: str) -> float:
+    """The most specks of a picture that is shown, and the most holes, as a share of its pixels."""
+    if samples < 2:
+        return 1.0
+    few = samples < 8
+    return (0.002 if few else 0.001) if denoiser == "oidn" else (0.006 if few else 0.002)
+
+
+def converged(name: str) -> ComparedPicture:
+    """A scene's converged picture, as it is displayed."""
+    return read(picture_file(name))
+
+
+def picture_file(name: str) -> Path:
+    """The PNG of a converged picture."""
+    return FOLDER / f"{name}.png"
+
+
+def main(names: list[str]) -> None:
+    """Render the converged pictures of those scenes; none: of all."""
+    for name in names or SCENES:
+        renderer = SCENES[name].renderer(seed=SEED)
+        renderer.render(SIZE, SAMPLES[name]).save(picture_file(name))
+        renderer.release()
+        print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,73 @@
+"""Denoised pictures of few samples have few specks and holes, and more samples never look worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from subjects import SCENES, SIZE, bound, converged
+
+from viewer.denoise import oidn
+from viewer.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
+from viewer.renderer.renderer import Renderer
+
+RISE = 0.01  # of FLIP over that of fewer samples
+FEW, MORE = (1, 2, 4, 8), (16, 32)  # samples
+IDS = "object,material"
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def rendering(request: pytest.FixtureRequest, shared_scenes: Path) -> Iterator[tuple[str, Renderer, NDArray | None]]:
+    """A scene's name, its renderer, and the ids of its surfaces, (H, W, K)."""
+    name = request.param
+    renderer = SCENES[name].renderer(seed=1)  # that of the converged pictures is another
+    yield name, renderer, stacked_ids(renderer.render(SIZE, 1, layers=IDS).layers)
+    renderer.release()
+
+
+@pytest.mark.filterwarnings("ignore:the scene has no lights")
+@pytest.mark.parametrize("counts", [FEW, pytest.param(MORE, marks=pytest.mark.slow)], ids=["few", "more"])
+@pytest.mark.parametrize("denoiser", ["shader", "oidn"])
+def test_pictures_of_files(rendering, denoiser, counts):
+    """Bounds of specks and holes hold from 2 samples on. Fringes are in the table, and have no bound."""
+    if denoiser == "oidn":
+        pytest.importorskip(oidn.PACKAGE)
+    name, renderer, ids = rendering
+    renderer.update(denoise=denoiser)
+    lines, best, wrong = [], math.inf, []
+    for samples in counts:
+        linear = renderer.render(SIZE, samples).linear
+        figures = compare(converged(name), ComparedPicture(name, linear, ids=ids))
+        lines.append(line(samples, figures))
+        wrong += [f"{samples} samples: {fault}" for fault in faults(figures, bound(samples, denoiser), best)]
+        best = min(best, figures.flip or 0.0)
+    print(f"{name}, {denoiser}", *lines, sep="\n")
+    assert not wrong, "\n".join(wrong)
+
+
+def line(samples: int, figures: Comparison) -> str:
+    """The figures of a picture."""
+    spots = figures.blemishes
+    assert spots is not None
+    shares = f"specks {spots.specks:.2%}, holes {spots.holes:.2%}, fringes {spots.fringes or 0:.2%}"
+    return f"{samples:3} samples: {shares}, FLIP {figures.flip or math.nan:.4f}, relative error {figures.error:.3f}"
+
+
+def faults(figures: Comparison, most: float, best: float) -> list[str]:
+    """What is beyond the bounds. most : share of specks, and of holes; best : FLIP of fewer samples."""
+    spots, flip = figures.blemishes, figures.flip or 0.0
+    assert spots is not None
+    shares = {"specks": spots.specks, "holes": spots.holes}
+    beyond = [f"{share:.2%} {kind}, bound {most:.2%}" for kind, share in shares.items() if share > most]
+    return beyond + ([f"FLIP {flip:.4f} after {best:.4f}"] if flip > best + RISE else [])
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_converged_pictures_are_of_their_size(name):
+    picture = converged(name)
+    assert picture.pixels.shape == (SIZE[1], SIZE[0], 3) and picture.displayed and picture.exposure is not None
+    assert np.ptp(picture.pixels) > 0.5
