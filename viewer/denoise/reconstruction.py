@@ -1,33 +1,47 @@
-"""The light of least error of a film, for the window at rest and for files: wavelets keep what is sharp, and leave
-noise; a regression leaves hardly any, and misses what neither place nor normal tells. Each pixel gets of both what the
-other lacks.
+"""The light of least error of a film, of any number of samples.
+
+Light and texture are parted (demodulation). A regression over wide windows takes nearly all noise, and misses what
+neither place nor normal tells; of what it has missed an a-trous transform keeps, level by level, as much as is beyond
+the noise (wavelet shrinkage: Donoho and Johnstone 1994). The noise of a pixel is its own as far as it has samples
+enough, and that of the surface around else. What stands out of the pixels around is bounded by their order statistics
+until samples confirm it. Of one sample, whose noise is not known, the regression alone counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from viewer.denoise.filter import Wavelets
-from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import FittedLight, Regression
+from viewer.denoise.irradiance_cache import cache_sources
+from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, RELIEF, RESIDUAL
+from viewer.denoise.regression import Regression
+from viewer.denoise.reprojection import INPUTS, RECALLED
 from viewer.denoise.view import MAPPED, Views
+from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import NamedStreams, Stream
 
+REACHES = 1, 2, 4  # pixels between the taps of each level
+LIGHT: Declared = {"lit": ({"film": FILM, "features": FEATURES}, LIT)}
 PASSES: Declared = {
-    "fitted": ({"lit": LIT, "relief": RELIEF}, IRRADIANCE),
-    "blend": ({"lit": LIT, "light": IRRADIANCE, "fitted": IRRADIANCE}, IRRADIANCE),
+    "noise": ({"lit": LIT}, LIT),
+    "residual": ({"lit": LIT, "relief": RELIEF}, RESIDUAL),
+    "shrink": ({"lit": LIT, "residual": RESIDUAL}, RESIDUAL),
+    "bounded": ({"lit": LIT, "residual": RESIDUAL}, IRRADIANCE),
 }
 
 
-def blend_sources() -> Iterator[tuple[str, Source]]:
-    """Every pass, by name."""
-    yield from pass_sources("film/regression", PASSES)
-    for name, source in pass_sources("film/regression", PASSES, MAPPED):
-        yield f"{name}, of another projection", source
+def reconstruction_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name, those of `viewer.denoise.reprojection` too."""
+    reprojection: Declared = {"reproject": (INPUTS, HISTORY)}
+    for features, form in ((), ""), (MAPPED, ", of another projection"):
+        for folder, passes in ("film/denoise", {**LIGHT, **reprojection}), ("film/reconstruct", PASSES):
+            yield from ((f"{name}{form}", source) for name, source in pass_sources(folder, passes, features))
+    yield from pass_sources("film/denoise", {"recall": (RECALLED, HISTORY)})
+    yield from cache_sources()
 
 
 class Reconstruction:
@@ -35,40 +49,54 @@ class Reconstruction:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.wavelets, self.regression = Wavelets(device), Regression(device)
-        self._passes = PassSet(device, "film/regression", PASSES)
+        self.regression = Regression(device)
+        self._demodulation = PassSet(device, "film/denoise", LIGHT)
+        self._passes = PassSet(device, "film/reconstruct", PASSES)
         self._streams, self._views = NamedStreams(device), Views(device)
 
     def prepare(self) -> None:
-        """Compile the passes for films of few samples. Raises ShaderError."""
-        self.wavelets.prepare()
+        """Compile the passes for films of one sample in motion. Raises ShaderError."""
+        self._demodulation.prepare("lit")
         self.regression.prepare()
+
+    def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
+        """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
+        view, lit = self._views.of(camera, film.size), self._streams.get("lit", LIT, film.size)
+        inputs = {"film": film.blocks[0].stream, "features": features.blocks[0].stream, **view.streams}
+        self._demodulation.draw("lit", inputs, lit, view.features, **view.uniforms, efficiency=film.efficiency)
+        return lit
 
     def light(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
         """The light of least error, pass by pass: a stream of `IRRADIANCE`, which holds until the next call.
 
-        lit : `LIT`, of ``samples`` of a pixel, see `Wavelets.demodulate`.
+        lit : `LIT`, of ``samples`` of a pixel, see `demodulate`.
         """
+        size, view = lit.size, self._views.of(camera, lit.size)
+        drawn = {**view.uniforms, "scale": (1.0, 1.0)}
+        if samples > 1:
+            rough, lit = lit, self._streams.get("steady", LIT, size)
+            inputs = {"lit": rough, **view.streams}
+            self._passes.draw("noise", inputs, lit, view.features, **view.uniforms, samples=float(samples))
+            yield
         fitted = yield from self.regression.fit(lit, lit, camera)
         yield
-        smooth = yield from self.wavelets.filter(lit, camera, samples)
-        blended = self.blend(fitted, smooth, camera, samples)
+        residual = self._streams.get("residual", RESIDUAL, size)
+        inputs = {"lit": lit, "relief": fitted.relief, **view.streams}
+        self._passes.draw("residual", inputs, residual, view.features, **drawn, stride=fitted.stride)
         yield
-        return blended
-
-    def blend(self, fitted: FittedLight, smooth: Stream, camera: Camera, samples: int) -> Stream:
-        """Both of ``samples`` of a pixel, a stream of `IRRADIANCE`, likewise. fitted : by regression; smooth :
-        `IRRADIANCE` by wavelets, with its variance."""
-        lit, size = fitted.lit, smooth.size
-        view = self._views.of(camera, size)
-        there, blended = (self._streams.get(name, IRRADIANCE, size) for name in ("fitted", "blended"))
-        inputs, form, seen = {"lit": lit, "relief": fitted.relief, **view.streams}, view.features, view.uniforms
-        self._passes.draw("fitted", inputs, there, form, **seen, scale=(1.0, 1.0), stride=fitted.stride)
-        inputs = {"lit": lit, "light": smooth, "fitted": there, **view.streams}
-        self._passes.draw("blend", inputs, blended, form, **seen, samples=float(samples))
-        return blended
+        for level, reach in enumerate(REACHES if samples > 1 else ()):
+            target = self._streams.get(("even", "odd")[level % 2], RESIDUAL, size)
+            values = {"reach": reach, "last_level": float(reach == REACHES[-1])}
+            inputs = {"lit": lit, "residual": residual, **view.streams}
+            self._passes.draw("shrink", inputs, target, view.features, **view.uniforms, **values)
+            residual = target
+            yield
+        bounded = self._streams.get("bounded", IRRADIANCE, size)
+        inputs = {"lit": lit, "residual": residual, **view.streams}
+        self._passes.draw("bounded", inputs, bounded, view.features, **view.uniforms)
+        return bounded
 
     def release(self) -> None:
         """Free the streams."""
-        for each in (self.wavelets, self.regression, self._streams, self._views):
-            each.release()
+        for part in (self.regression, self._streams, self._views):
+            part.release()

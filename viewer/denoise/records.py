@@ -12,16 +12,19 @@ _GUIDE = (
 )
 _LIGHT = (
     Field("rgb", "vec3", "linear sRGB", about="mean of the samples, divided by what the pixel reflects"),
-    Field("variance", "float", about="of its luminance; below 0: not known"),
+    Field(
+        "variance",
+        "float",
+        about="of its luminance, below 0: not known; in its low bits the surface, see surface.glsl",
+    ),
 )
 IRRADIANCE = Record("Irradiance", *_LIGHT)
 LIT = Record("Lit", *_GUIDE, *_LIGHT)  # light, and the surface that it is seen on
-POOLED = Record(  # begins as an `IRRADIANCE`
-    "Pooled",
-    *_LIGHT,
-    *_GUIDE,
-    Field("value", "float", about="mean luminance of the pixels around"),
-    Field("single", "float", about="variance of the luminance of one of them, as far as it is noise"),
+RESIDUAL = Record(
+    "Residual",
+    Field("rgb", "vec3", "linear sRGB", about="what the light so far lacks, and noise"),
+    Field("variance", "float", about="of its luminance; below 0: not known"),
+    Field("light", "vec3", "linear sRGB", about="so far"),
 )
 
 MOMENTS = Record(  # of the pixels around: means, and of the luminance's mean the variance

@@ -22,7 +22,7 @@ from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers, sorts_light
 from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.sampling.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
+from viewer.renderer.sampling.denoising import check_denoiser, denoised, feature_samples, features_of
 from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
@@ -173,7 +173,7 @@ def _features(
     film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None:
         return None
-    few, each = min(session.samples, MOST_FEATURES), None
+    few, each = feature_samples(session.samples), None
     if layers or placed.sampled:
         samples = session.samples if layers else few
         if placed.sampled:

@@ -1,17 +1,21 @@
-// A level of an a-trous transform (Dammertz et al. 2010) of what a regression has missed: the mean of the pixels around, and
-// of the difference from it as much as is beyond its noise (N. Wiener's filter, 1949; D. Donoho and I. Johnstone 1994),
-// which is added to the light. Needs the streams lit (for its surfaces), residual.
-#include "film/regression/near.glsl"
+// A level of an a-trous transform of what a regression has missed (Dammertz et al. 2010): its mean over the pixels around
+// that are alike, by the kernel (1, 4, 6, 4, 1) squared; and of what the pixel is off that mean as much as the pixels
+// around are off it beyond their noise (N. Wiener 1949; D. Donoho and I. Johnstone, "Ideal Spatial Adaptation by Wavelet
+// Shrinkage", 1994), which is added to the light. Needs the streams lit (for its surfaces), residual.
+#include "film/denoise/view.glsl"
+#include "film/denoise/alike.glsl"
+#include "film/denoise/surface.glsl"
+#include "lib/luminance.glsl"
 
-uniform int reach;    // pixels between two taps
-uniform float last_level;  // 1: of the mean, too, as much as is beyond its noise
+uniform int reach;         // pixels between two taps
+uniform float last_level;  // 1: of the mean, too, as much is added as is beyond its noise
 
-const float DOUBT = 1.5;  // times the noise: more is light, since a variance of few pixels varies itself
+const float DOUBT = 2.0;  // times the noise: a variance varies itself
 
-Plane plane, wide;
-uint surface;
+Plane plane;
+float surface;
 ivec2 middle, last;
-float total, squares, variance, second, near_total, near_variance, near_second;
+float total, squares, variance, second;
 vec3 first;
 
 void tap(int x, int y, float kernel) {
@@ -19,19 +23,17 @@ void tap(int x, int y, float kernel) {
     Lit there = fetch_lit(place);
     Residual residual = fetch_residual(place);
     float weight = kernel * falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset)));
-    float near = falling(apart_from(wide, Guide(there.normal, there.nearness), vec2(offset)));
-    if (place != wanted || surface_in(there.variance) != surface) weight = near = 0.0;
-    float difference = dot(residual.rgb, LUMINANCE);
+    weight *= same_surface(there.variance, surface);
+    if (place != wanted) weight = 0.0;
+    float luminance = dot(residual.rgb, LUMINANCE);
     total += weight;
     squares += weight * weight * residual.variance;
     variance += weight * residual.variance;
     first += weight * residual.rgb;
-    second += weight * difference * difference;
-    near_total += near;
-    near_variance += near * residual.variance;
-    near_second += near * difference * difference;
+    second += weight * luminance * luminance;
 }
 
+// Written out: drivers for the CPU leave loops as loops.
 void row(int y, float kernel) {
     tap(-2, y, kernel);
     tap(-1, y, 4.0 * kernel);
@@ -40,20 +42,21 @@ void row(int y, float kernel) {
     tap(2, y, kernel);
 }
 
+// The share of a squared value that is beyond its noise: 1 of one that no float32 holds, 0 of what is no number.
 float beyond(float square, float noise) {
-    return square > noise ? 1.0 - noise / square : 0.0;
+    return square > DOUBT * noise ? 1.0 - DOUBT * noise / square : 0.0;
 }
 
 Residual element(ivec2 at) {
     Lit own = fetch_lit(at);
     Residual here = fetch_residual(at);
-    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, 0.0);
+    // One sample does not tell what of it is noise.
+    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light);
     plane = plane_of(Guide(own.normal, own.nearness), at, float(reach));
-    wide = plane_near(Guide(own.normal, own.nearness), at, float(reach));
+    surface = own.variance;
     middle = at;
-    surface = surface_in(own.variance);
     last = textureSize(in_lit_0, 0) - 1;
-    total = squares = variance = second = near_total = near_variance = near_second = 0.0;
+    total = squares = variance = second = 0.0;
     first = vec3(0.0);
     row(-2, 1.0);
     row(-1, 4.0);
@@ -62,15 +65,9 @@ Residual element(ivec2 at) {
     row(2, 1.0);
     first /= total;
     squares /= total * total;
-    variance /= total;
     float mean = dot(first, LUMINANCE), spread = max(second / total - mean * mean, 0.0);
-    float high = beyond(spread, DOUBT * max(max(variance, here.variance) - squares, 0.0));
-    vec3 light = here.light + high * (here.rgb - first);
-    float left = here.left + high * high * max(here.variance - squares, 0.0);
-    if (last_level > 0.0) {
-        float low = beyond(mean * mean, DOUBT * squares);
-        light += low * first;
-        left += low * low * squares;
-    }
-    return Residual(first, squares, light, left);
+    float noise = max(max(variance / total, here.variance) - squares, 0.0);
+    vec3 light = here.light + beyond(spread, noise) * (here.rgb - first);
+    if (last_level > 0.0) light += beyond(mean * mean, squares) * first;
+    return Residual(first, squares, light);
 }

@@ -10,9 +10,8 @@ import numpy as np
 from viewer.accel.triangles import TESTS
 from viewer.cli.shader_check import machines
 from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
-from viewer.denoise.filter import wavelet_sources
 from viewer.denoise.irradiance_cache import cache_point_sources
-from viewer.denoise.reconstruction import blend_sources
+from viewer.denoise.reconstruction import reconstruction_sources
 from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import pixels_source
@@ -124,9 +123,9 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: error", error_source()
     yield "film: half", half_source()
     yield "film: pixels", pixels_source()
-    for name, source in wavelet_sources():
+    for name, source in reconstruction_sources():
         yield f"denoiser: {name}", source
-    for name, source in (*regression_sources(), *upsampling_sources(), *blend_sources()):
+    for name, source in (*regression_sources(), *upsampling_sources()):
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

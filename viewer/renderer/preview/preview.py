@@ -24,17 +24,16 @@ from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import (
-    FEW,
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
     LEAST_DRAWN,
     LIGHT,
     LIGHT_OF_DRAWN,
-    MOST_FEATURES,
     MOST_TOGETHER,
     ScheduledFrame,
     Scheduler,
+    feature_samples,
 )
 from viewer.renderer.sampling.denoising import denoised
 from viewer.renderer.sampling.frame_plan import Event, PlanProgress
@@ -187,7 +186,7 @@ class Preview:
     def _fill_gbuffer(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
         """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
         a frame that is queued are rasterised later."""
-        yield from self._cast_features("own", min(job.frame.samples, MOST_FEATURES), job)
+        yield from self._cast_features("own", feature_samples(job.frame.samples, not job.frame.preview), job)
         if size == film.size:
             return self._held["own"]
         finer = self._held["finer"]
@@ -267,7 +266,7 @@ class Preview:
 
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, camera)
-        lit = reconstruction.wavelets.demodulate(film, own, camera)
+        lit = reconstruction.demodulate(film, own, camera)
         yield None
         surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
         posed.keep(scene)
@@ -277,7 +276,7 @@ class Preview:
                 history.forget()
         blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
-        if in_motion or film.samples < FEW:
+        if in_motion or features.size != film.size:
             fitted = yield from reconstruction.regression.fit(lit, blended if in_motion else lit, camera)
             yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)

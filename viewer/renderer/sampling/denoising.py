@@ -24,7 +24,9 @@ from viewer.stream.jobs import returned
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 # Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
 TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
-MOST_FEATURES = 64  # samples whose features are worth their time
+# Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so, however
+# clean the light is, and camera rays are cheap beside paths.
+LEAST_FEATURES, MOST_FEATURES = 8, 64
 
 
 def check_denoiser(settings: Settings, progressive: bool = True) -> None:
@@ -52,6 +54,11 @@ def denoiser_of(settings: Settings, quality: str | None) -> str:
     if oidn.installed():
         return "oidn"
     return "shader" if settings.picture_program.demodulates else "none"
+
+
+def feature_samples(samples: int) -> int:
+    """Camera rays of a pixel whose features guide the denoiser of a picture of ``samples``."""
+    return min(max(samples, LEAST_FEATURES), MOST_FEATURES)
 
 
 @contextmanager
@@ -100,7 +107,7 @@ def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: s
             film.error()  # by which its efficiency is known
             reconstruction, upsampling = Reconstruction(device), Upsampling(device)
             try:
-                lit = reconstruction.wavelets.demodulate(film, features, renderer.camera)
+                lit = reconstruction.demodulate(film, features, renderer.camera)
                 light = returned(reconstruction.light(lit, renderer.camera, film.samples))
                 shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
                 return shown.fields(("rgb",))["rgb"].copy()
@@ -136,7 +143,7 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser
             with renderer.device.current():
                 weight = film.film().mean()
         else:
-            with features_of(renderer, size, min(samples, MOST_FEATURES), white=True) as features:
+            with features_of(renderer, size, feature_samples(samples), white=True) as features:
                 weight = denoised(renderer, film, features, how)
     finally:
         with renderer.device.current():

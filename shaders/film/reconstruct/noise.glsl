@@ -1,0 +1,32 @@
+// A pixel's light with a steadier variance. Few samples tell it badly, and two that agree tell nothing: it is moderated by
+// the mean variance of the pixels around that are alike, which counts as PRIOR samples (an inverse chi-squared prior;
+// G. Smyth, "Linear Models and Empirical Bayes Methods", 2004). A mean, since light of few samples is mostly dark, and
+// rarely bright. Needs the stream lit.
+#include "film/regression/near.glsl"
+
+uniform float samples;  // of each pixel
+
+const int TAPS = 2, STRIDE = 2;  // to each side, and pixels between them
+const float PRIOR = 8.0;
+
+Lit element(ivec2 at) {
+    Lit own = fetch_lit(at);
+    if (!(own.nearness > 0.0) || own.variance < 0.0) return own;
+    ivec2 last = textureSize(in_lit_0, 0) - 1;
+    Plane plane = plane_near(Guide(own.normal, own.nearness), at, float(STRIDE));
+    float total = 1.0, sum = own.variance;
+    for (int y = -TAPS; y <= TAPS; ++y) {
+        for (int x = -TAPS; x <= TAPS; ++x) {
+            ivec2 offset = STRIDE * ivec2(x, y), wanted = at + offset, place = clamp(wanted, ivec2(0), last);
+            Lit there = fetch_lit(place);
+            float weight = falling(apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)));
+            weight *= same_surface(there.variance, own.variance);
+            if (place != wanted || offset == ivec2(0)) weight = 0.0;
+            total += weight;
+            sum += weight * max(there.variance, 0.0);
+        }
+    }
+    float variance = (PRIOR * sum / total + (samples - 1.0) * own.variance) / (PRIOR + samples - 1.0);
+    own.variance = with_surface(variance, surface_in(own.variance));
+    return own;
+}
