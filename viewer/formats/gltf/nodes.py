@@ -159,16 +159,15 @@ def _local(nodes: JsonObjects, order: list[int], warnings: list[str]) -> tuple[M
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
         node = nodes[number]
-        data = node.data
-        if "matrix" in data:
+        if "matrix" in node:
             given.append(place)
             matrices.append(node.numbers("matrix", 16))
             continue
-        if "translation" in data:
+        if "translation" in node:
             translation[place] = node.numbers("translation", 3)
-        if "rotation" in data:
+        if "rotation" in node:
             rotation[place] = node.numbers("rotation", 4)
-        if "scale" in data:
+        if "scale" in node:
             scale[place] = node.numbers("scale", 3)
     unturned = int(np.count_nonzero(~rotation.any(axis=1)))
     if unturned:

@@ -16,12 +16,14 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.formats.files import Budget, read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.coordinates import material_sets
 from viewer.formats.gltf.decoders import DECODERS, decoder
 from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.instances import Placed, read_instances
 from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
 from viewer.formats.gltf.lights import read_lights
 from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
+from viewer.formats.gltf.meshes import NAME as VARIANTS
 from viewer.formats.gltf.meshes import Meshes, read_variants
 from viewer.formats.gltf.motion.animations import animated_weights, read_animations
 from viewer.formats.gltf.motion.deformers import Deformers
@@ -55,7 +57,6 @@ APPLIED = frozenset(
 # Extensions that may be required though not supported: geometry is right without them.
 KEPT = frozenset(
     {
-        "KHR_materials_pbrSpecularGlossiness",
         "KHR_xmp",
         "KHR_xmp_json_ld",
         "EXT_lights_image_based",
@@ -94,8 +95,10 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     accessors = Accessors(document, path, binary, budget)
     animated = Animated(document)
     textures = GltfTextures(document, accessors, path, lenient, max_texture, animated.textures(document))
-    materials = read_materials(document, warnings, textures, animated.numbers("materials"))
-    sets = textures.coordinates()
+    sets = material_sets(document, VARIANTS)
+    materials = read_materials(
+        document, warnings, lambda number: textures.of_material(sets[number]), animated.numbers("materials")
+    )
     warnings.extend(textures.warnings())
     variants = read_variants(document)
     nodes = scene_nodes(document, warnings, animated.hidden)
