@@ -120,9 +120,8 @@ def decode_data_uri(uri: str, where: str) -> bytes:
         return unquote_to_bytes(body)
     try:
         digits = (unquote_to_bytes(body) if "%" in body else body.encode("ascii")).translate(None, b"\t\n\f\r ")
-        if len(digits) % 4:
-            digits += b"=" * (4 - len(digits) % 4)
-        return base64.b64decode(digits, validate=True)
+        digits = digits.rstrip(b"=")
+        return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise ViewerError(where, f"data URI is not valid base64: {error}", "the file is damaged") from None
 

@@ -20,6 +20,7 @@ from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.coordinates import Sets
 from viewer.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
 from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.omissions import Omissions
 from viewer.formats.image.images import decode, header
 from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory
 from viewer.scene.material import Material
@@ -81,9 +82,9 @@ class GltfTextures:
         self._images: dict[int, Image | ViewerError] = {}
         self._changed: dict[tuple[int, str], Image] = {}
 
-    def of_material(self, sets: Sets) -> MaterialTextures:
+    def of_material(self, sets: Sets, omissions: Omissions) -> MaterialTextures:
         """The textures as a material has them whose meshes have these sets of texture coordinates."""
-        return MaterialTextures(self, sets)
+        return MaterialTextures(self, sets, omissions)
 
     def number(
         self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: Change = UNCHANGED
@@ -251,6 +252,7 @@ class MaterialTextures:
 
     all: GltfTextures
     sets: Sets
+    omissions: Omissions
 
     @property
     def textures(self) -> Sequence[Texture]:
@@ -259,7 +261,9 @@ class MaterialTextures:
 
     def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
         """See `GltfTextures.number`."""
-        return self.all.number(owner, key, self.sets, content, change)
+        with self.omissions:
+            return self.all.number(owner, key, self.sets, content, change)
+        return None
 
 
 def transform_of(described: JsonObject) -> NDArray[np.float64]:

@@ -133,11 +133,12 @@ class JsonObject:
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """A member array of indices below ``count``."""
-        values = [self._whole(f"{key}[{k}]", value) for k, value in enumerate(self.array(key))]
-        for k, value in enumerate(values):
-            if not 0 <= value < count:
+        found = []
+        for k, value in enumerate(self.array(key)):
+            found.append(self._whole(f"{key}[{k}]", value))
+            if not 0 <= found[-1] < count:
                 raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
-        return values
+        return found
 
     def texts(self, key: str) -> list[str]:
         """A member array of strings."""

@@ -18,6 +18,7 @@ from viewer.formats.gltf import glossiness
 from viewer.formats.gltf.classic import read_classic
 from viewer.formats.gltf.images import UNCHANGED, Change
 from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 from viewer.scene.texture import Texture, linear_from_srgb
 
@@ -82,18 +83,22 @@ def read_materials(
     document: JsonObject,
     warnings: list[str],
     textures: Callable[[int], TextureNumbers],
-    animated: Collection[int] = (),
+    animated: Collection[int],
+    omissions: Omissions,
 ) -> list[Material]:
     """The document's materials; ``textures``: of each number; ``animated``: the numbers of those with animated
-    properties.
+    properties. The default one is in place of those left out.
 
     Factors out of range are clamped, with a warning. Raises ViewerError for wrong types, unknown alpha modes and
     unknown texture numbers.
     """
     clamped: list[str] = []
     materials = []
-    for number, item in enumerate(document.objects("materials")):
-        material, held = read_material(item, number, textures(number), number in animated)
+    described = document.objects("materials")
+    for number in range(len(described)):
+        material, held = default_material(), False
+        with omissions:
+            material, held = read_material(described[number], number, textures(number), number in animated)
         materials.append(material)
         if held:
             clamped.append(material.name)
@@ -145,15 +150,16 @@ class _Reader:
         material.alpha_cutoff = self._factor(self.item, "alphaCutoff", 0.5, high=_LARGEST)
 
     def _surface(self) -> None:
-        material = self.material
+        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
+        if self.gloss is None:
+            material.metallic = self._factor(pbr, "metallicFactor", 1.0)
+            material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
+            material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
+        else:
+            self._glossiness(self.gloss)
         material.normal_texture, material.normal_scale = self._normals(self.item, "normalTexture")
         if self.gloss is not None:
-            self._glossiness(self.gloss)
             return
-        pbr = self.item.child("pbrMetallicRoughness")
-        material.metallic = self._factor(pbr, "metallicFactor", 1.0)
-        material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
-        material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
         part = self._extension("specular")
         material.specular_factor = self._factor(part, "specularFactor", 1.0)
         material.specular_factor_texture = self._texture(part, "specularTexture")

@@ -18,6 +18,7 @@ from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
 from viewer.formats.gltf.motion.skins import mended
 from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
 from viewer.scene.geometry.tangents import with_tangents
@@ -48,7 +49,9 @@ class Meshes:
         sets: Sequence[Sets],
         variant_count: int,
         deformers: Deformers,
+        omissions: Omissions,
     ) -> None:
+        self.omissions = omissions
         self.deformers = deformers
         self.document = document.objects("meshes")
         self.accessors = accessors
@@ -88,7 +91,9 @@ class Meshes:
             primitives = mesh.objects("primitives")
             found = []
             for k, primitive in enumerate(primitives):
-                made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
+                made = None
+                with self.omissions:
+                    made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
                 if made is not None:
                     found.append(made)
             self._numbers[key] = found
@@ -123,9 +128,10 @@ class Meshes:
         shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
-        number = self._made[looks] = len(self.meshes)
+        number = len(self.meshes)
         mesh = replace(shared, materials=materials, name=name)
         self.meshes.append(mesh if rig == Rig() else self.deformers.pose(number, mesh, geometry, rig, attributes))
+        self._made[looks] = number
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):

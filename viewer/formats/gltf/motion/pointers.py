@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -59,8 +59,6 @@ MATERIAL = {
         "iridescence/iridescenceIor": 1,
         "iridescence/iridescenceThicknessMaximum": 1,
         "iridescence/iridescenceThicknessMinimum": 1,
-        "pbrSpecularGlossiness/diffuseFactor": 4,
-        "pbrSpecularGlossiness/specularFactor": 3,
         "sheen/sheenColorFactor": 3,
         "sheen/sheenRoughnessFactor": 1,
         "specular/specularColorFactor": 3,
@@ -125,9 +123,9 @@ class Animated:
 
     def __init__(self, document: JsonObject) -> None:
         self.targets: set[Target] = set()
-        for item in document.objects("animations"):
-            for channel in item.objects("channels"):
-                pointer = pointer_of(channel.child("target"))
+        for described in animation_targets(document):
+            with suppress(ViewerError):
+                pointer = pointer_of(described)
                 target = None if pointer is None else target_of(pointer)
                 if target is not None:
                     self.targets.add(target)
@@ -144,6 +142,15 @@ class Animated:
     def textures(self, document: JsonObject) -> set[str]:
         """The places of textures whose transforms are animated, as in `Textures`."""
         return {_place(document, each.number, each.within) for each in self.targets if _TURNS in each.within}
+
+
+def animation_targets(document: JsonObject) -> Iterator[JsonObject]:
+    """The targets of all channels. An animation with a fault, which is left out, is read up to that."""
+    described = document.objects("animations")
+    for number in range(len(described)):
+        with suppress(ViewerError):
+            for channel in described[number].objects("channels"):
+                yield channel.child("target")
 
 
 def pointer_of(target: JsonObject) -> str | None:
