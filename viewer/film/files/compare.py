@@ -22,11 +22,12 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import AUTO, stops
 from viewer.film.files import image
-from viewer.film.layers import LAYERS, RGB, channels
+from viewer.film.layers import LAYERS, channels
 from viewer.film.tonemap import TONEMAPS, decode, srgb8
 from viewer.formats.files import read_file
 from viewer.formats.image import exr, hdr
 from viewer.formats.image.environment_maps import read_picture
+from viewer.formats.image.exr_colors import displayed
 from viewer.formats.image.images import decode as decode_image
 from viewer.options.table import OPTIONS
 from viewer.scene.light import LUMINANCE
@@ -271,15 +272,14 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
 
 
 def _read_exr(name: str, layer: str | None) -> ComparedPicture:
-    held = image.exr_header(name).channels
     if layer is None:
-        _, found = image.read_exr(name, RGB)
-        return _finite(ComparedPicture(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
-    names = channels(layer)
+        return _finite(ComparedPicture(name, read_picture(Path(name))))
+    head = image.exr_header(name)
+    held, names = head.channels, channels(layer)
     if not set(names) <= held.keys():
         raise _missing(name, layer, [each for each in LAYERS if held.keys() >= set(channels(each))])
     _, found = image.read_exr(name, names)
-    planes = [found[each] for each in names]
+    planes = [displayed(found[each], head, name) for each in names]
     return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 
