@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import OpenEXR
 import pytest
-from documents import SHARED
 from exr_bytes import Box, exr_bytes
+from fields import field
 
 from viewer.base.errors import ViewerError
 from viewer.cli.main import main
@@ -21,14 +21,6 @@ RANDOM = np.random.default_rng(3)
 REC2020 = (0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290)
 ACES = (0.7347, 0.2653, 0.0, 1.0, 0.0001, -0.0770, 0.32168, 0.33767)
 XYZ = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1 / 3, 1 / 3)
-
-
-def field(name: str) -> Path:
-    """A file of the field; skips where the scene data are absent."""
-    path = SHARED / "field" / name
-    if not path.exists():
-        pytest.skip("no scene data: field")
-    return path
 
 
 def rgb(pixels: np.ndarray) -> dict[str, np.ndarray]:
