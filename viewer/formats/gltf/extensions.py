@@ -55,19 +55,17 @@ def read_extensions(document: JsonObject, warnings: list[str], omissions: Omissi
 _TOLD = 8
 
 
-def _named(data: Any) -> set[str]:
+def _named(data: dict[str, Any]) -> set[str]:
     """The names of the extensions that objects of a document have; what is in extras is no part of it."""
     found: set[str] = set()
     pending = [data]
     while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            extensions = value.get("extensions")
-            if isinstance(extensions, dict):
-                found.update(extensions)
-            pending.extend(
-                child for key, child in value.items() if key != "extras" and isinstance(child, dict | list) and child
-            )
-        elif isinstance(value[0], dict | list):  # arrays of numbers are long
-            pending.extend(child for child in value if isinstance(child, dict | list) and child)
+        for key, value in pending.pop().items():
+            if isinstance(value, dict):
+                if key == "extensions":
+                    found.update(value)
+                if key != "extras":
+                    pending.append(value)
+            elif isinstance(value, list) and value and not isinstance(value[0], int | float | str):
+                pending.extend(child for child in value if isinstance(child, dict))
     return found

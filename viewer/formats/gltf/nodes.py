@@ -52,7 +52,7 @@ def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions,
     Raises ViewerError for numbers out of range, nodes with two parents, cycles, and invalid transforms.
     """
     nodes = document.objects("nodes")
-    children: list[list[int]] = [[] for _ in nodes]
+    children: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, node in enumerate(nodes):
         if "children" in node:
             with omissions:
@@ -63,14 +63,10 @@ def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions,
     drawn = len(order)
     for root in _roots_of_joints(document, nodes, order, parent):
         order, above = _depth_first([root], children, order, above)
-    translation, rotation, scale, local = _local(nodes, order, warnings, omissions)
+    names, translation, rotation, scale, local = _local(nodes, order, warnings, omissions)
     world = _world(local, above, nodes, order)
     visible, shown = _visible(nodes, order, above, fading)
     shown[drawn:] = False
-    names = [""] * len(order)
-    for place, number in enumerate(order):
-        with omissions:
-            names[place] = nodes[number].text("name", "")
     parents = np.array(above, np.int64)
     return Nodes(order, names, parents, translation, rotation, scale, local, world, visible, shown, drawn)
 
@@ -163,21 +159,23 @@ def _visible(
 
 def _local(
     nodes: JsonObjects, order: list[int], warnings: list[str], omissions: Omissions
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
+) -> tuple[list[str], Matrix, Matrix, Matrix, Matrix]:
+    """Names; translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
     count = len(order)
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
+    names = [""] * count
     given: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
         node = nodes[number]
-        if "matrix" in node:
-            with omissions:
+        with omissions:
+            names[place] = node.text("name", "")
+        with omissions:
+            if "matrix" in node:
                 matrices.append(_matrix(node))
                 given.append(place)
-            continue
-        with omissions:
+                continue
             if "translation" in node:
                 translation[place] = node.numbers("translation", 3)
             if "rotation" in node:
@@ -191,7 +189,7 @@ def _local(
     if given:
         local[given] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
         local[given, 3] = (0.0, 0.0, 0.0, 1.0)
-    return translation, rotation, scale, local
+    return names, translation, rotation, scale, local
 
 
 def _matrix(node: JsonObject) -> tuple[float, ...]:
