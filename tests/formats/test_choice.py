@@ -152,6 +152,8 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
 def test_data_uris():
     assert decode_data_uri("data:;base64,QUI=", "x") == b"AB"
     assert decode_data_uri("data:text/plain,a%20b", "x") == b"a b"
-    for uri in ("data:;base64", "data:;base64,QUI", "data:;base64,QU I=", "data:;base64,QU-_", "data:;base64,é==="):
+    for body in ("QUI=", "QUI", "Q\nU I =\r\n", "QUI%3D", "Q%0AUI", "\tQUI\f"):  # as browsers read it
+        assert decode_data_uri(f"data:;base64,{body}", "x") == b"AB", body
+    for uri in ("data:;base64", "data:;base64,QUI=x", "data:;base64,Q", "data:;base64,QU-_", "data:;base64,é==="):
         with pytest.raises(ViewerError):
             decode_data_uri(uri, "x")

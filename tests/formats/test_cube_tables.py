@@ -120,13 +120,13 @@ def test_names_of_faces(tmp_path: Path) -> None:
     for number, name in enumerate(names):
         flat = np.full((2, 2, 3), min(40 * number, 255), np.uint8)
         (tmp_path / name).write_bytes(encoded(flat, "JPEG" if "jpeg" in name else "PNG"))
-    faces = environment_maps._faces(tmp_path)
+    faces = environment_maps._faces(tmp_path, [])
     linear = linear_from_srgb(np.arange(6) * 40 / 255)
     np.testing.assert_allclose(faces, np.broadcast_to(linear[:, None, None, None], faces.shape), atol=0.01)
     (tmp_path / "nz.png").unlink()
     (tmp_path / "xnz.png").write_bytes(encoded(np.zeros((2, 2, 3), np.uint8)))
     with pytest.raises(ViewerError, match="lacks the faces nz of a cube"):
-        environment_maps._faces(tmp_path)
+        environment_maps._faces(tmp_path, [])
 
 
 DEFAULT = "the scene has no lights and is "

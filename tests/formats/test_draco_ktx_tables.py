@@ -256,7 +256,7 @@ def test_members_of_json(call: Any, result: Any) -> None:
         (lambda o: o.integer("i", high=2), "i: 3 is not in 0 .. 2"),
         (lambda o: o.index("i", 3, "thing"), "i: names thing 3 of 3"),
         (lambda o: o.number("b"), "b: expected a number, got True"),
-        (lambda o: o.number("n"), "n: expected a number, got None"),
+        (lambda o: o.number("n"), "n: is missing; expected a number"),
         (lambda o: o.numbers("l", 3), r"l: expected 3 numbers, got \[1, 2.5\]"),
         (lambda o: o.numbers("i", 1), "i: expected 1 numbers, got 3"),
         (lambda o: o.text("i"), "i: expected a string, got 3"),

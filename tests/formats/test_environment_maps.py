@@ -32,15 +32,6 @@ def test_exr(tmp_path, kind, compression) -> None:
     np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), pixels.astype(np.float32))
 
 
-@pytest.mark.parametrize("corner", [(0, 0), (3, 5), (-7, -2)])
-def test_exr_whose_window_of_data_begins_elsewhere(tmp_path, corner) -> None:
-    """Its pixels are those of the window, whatever part of a larger picture it is."""
-    pixels, (left, top) = picture(6, 40), corner
-    window = np.array([left, top], np.int32), np.array([left + 5, top + 39], np.int32)
-    write_exr(tmp_path / "a.exr", {"RGB": pixels}, dataWindow=window)
-    np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), pixels)
-
-
 def test_exr_in_grey_and_with_more_channels(tmp_path) -> None:
     pixels = picture()
     write_exr(tmp_path / "grey.exr", {"Y": np.ascontiguousarray(pixels[..., 0])})
@@ -97,17 +88,6 @@ def test_pictures_beyond_the_limits(tmp_path, monkeypatch) -> None:
     for name in ("a.exr", "a.png", "a.hdr"):
         with pytest.raises(ViewerError, match="8 x 4 pixels, not 1 to 31"):
             load(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("value", "words"), [(np.nan, "is not a number"), (-1, "is negative"), (np.inf, "is too bright")]
-)
-def test_pixels_that_are_no_light_are_named(tmp_path, value, words) -> None:
-    pixels = picture()
-    pixels[2, 5, 1] = value
-    write_exr(tmp_path / "a.exr", {"RGB": pixels})
-    with pytest.raises(ViewerError, match=rf"a.exr: pixel \(5, 2\) {words}"):
-        load(tmp_path / "a.exr")
 
 
 def test_large_pictures_are_reduced_with_a_note(tmp_path, monkeypatch) -> None:

@@ -1,8 +1,10 @@
-"""Animations of glTF files: every encoding, what hangs on what, and faults that are refused by name."""
+"""Animations of glTF files: every encoding, what hangs on what, and faults by which one is left out."""
 
 from __future__ import annotations
 
 import json
+import re
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odd_json import changes, load_changed
 
-from viewer.base.errors import ViewerError
 from viewer.formats import load
 
 HALF = np.float32([[0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]])  # none, half a turn about +Y, about +Z
@@ -255,21 +256,27 @@ S, C = r"animations\[0\].samplers\[0\]", r"animations\[0\].channels\[0\]"
         (twice, r"channels\[1\].target.path: translation of node 1 is moved by animations\[0\].channels\[0\], too"),
     ],
 )
-def test_faults_are_refused_by_name(change, words, tmp_path):
+def test_an_animation_with_a_fault_is_left_out_by_name(change, words, tmp_path):
     doc = moving()
+    doc.json["animations"].append(deepcopy(doc.json["animations"][0]))
     change(doc)
-    with pytest.raises(ViewerError, match=words):
-        load(doc.write(tmp_path, "scene.gltf"))
+    scene = load(doc.write(tmp_path, "scene.gltf"))
+    (note,) = scene.warnings
+    both = change is matrix
+    assert note.startswith("2 animations are left out: " if both else "an animation is left out: ")
+    assert re.search(words, note)
+    assert [len(each.tracks) for each in scene.animations] == ([] if both else [1])
 
 
-def test_splines_of_one_key_and_no_keys_are_refused(tmp_path):
+def test_splines_of_one_key_and_no_keys_are_left_out(tmp_path):
     doc = moving()
     sampler(doc, "translation", np.zeros((3, 3), np.float32), np.float32([1]), "CUBICSPLINE")
-    with pytest.raises(ViewerError, match="one key"):
-        load(doc.write(tmp_path))
+    scene = load(doc.write(tmp_path))
+    assert "one key" in scene.warnings[0] and not scene.animations
     doc.json["accessors"][-2]["count"] = 0
-    with pytest.raises(ViewerError, match="no keys"):
-        load(doc.write(tmp_path))
+    doc.json["animations"].append(doc.json["animations"][0])
+    scene = load(doc.write(tmp_path))
+    assert scene.warnings[0].startswith("2 animations are left out: ") and "no keys" in scene.warnings[0]
 
 
 def test_many_channels_over_the_same_keys_are_quick_and_small(tmp_path):

@@ -13,6 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION, read_lights
 from viewer.formats.gltf.nodes import scene_nodes
+from viewer.formats.gltf.omissions import Omissions
 
 
 def document(lights: list[dict], nodes: list[dict]) -> JsonObject:
@@ -24,6 +25,9 @@ def document(lights: list[dict], nodes: list[dict]) -> JsonObject:
     return JsonObject(data, "a.gltf")
 
 
+NONE = Omissions(False)
+
+
 def on(light: int, **node) -> dict:
     return {"extensions": {EXTENSION: {"light": light}}, **node}
 
@@ -31,7 +35,7 @@ def on(light: int, **node) -> dict:
 def read(lights: list[dict], nodes: list[dict]):
     warnings: list[str] = []
     found = document(lights, nodes)
-    return read_lights(found, scene_nodes(found, warnings), warnings), warnings
+    return read_lights(found, scene_nodes(found, warnings, NONE), warnings, NONE), warnings
 
 
 def test_each_kind_with_its_units() -> None:
@@ -66,7 +70,7 @@ def test_one_light_on_many_nodes_has_many_names() -> None:
     found, _ = read([{"type": "point", "name": "bulb"}], nodes)
     assert [light.name for light in found] == ["bulb", "a", "a 2", "a 3", "a 2 2", "bulb 2", "bulb 3"]
     tree, held = document([{"type": "point"}], [{}, on(0), {}, on(0)]), []
-    read_lights(tree, scene_nodes(tree, []), [], held)
+    read_lights(tree, scene_nodes(tree, [], NONE), [], NONE, held)
     assert held == [1, 3]
 
 

@@ -11,7 +11,7 @@ import pytest
 from looks import PIXELS, encoded, textured, with_materials
 
 from viewer.formats import load
-from viewer.formats.gltf.reader import APPLIED
+from viewer.formats.gltf.extensions import APPLIED
 from viewer.scene.material import TEXTURE_FIELDS, Material
 
 WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp", 7: "repeat", None: "repeat"}
@@ -119,7 +119,8 @@ DEFAULTS = {
     "classic": None,
 }
 
-LOOKS = [name for name in APPLIED if name.startswith("KHR_materials_") and not name.endswith(("unlit", "variants"))]
+OTHERS = ("unlit", "variants", "Glossiness")
+LOOKS = [name for name in APPLIED if name.startswith("KHR_materials_") and not name.endswith(OTHERS)]
 
 
 @pytest.mark.parametrize("material", [{}, {"pbrMetallicRoughness": {}, "extensions": {name: {} for name in LOOKS}}])

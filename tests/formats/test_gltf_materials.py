@@ -209,7 +209,7 @@ def test_dispersion_of_glass(given, used, tmp_path):
     assert "KHR_materials_dispersion" not in scene.extensions_ignored
 
 
-@pytest.mark.parametrize("wrong", ["much", None, [1]])
+@pytest.mark.parametrize("wrong", ["much", {}, [1]])
 def test_dispersion_that_is_no_number(wrong, tmp_path):
     doc = with_materials({"extensions": {"KHR_materials_dispersion": {"dispersion": wrong}}})
     with pytest.raises(ViewerError, match=r"materials\[0\]\.extensions\.KHR_materials_dispersion.*dispersion"):
@@ -255,13 +255,13 @@ def test_samplers_and_transforms(tmp_path):
         ((0, 0), [0, 0], (1, 3)),
         ((1, 1), [1, 1], (1, 3)),
         ((0, 1), [0, 1], (1, 3)),
-        ((2, 2), [0, 0], (7, 7)),
+        ((2, 2), [0, 0], (7, None)),
         ((1, 2), [0, 1], (3, 7)),
         ((5, 2), [1, 0], (7, None)),
     ],
 )
 def test_sets_of_coordinates(named, slots, sets, tmp_path):
-    """TEXCOORD_0 and _1 become a mesh's two sets, unless a file's textures name others."""
+    """TEXCOORD_0 and _1 become a mesh's two sets, unless its material's textures name others."""
     doc = textured(texCoord=named[0])
     doc.json["materials"][0]["normalTexture"] = {"index": 0, "texCoord": named[1]}
     attributes = doc.json["meshes"][0]["primitives"][0]["attributes"]
@@ -283,8 +283,9 @@ def test_a_third_set_of_coordinates_is_told(tmp_path):
     doc.json["accessors"].append({"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC2"})
     doc.json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_2"] = len(doc.json["accessors"]) - 1
     scene = load(doc.write(tmp_path))
-    assert scene.warnings == ["texture 0: TEXCOORD_2 is a third set of texture coordinates; TEXCOORD_0 is used"]
-    assert [texture.uv_set for texture in scene.textures] == [0, 1, 0]
+    place = "materials[0].pbrMetallicRoughness.baseColorTexture"
+    assert scene.warnings == [f"{place}: TEXCOORD_2 is a third set of texture coordinates; TEXCOORD_0 is used"]
+    assert [texture.uv_set for texture in scene.textures] == [0, 1]  # the base colour's is the emission's, too
 
 
 def test_an_emissive_texture_of_one_colour_is_an_even_light(tmp_path):
@@ -355,7 +356,6 @@ def test_images_elsewhere_are_not_opened(uri, tmp_path):
     [
         ("textures", "source", 7, r"textures\[0\].source: names image 7 of 1"),
         ("textures", "source", "no", r"textures\[0\].source: expected an integer"),
-        ("textures", "source", ..., r"textures\[0\].source: is missing, and no known extension"),
         ("textures", "sampler", 3, r"textures\[0\].sampler: names sampler 3 of 0"),
         ("images", "bufferView", 9, r"images\[0\].bufferView: names buffer view 9 of 5"),
     ],
@@ -363,8 +363,6 @@ def test_images_elsewhere_are_not_opened(uri, tmp_path):
 def test_references_out_of_range_are_refused(place, key, value, words, tmp_path):
     doc = textured()
     doc.json[place][0][key] = value
-    if value is ...:
-        del doc.json[place][0][key]
     with pytest.raises(ViewerError, match=words):
         load(doc.write(tmp_path))
 

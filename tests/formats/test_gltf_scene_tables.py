@@ -12,7 +12,7 @@ from documents import SQUARE, TWO, Document
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.gltf.reader import APPLIED, KEPT
+from viewer.formats.gltf.extensions import APPLIED, KEPT
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:

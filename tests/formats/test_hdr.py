@@ -116,7 +116,7 @@ BROKEN = {
     "no size": (HEAD + b"pixels\n", "no size in the header"),
     "one axis twice": (HEAD + b"-Y 2 +Y 2\n" + bytes(16), "no size in the header"),
     "no pixels": (HEAD + b"-Y 0 +X 2\n", "picture of 2 x 0 pixels"),
-    "another colour space": (b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n\0\0\0\0", "32-bit_rle_xyze"),
+    "another colour space": (b"#?RADIANCE\nFORMAT=32-bit_rle_luv\n\n-Y 1 +X 1\n\0\0\0\0", "32-bit_rle_luv"),
     "an exposure of zero": (b"#?RADIANCE\nEXPOSURE=0\n\n-Y 1 +X 1\n\0\0\0\0", "EXPOSURE"),
     "truncated": (HEAD + b"-Y 4 +X 4\n" + bytes([9] * 40), "line 3 of 4 ends at byte"),
     "far too short": (HEAD + b"-Y 100000 +X 9\n" + bytes(40), "100,000 lines in 40 bytes"),

@@ -124,7 +124,7 @@ def test_files_of_several_parts() -> None:
 
 
 def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = None, **channels: tuple) -> ExrPart:
-    return ExrPart({}, channels or {"R": (2, 1, 1)}, width, height, 0, lines, compression, tile)
+    return ExrPart({}, channels or {"R": (2, 1, 1)}, width, height, 0, lines, compression, tile, 0, (0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_lines_of_channels(kinds: tuple[type, type], tmp_path: Path) -> None:
     data = Path(path).read_bytes()
     (found,), _ = exr.parts(data, "a")
     for source in (path, data):
-        pixels = exr.ExrPixels(source, found, "a")
+        pixels = exr.ExrPixels(source, [found], "a")
         for names, wanted in ((("two", "one"), (second, first)), (("one",), (first,))):
             for first_line, last in ((0, 4), (1, 3), (3, 4)):
                 lines = pixels.lines(names, first_line, last)

@@ -67,7 +67,7 @@ def test_channels_of_deep_pictures(color: int, channels: int) -> None:
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [(0, 0), (12, 0), (24, 8), (25, 3), (25, 1), (26, 1), (27, 1), (28, 1), (19, 0), (23, 0), (32, None)],
+    [(0, 0), (12, 0), (24, 8), (25, 3), (25, 1), (26, 1), (27, 1), (28, 2), (19, 0), (23, 0), (32, None)],
 )
 def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
     """Another signature, first part, depth, palette, packing, filters, interlace, no extent, and a header cut off."""

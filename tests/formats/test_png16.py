@@ -103,5 +103,56 @@ def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
         read_image(ImageMemory(), data, "a.png")
 
 
-def test_interlaced_files_are_pillow_s():
-    assert png16.size(png(np.zeros((4, 4, 3), np.uint16), interlace=1)) is None
+def interlaced(values: np.ndarray, key: bytes = b"") -> bytes:
+    """The seven passes of Adam7 (section 8.2), each with filters of its own; ``key``: a colour key."""
+    height, width, channels = values.shape
+    passes = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))
+    data = b""
+    for row, column, down, across in passes:
+        part = values[row::down, column::across]
+        if part.size:
+            rows = np.ascontiguousarray(part.astype(">u2")).view(np.uint8).reshape(len(part), -1)
+            data += filtered(rows, 2 * channels, [k % 5 for k in range(len(rows))])
+    header = struct.pack(">IIBBBBB", width, height, 16, {1: 0, 3: 2, 2: 4, 4: 6}[channels], 0, 0, 1)
+    found = chunk(b"IHDR", header) + (chunk(b"tRNS", key) if key else b"") + chunk(b"IDAT", zlib.compress(data))
+    return b"\x89PNG\r\n\x1a\n" + found + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 2), (5, 5), (11, 7), (8, 8), (1, 9)])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_interlaced_files_keep_every_bit(size, channels):
+    values = RANDOM.integers(0, 65536, (*size, channels), np.uint16)
+    data = interlaced(values)
+    np.testing.assert_array_equal(png16.read(data, ""), png16.read(png(values), ""))
+    with pytest.raises(ViewerError, match="bytes of the picture are there"):
+        png16.read(interlaced(values)[:16] + struct.pack(">II", size[1] + 9, size[0] + 9) + data[24:], "")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("kind", ["plain", "interlaced"])
+def test_a_color_key_is_transparent_where_all_16_bits_are_its(channels, kind):
+    values = RANDOM.integers(0, 65536, (4, 6, channels), np.uint16)
+    values[1, 2] = values[3, 5] = 0x1234
+    values[0, 0] = 0x1235
+    values[2, 2] = np.arange(channels) * 256 + 0x1234 if channels > 1 else 0x9934
+    key = struct.pack(">H", 0x1234) * channels
+    data = png(values)
+    data = data[:33] + chunk(b"tRNS", key) + data[33:] if kind == "plain" else interlaced(values, key)
+    alpha = decode(data, "a.png").texels[..., 3]
+    want = np.full((4, 6), 65535)
+    want[1, 2] = want[3, 5] = 0
+    np.testing.assert_array_equal(alpha, want)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
+def test_a_grey_key_of_fewer_bits_is_transparent(depth):
+    """Pillow scales grey to 8 bits, and not the key."""
+    grey = np.arange(1 << depth, dtype=np.uint8)
+    bits = np.unpackbits(grey[:, None], axis=1)[:, 8 - depth :].ravel()
+    header = struct.pack(">IIBBBBB", len(grey), 1, depth, 0, 0, 0, 0)
+    for key in {0, 1, len(grey) - 1}:
+        parts = chunk(b"IHDR", header) + chunk(b"tRNS", struct.pack(">H", key))
+        parts += chunk(b"IDAT", zlib.compress(b"\0" + np.packbits(bits).tobytes()))
+        texels = decode(b"\x89PNG\r\n\x1a\n" + parts + chunk(b"IEND", b""), "a.png").texels[0]
+        assert texels[:, 0].tolist() == [k * 255 // (len(grey) - 1) for k in range(len(grey))]
+        assert texels[:, 3].tolist() == [0 if k == key else 255 for k in range(len(grey))]

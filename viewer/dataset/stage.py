@@ -152,7 +152,7 @@ class DatasetStage:
         if not os.path.exists(path):
             where, hint = f"{self.recipe.name}: environment: choices", f"or one of {', '.join(WORDS)}"
             raise ViewerError(where, f"there is no file {path[:200]}", hint)
-        return load_environment(path)
+        return load_environment(path, notes=self.notes)
 
     def _joined(self) -> tuple[list[Mesh], list[Material], list[Texture]]:
         """The meshes, materials and textures of all models; each model's first numbers are kept."""

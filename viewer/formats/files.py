@@ -111,14 +111,17 @@ def resolve_uri(folder: Path, uri: str, where: str, encoded: bool = True) -> Pat
 
 
 def decode_data_uri(uri: str, where: str) -> bytes:
-    """The bytes of a ``data:`` URI (RFC 2397); base64 is read strictly. Raises ViewerError."""
+    """The bytes of a ``data:`` URI (RFC 2397). Base64 may have blanks, line breaks and percent-encoding, and lack its
+    padding (forgiving-base64 decode, WHATWG Infra). Raises ViewerError."""
     header, comma, body = uri.partition(",")
     if not comma:
         raise ViewerError(where, "data URI without a comma", "the file is damaged")
     if not header.lower().endswith(";base64"):
         return unquote_to_bytes(body)
     try:
-        return base64.b64decode(body.encode("ascii"), validate=True)
+        digits = (unquote_to_bytes(body) if "%" in body else body.encode("ascii")).translate(None, b"\t\n\f\r ")
+        digits = digits.rstrip(b"=")
+        return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise ViewerError(where, f"data URI is not valid base64: {error}", "the file is damaged") from None
 

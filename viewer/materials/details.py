@@ -73,7 +73,8 @@ def _module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | N
         needs=("geometry_at",),
         uses=(HIT,),
     )
-    tangents = np.array([key for key in keys if key is not None], np.float32).reshape(-1, len(rows), 4)[..., :3]
+    moved = [key for key in keys if key is not None]
+    tangents = np.array(moved, np.float32).reshape(len(moved), len(rows), 4)[..., :3]
     moves = (tangents != tangents[:1]).any(axis=(0, 2))
     if not moves.any():
         return replace(still, uses=(HIT, DETAIL))

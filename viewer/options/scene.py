@@ -125,7 +125,7 @@ SCENE = of_part(
         "lenient",
         values.read_switch,
         False,
-        "shows checkerboards in place of a model's images that cannot be read",
+        "leaves out damaged parts of glTF, and shows checkerboards in place of a model's images that cannot be read",
         Affects.SCENE,
         scope="call",
         informs=True,

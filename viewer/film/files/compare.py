@@ -23,11 +23,12 @@ from viewer.base.errors import ViewerError
 from viewer.film.error.blemishes import Blemishes, blemishes
 from viewer.film.exposure import AUTO, stops
 from viewer.film.files import image
-from viewer.film.layers import LAYERS, RGB, channels
+from viewer.film.layers import LAYERS, channels
 from viewer.film.tonemap import TONEMAPS, decode, srgb8
 from viewer.formats.files import read_file
 from viewer.formats.image import exr, hdr
 from viewer.formats.image.environment_maps import read_picture
+from viewer.formats.image.exr_colors import displayed
 from viewer.formats.image.images import decode as decode_image
 from viewer.options.table import OPTIONS
 from viewer.scene.light import LUMINANCE
@@ -283,17 +284,18 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
 
 
 def _read_exr(name: str, layer: str | None) -> ComparedPicture:
-    held = image.exr_header(name).channels
     if layer is None:
-        _, found = image.read_exr(name, RGB)
-        pixels = np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)
+        pixels, held = read_picture(Path(name)), image.exr_header(name).channels
         ids = [each for each in IDS if each in held]
-        return _finite(ComparedPicture(name, pixels, ids=stacked_ids(image.read_exr(name, ids)[1]) if ids else None))
-    names = channels(layer)
+        stacked = stacked_ids(image.read_exr(name, ids)[1]) if ids else None
+        same = stacked is not None and stacked.shape[:2] == pixels.shape[:2]  # not of a crop in a larger window
+        return _finite(ComparedPicture(name, pixels, ids=stacked if same else None))
+    head = image.exr_header(name)
+    held, names = head.channels, channels(layer)
     if not set(names) <= held.keys():
         raise _missing(name, layer, [each for each in LAYERS if held.keys() >= set(channels(each))])
     _, found = image.read_exr(name, names)
-    planes = [found[each] for each in names]
+    planes = [displayed(found[each], head, name) for each in names]
     return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 

@@ -180,7 +180,7 @@ def read_exr(
     if not _exr_complete(Path(text)):
         raise ViewerError(text, "is cut short", "start a new render")
     chosen = list(head.channels if names is None else names)
-    pixels = exr.ExrPixels(text, head, text, "start a new render")
+    pixels = exr.ExrPixels(text, [head], text, "start a new render")
     try:
         found = pixels.lines(chosen, 0, head.height)
     finally:

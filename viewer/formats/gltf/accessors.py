@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from viewer.formats.files import Budget, decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.decoders import MESHOPT, installed
-from viewer.formats.gltf.decoders.meshopt import NAMES, Packed, packed_view
+from viewer.formats.gltf.decoders.meshopt import Packed, packed_view
 from viewer.formats.gltf.json import JsonObject
 from viewer.scene.mesh import quiet_nans
 
@@ -57,6 +57,11 @@ class Accessors:
     def indices(self, key: str, owner: JsonObject) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, as (count,) int64 vertex numbers."""
         return self.integers(key, owner, 1)[:, 0]
+
+    def largest_index(self, key: str, owner: JsonObject) -> int:
+        """The largest integer in the type of the accessor of ``owner[key]``: in OpenGL it restarts a primitive."""
+        number = owner.index(key, len(self.accessors), "accessor")
+        return int(np.iinfo(self._component(self.accessors[number])).max)
 
     def integers(self, key: str, owner: JsonObject, width: int) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, unsigned integers, as (count, width) int64."""
@@ -115,7 +120,7 @@ class Accessors:
         view = self.views[number]
         buffer, start, length = self._range(number)
         element = width * kind.itemsize
-        stride = view.integer("byteStride", element, low=1, high=1 << 31)
+        stride = view.integer("byteStride", element, high=1 << 31) or element  # exporters write 0 for packed data
         if stride < element:
             raise view.fail("byteStride", f"{stride} is less than an element's {element} bytes")
         offset = owner.integer("byteOffset", 0)
@@ -150,9 +155,7 @@ class Accessors:
 
     def _has_fallback(self, view: JsonObject) -> bool:
         """Whether a compressed buffer view has an uncompressed fallback."""
-        buffer = self.buffers[view.index("buffer", len(self.buffers), "buffer")]
-        marks = (buffer.extension(name) for name in NAMES)
-        return "uri" in buffer and not any(mark is not None and mark.flag("fallback", False) for mark in marks)
+        return "uri" in self.buffers[view.index("buffer", len(self.buffers), "buffer")]
 
     def _sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
         count = sparse.integer("count", low=0, high=1 << 40)

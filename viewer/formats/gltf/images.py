@@ -4,9 +4,10 @@ KHR_texture_basisu and EXT_texture_webp."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.coordinates import Sets
 from viewer.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
 from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.omissions import Omissions
 from viewer.formats.image.images import decode, header
 from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory
 from viewer.scene.material import Material
@@ -36,12 +39,23 @@ _MINIFICATIONS = {
 _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 
 
+@dataclass(frozen=True)
+class Change:
+    """A change of an image's texels (H, W, 4); equal ones have equal names."""
+
+    name: str
+    texels: Callable[[NDArray], NDArray] | None
+
+
+UNCHANGED = Change("", None)
+
+
 class GltfTextures:
     """The textures of materials; all images are decoded in parallel at the first request.
 
-    textures : in the scene's order. places : their numbers by the places that name them. moving : the places whose
-    transforms are animated: each has a texture of its own. An unreadable image is refused, or if ``lenient`` replaced
-    by a checkerboard, with the reason in ``faults``, once per image.
+    textures : in the scene's order. places : their numbers by the places that name them, and the names of the changes
+    of their texels. moving : the places whose transforms are animated: each has a texture of its own. An unreadable
+    image is refused, or if ``lenient`` replaced by a checkerboard, with the reason in ``faults``, once per image.
     """
 
     def __init__(
@@ -55,7 +69,7 @@ class GltfTextures:
     ) -> None:
         self.lenient = lenient
         self.moving = moving
-        self.places: dict[str, int] = {}
+        self.places: dict[tuple[str, str], int] = {}
         self.memory = ImageMemory(max_texture)
         self.document = document
         self.accessors = accessors
@@ -63,14 +77,23 @@ class GltfTextures:
         self.textures: list[Texture] = []
         self.faults: dict[str, str] = {}  # place -> fault
         self.notes: list[str] = []
-        self._sets: list[int] = []  # of each texture: its set of texture coordinates in the file
+        self.without_image: dict[str, None] = {}  # places of textures without one
         self._numbers: dict[tuple, int] = {}
         self._images: dict[int, Image | ViewerError] = {}
+        self._changed: dict[tuple[int, str], Image] = {}
 
-    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
-        """The scene's number of the texture described by ``owner[key]``. content : see `Texture`.
+    def of_material(self, sets: Sets, omissions: Omissions) -> MaterialTextures:
+        """The textures as a material has them whose meshes have these sets of texture coordinates."""
+        return MaterialTextures(self, sets, omissions)
 
-        Raises ViewerError for unknown textures, samplers and images.
+    def number(
+        self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: Change = UNCHANGED
+    ) -> int | None:
+        """The scene's number of the texture described by ``owner[key]``; None for one without an image, which counts as
+        white. content : see `Texture`. change : of its texels.
+
+        A third set of texture coordinates is replaced by the first, and noted. Raises ViewerError for unknown
+        textures, samplers and images.
         """
         described = owner.child(key)
         coordinates = described.integer("texCoord", 0, high=1 << 20)
@@ -81,29 +104,23 @@ class GltfTextures:
         found = self.document.objects("textures")
         index = described.index("index", len(found), "texture")
         place = owner.path(key)
-        made = (index, (transform + 0.0).tobytes(), content, coordinates, place if place in self.moving else "")
+        source = self._number_of_source(found[index])
+        if source is None:
+            self.without_image[found[index].where.split(": ")[-1]] = None
+            return None
+        if coordinates not in sets:
+            what = f"TEXCOORD_{coordinates} is a third set of texture coordinates; TEXCOORD_{sets[0]} is used"
+            self.notes.append(f"{place.split(': ')[-1]}: {what}")
+        uv_set = sets.index(coordinates) if coordinates in sets else 0
+        own = place if place in self.moving else ""
+        made = (index, (transform + 0.0).tobytes(), content, uv_set, own, change.name)
         if made not in self._numbers:
-            texture = self._texture(found[index], index)
-            texture.transform, texture.content = transform, content
+            texture = self._texture(found[index], index, self._source(source, change))
+            texture.transform, texture.content, texture.uv_set = transform, content, uv_set
             self._numbers[made] = len(self.textures)
             self.textures.append(texture)
-            self._sets.append(coordinates)
-        self.places[place] = self._numbers[made]
+        self.places[place, change.name] = self._numbers[made]
         return self._numbers[made]
-
-    def coordinates(self) -> tuple[int, int]:
-        """The file's sets of texture coordinates for a mesh's two; assigns one of the two to every texture.
-
-        0 and 1, unless textures use others. A third set is replaced by the first, and noted in ``faults``.
-        """
-        used = sorted(set(self._sets))
-        first, second = (0, 1) if not used or used[-1] <= 1 else (used[0], used[-1] if len(used) < 3 else used[1])
-        for texture, chosen in zip(self.textures, self._sets, strict=True):
-            texture.uv_set = int(chosen == second and second != first)
-            if chosen not in (first, second):
-                what = f"TEXCOORD_{chosen} is a third set of texture coordinates; TEXCOORD_{first} is used"
-                self.notes.append(f"{texture.name}: {what}")
-        return first, second
 
     def uv_sets(self, material: Material) -> frozenset[int]:
         """The sets of a mesh's texture coordinates used by a material's textures."""
@@ -117,24 +134,36 @@ class GltfTextures:
         return 0 if material.anisotropy > 0.0 else None
 
     def warnings(self) -> list[str]:
-        """One warning for unreadable images, one for texture coordinates."""
-        if not self.faults:
-            return self.notes[:1]
-        place, what = next(iter(self.faults.items()))
-        count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
-        return [f"{count}{place} not read, a checkerboard instead: {what}", *self.notes[:1]]
+        """One warning for unreadable images, one for textures without image, one for texture coordinates."""
+        found = []
+        if self.faults:
+            place, what = next(iter(self.faults.items()))
+            count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
+            found.append(f"{count}{place} not read, a checkerboard instead: {what}")
+        if self.without_image:
+            count = f"{len(self.without_image)} textures, " if len(self.without_image) > 1 else ""
+            found.append(f"{count}{next(iter(self.without_image))} has no image of a known format; white instead")
+        return [*found, *self.notes[:1]]
 
-    def _texture(self, texture: JsonObject, index: int) -> Texture:
+    def _texture(self, texture: JsonObject, index: int, image: Image) -> Texture:
         sampler = self._sampler(texture)
         wrap = tuple(_WRAPS.get(sampler.integer(key, 10497), "repeat") for key in ("wrapS", "wrapT"))
         nearest = sampler.integer("magFilter", 0) == _NEAREST
         smaller = _MINIFICATIONS.get(sampler.integer("minFilter", 0))
         name = texture.text("name", "") or f"texture {index}"
-        return Texture(self._source(texture), (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
+        return Texture(image, (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
-    def _source(self, texture: JsonObject) -> Image:
-        """The image of a texture. Raises ViewerError if unreadable."""
-        number = self._number_of_source(texture)
+    def _source(self, number: int, change: Change) -> Image:
+        """An image, with its texels changed. Raises ViewerError if unreadable."""
+        if change.texels is None:
+            return self._image(number)
+        if (number, change.name) not in self._changed:
+            image = self._image(number)
+            self.memory.add(image.texels.shape[0] * image.texels.shape[1], self.document.where)
+            self._changed[number, change.name] = Image(change.texels(image.texels), f"{image.name}, {change.name}")
+        return self._changed[number, change.name]
+
+    def _image(self, number: int) -> Image:
         if not self._images:
             self._decode()
         image = self._images[number]
@@ -149,8 +178,8 @@ class GltfTextures:
         self._images[number] = made = Image.checkerboard(f"image {number}")
         return made
 
-    def _number_of_source(self, texture: JsonObject) -> int:
-        """WebP and Basis before PNG and JPEG, which are fallbacks for other readers.
+    def _number_of_source(self, texture: JsonObject) -> int | None:
+        """WebP and Basis before PNG and JPEG, which are fallbacks for other readers; None without any.
 
         Without Basis's decoder the fallback, if any; else ViewerError with the installation command.
         """
@@ -162,9 +191,7 @@ class GltfTextures:
             if name == _BASIS and "source" in texture and not installed(BASISU):
                 continue
             return extension.index("source", count, "image")
-        if "source" not in texture:
-            raise texture.fail("source", "is missing, and no known extension has one", "convert the file")
-        return texture.index("source", count, "image")
+        return texture.index("source", count, "image", None)
 
     def _sampler(self, texture: JsonObject) -> JsonObject:
         samplers = self.document.objects("samplers")
@@ -207,7 +234,7 @@ class GltfTextures:
             if 0 <= index < len(textures):
                 with suppress(ViewerError):
                     wanted.add(self._number_of_source(textures[index]))
-        return wanted
+        return {number for number in wanted if number is not None}
 
     def _bytes(self, image: JsonObject) -> bytes:
         uri = image.text("uri", None)
@@ -217,6 +244,26 @@ class GltfTextures:
         if uri[:5].lower() == "data:":
             return decode_data_uri(uri, where)
         return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
+
+
+@dataclass(frozen=True)
+class MaterialTextures:
+    """The textures as one material has them: see `GltfTextures.of_material`."""
+
+    all: GltfTextures
+    sets: Sets
+    omissions: Omissions
+
+    @property
+    def textures(self) -> Sequence[Texture]:
+        """The scene's, in order."""
+        return self.all.textures
+
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+        """See `GltfTextures.number`."""
+        with self.omissions:
+            return self.all.number(owner, key, self.sets, content, change)
+        return None
 
 
 def transform_of(described: JsonObject) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.meshes import Meshes
 from viewer.formats.gltf.nodes import Nodes
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.animation import hidden
 from viewer.scene.hierarchy import compose, visible_nodes
 from viewer.scene.scene import Instance
@@ -36,6 +37,7 @@ def read_instances(
     meshes: Meshes,
     accessors: Accessors,
     warnings: list[str],
+    omissions: Omissions,
     weighted: Collection[int] = (),
 ) -> Placed:
     """The instances of the nodes that are shown, if only at times.
@@ -54,19 +56,18 @@ def read_instances(
         node = objects[number]
         if "mesh" not in node or not nodes.shown[place]:
             continue
-        drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
+        drawn: list[int] = []
+        with omissions:
+            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
         if not drawn:
             continue
-        name = node.text("name", "") or f"node {number}"
+        name = nodes.names[place] or f"node {number}"
         extension = node.extension("EXT_mesh_gpu_instancing")
         skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
         worlds, below = world[None], np.eye(4)[None]
         if extension is not None:
-            below = _gpu_instances(extension, accessors)
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                worlds = world @ below
-            if not np.isfinite(worlds).all():
-                raise extension.fail("attributes", "a transform overflows float64", "scale it down")
+            with omissions:
+                worlds, below = _gpu_instances(extension, accessors, world)
             offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
         owners.extend([place] * (len(worlds) * len(drawn)))
@@ -89,8 +90,10 @@ def read_instances(
     return Placed(instances, hung, owners, all_offsets)
 
 
-def _gpu_instances(extension: JsonObject, accessors: Accessors) -> NDArray[np.float64]:
-    """Local transforms (N, 4, 4) of EXT_mesh_gpu_instancing."""
+def _gpu_instances(
+    extension: JsonObject, accessors: Accessors, world: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Transforms (N, 4, 4) of EXT_mesh_gpu_instancing, in the world and below the node."""
     attributes = extension.child("attributes")
     found = {
         key: accessors.floats(key, attributes, (width,), normalize)
@@ -112,4 +115,9 @@ def _gpu_instances(extension: JsonObject, accessors: Accessors) -> NDArray[np.fl
     for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
         if not np.isfinite(part).all():
             raise attributes.fail(key, "has non-finite values")
-    return compose(*parts)
+    below = compose(*parts)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        worlds = world @ below
+    if not np.isfinite(worlds).all():
+        raise extension.fail("attributes", "a transform overflows float64", "scale it down")
+    return worlds, below

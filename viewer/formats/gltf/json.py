@@ -58,7 +58,8 @@ def _kind(value: object) -> str:
 
 
 class JsonObject:
-    """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors."""
+    """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors. A null
+    member counts as missing, and a whole float as an integer."""
 
     __slots__ = ("data", "where")
 
@@ -67,7 +68,7 @@ class JsonObject:
         self.where = where
 
     def __contains__(self, key: str) -> bool:
-        return key in self.data
+        return self.data.get(key) is not None
 
     def path(self, key: str) -> str:
         """The place of a member."""
@@ -79,13 +80,10 @@ class JsonObject:
 
     def integer(self, key: str, default: Any = _MISSING, low: int = 0, high: int = 1 << 53) -> Any:
         """An integer in low .. high; ``default`` for a missing member."""
-        value = self.data.get(key, _MISSING)
-        if value is _MISSING:
+        value = self.data.get(key)
+        if value is None:
             return self._default(key, default, "an integer")
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self.fail(key, f"expected an integer, got {short(value)}")
+        value = self._whole(key, value)
         if not low <= value <= high:
             raise self.fail(key, f"{short(value)} is not in {low} .. {high}")
         return value
@@ -99,15 +97,15 @@ class JsonObject:
 
     def number(self, key: str, default: Any = _MISSING) -> Any:
         """A finite number as float."""
-        value = self.data.get(key, _MISSING)
-        if value is _MISSING:
+        value = self.data.get(key)
+        if value is None:
             return self._default(key, default, "a number")
         return self._finite(key, value)
 
     def numbers(self, key: str, count: int, default: Any = _MISSING) -> Any:
         """An array of exactly ``count`` finite numbers, as a tuple of floats."""
-        value = self.data.get(key, _MISSING)
-        if value is _MISSING:
+        value = self.data.get(key)
+        if value is None:
             return self._default(key, default, f"{count} numbers")
         if not isinstance(value, list) or len(value) != count:
             raise self.fail(key, f"expected {count} numbers, got {short(value)}")
@@ -135,13 +133,12 @@ class JsonObject:
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """A member array of indices below ``count``."""
-        values = self.array(key)
-        for k, value in enumerate(values):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise self.fail(f"{key}[{k}]", f"expected an integer, got {short(value)}")
-            if not 0 <= value < count:
+        found = []
+        for k, value in enumerate(self.array(key)):
+            found.append(self._whole(f"{key}[{k}]", value))
+            if not 0 <= found[-1] < count:
                 raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
-        return values
+        return found
 
     def texts(self, key: str) -> list[str]:
         """A member array of strings."""
@@ -153,17 +150,24 @@ class JsonObject:
 
     def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
-        if "extensions" not in self.data:
+        if "extensions" not in self:
             return None
         extensions = self.child("extensions")
         return extensions.child(name) if name in extensions else None
 
     def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
-        value = self.data.get(key, _MISSING)
-        if value is _MISSING:
+        value = self.data.get(key)
+        if value is None:
             return self._default(key, default, what)
         if not isinstance(value, kind):
             raise self.fail(key, f"expected {what}, got {short(value)}")
+        return value
+
+    def _whole(self, key: str, value: Any) -> int:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.fail(key, f"expected an integer, got {short(value)}")
         return value
 
     def _default(self, key: str, default: Any, what: str) -> Any:

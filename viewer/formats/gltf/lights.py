@@ -18,6 +18,7 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.nodes import Nodes
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.light import BRIGHTEST, KINDS, Light
 
 EXTENSION = "KHR_lights_punctual"
@@ -27,6 +28,7 @@ def read_lights(
     document: JsonObject,
     nodes: Nodes,
     warnings: list[str],
+    omissions: Omissions,
     held: list[int] | None = None,
     numbers: list[int] | None = None,
 ) -> list[Light]:
@@ -51,13 +53,15 @@ def read_lights(
         reference = objects[number].extension(EXTENSION)
         if reference is None or not nodes.shown[place]:
             continue
-        index = reference.index("light", len(described), "light")
-        if index not in known:
-            known[index] = describe(described[index], index, clamped, ranged, warnings)
-        light = known[index]
+        light = None
+        with omissions:
+            index = reference.index("light", len(described), "light")
+            if index not in known:
+                known[index] = describe(described[index], index, clamped, ranged, warnings)
+            light = known[index]
         if light is None:
             continue
-        name = objects[number].text("name", "") or light.name
+        name = nodes.names[place] or light.name
         unique, k = name, 2
         while unique in names:
             unique, k = f"{name} {k}", k + 1

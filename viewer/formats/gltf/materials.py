@@ -8,14 +8,17 @@ transport computes occlusion.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from viewer.formats.files import short
+from viewer.formats.gltf import glossiness
 from viewer.formats.gltf.classic import read_classic
+from viewer.formats.gltf.images import UNCHANGED, Change
 from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 from viewer.scene.texture import Texture, linear_from_srgb
 
@@ -36,6 +39,7 @@ EXTENSIONS = frozenset(
         "emissive_strength",
         "ior",
         "iridescence",
+        "pbrSpecularGlossiness",
         "sheen",
         "specular",
         "transmission",
@@ -54,12 +58,14 @@ def default_material() -> Material:
 
 
 class TextureNumbers(Protocol):
-    """Where materials find the numbers of their textures; see `Textures`."""
+    """Where materials find the numbers of their textures; see `GltfTextures`."""
 
-    textures: list[Texture]
+    @property
+    def textures(self) -> Sequence[Texture]:
+        """The scene's, in order."""
 
-    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
-        """The scene's number of the texture described by ``owner[key]``."""
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+        """The scene's number of the texture described by ``owner[key]``; None for one that counts as white."""
 
 
 def read_material(
@@ -74,17 +80,25 @@ def read_material(
 
 
 def read_materials(
-    document: JsonObject, warnings: list[str], textures: TextureNumbers, animated: Collection[int] = ()
+    document: JsonObject,
+    warnings: list[str],
+    textures: Callable[[int], TextureNumbers],
+    animated: Collection[int],
+    omissions: Omissions,
 ) -> list[Material]:
-    """The document's materials; ``animated``: the numbers of those with animated properties.
+    """The document's materials; ``textures``: of each number; ``animated``: the numbers of those with animated
+    properties. The default one is in place of those left out.
 
     Factors out of range are clamped, with a warning. Raises ViewerError for wrong types, unknown alpha modes and
     unknown texture numbers.
     """
     clamped: list[str] = []
     materials = []
-    for number, item in enumerate(document.objects("materials")):
-        material, held = read_material(item, number, textures, number in animated)
+    described = document.objects("materials")
+    for number in range(len(described)):
+        material, held = default_material(), False
+        with omissions:
+            material, held = read_material(described[number], number, textures(number), number in animated)
         materials.append(material)
         if held:
             clamped.append(material.name)
@@ -100,11 +114,15 @@ class _Reader:
         self.textures, self.animated = textures, animated
         self.clamped = False
         self.item = item
+        unlit = item.extension("KHR_materials_unlit") is not None
+        self.gloss = item.extension(glossiness.NAME)
+        if unlit and "pbrMetallicRoughness" in item:
+            self.gloss = None  # an unlit surface has the base colour
         both = item.flag("doubleSided", False)
         name = item.text("name", "") or name
         self.material = Material(name=name, double_sided=both, backface_culling=not both, source=item.data)
         self._base()
-        if item.extension("KHR_materials_unlit") is not None:
+        if unlit:
             # An unlit material's other members are fallbacks for readers without the extension.
             self.material.unlit = True
         else:
@@ -118,10 +136,12 @@ class _Reader:
             self.material.kind, self.material.classic = "classic", classic
 
     def _base(self) -> None:
-        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
-        red, green, blue, opacity = self._colors(pbr, "baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+        material, name, part = self.material, "baseColor", self.item.child("pbrMetallicRoughness")
+        if self.gloss is not None:
+            name, part = "diffuse", self.gloss
+        red, green, blue, opacity = self._colors(part, f"{name}Factor", (1.0, 1.0, 1.0, 1.0))
         material.base_color = (red, green, blue, opacity)
-        material.texture = self._texture(pbr, "baseColorTexture", "color")
+        material.texture = self._texture(part, f"{name}Texture", "color")
         mode = self.item.text("alphaMode", "OPAQUE")
         if mode not in {each.upper() for each in ALPHA_MODES}:
             hint = f"expected one of {', '.join(ALPHA_MODES).upper()}"
@@ -131,10 +151,15 @@ class _Reader:
 
     def _surface(self) -> None:
         material, pbr = self.material, self.item.child("pbrMetallicRoughness")
-        material.metallic = self._factor(pbr, "metallicFactor", 1.0)
-        material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
-        material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
+        if self.gloss is None:
+            material.metallic = self._factor(pbr, "metallicFactor", 1.0)
+            material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
+            material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
+        else:
+            self._glossiness(self.gloss)
         material.normal_texture, material.normal_scale = self._normals(self.item, "normalTexture")
+        if self.gloss is not None:
+            return
         part = self._extension("specular")
         material.specular_factor = self._factor(part, "specularFactor", 1.0)
         material.specular_factor_texture = self._texture(part, "specularTexture")
@@ -144,6 +169,20 @@ class _Reader:
         # An index of 0 means no limit.
         unlimited = part.number("ior", 1.5) == 0.0
         material.ior = _LARGEST_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _LARGEST_IOR)
+
+    def _glossiness(self, part: JsonObject) -> None:
+        """A dielectric whose reflectance is the specular colour, as rough as it is not glossy."""
+        material, key = self.material, "specularGlossinessTexture"
+        gloss = self._factor(part, "glossinessFactor", 1.0)
+        color = self._rgb(part, "specularFactor", 1.0)
+        material.specular_factor, material.specular_color = glossiness.specular(color)
+        material.metallic, material.roughness = 0.0, 1.0 - gloss
+        if key in part:
+            material.specular_color_texture = self._texture(part, key, "color")
+            material.specular_factor_texture = self._texture(part, key, "data", glossiness.edge(color))
+            material.metallic_roughness_texture = self._texture(part, key, "data", glossiness.roughness(gloss))
+        if material.metallic_roughness_texture is not None:
+            material.roughness = 1.0
 
     def _emission(self) -> None:
         """Emission with its texture; a single-colour texture is folded into the factor: an even light."""
@@ -228,8 +267,8 @@ class _Reader:
         red, green, blue = self._colors(owner, key, (default,) * 3, high)
         return red, green, blue
 
-    def _texture(self, owner: JsonObject, key: str, content: str = "data") -> int | None:
-        return self.textures.number(owner, key, content) if key in owner else None
+    def _texture(self, owner: JsonObject, key: str, content: str = "data", change: Change = UNCHANGED) -> int | None:
+        return self.textures.number(owner, key, content, change) if key in owner else None
 
     def _normals(self, owner: JsonObject, key: str) -> tuple[int | None, float]:
         """A normal texture's number and scale."""

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.coordinates import DEFAULT, Sets
 from viewer.formats.gltf.decoders import DRACO, draco, installed
 from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
 from viewer.formats.gltf.motion.skins import mended
 from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
 from viewer.scene.geometry.tangents import with_tangents
@@ -33,7 +35,7 @@ class Meshes:
 
     A mesh on nodes that pose it differently is one of the scene's for each pose, by ``deformers``.
 
-    sets : the file's sets of texture coordinates for a mesh's ``uvs`` and ``uvs_1``. variant_count : of
+    sets : of each material, those of texture coordinates for a mesh's ``uvs`` and ``uvs_1``. variant_count : of
     KHR_materials_variants. Missing normals are flat, as glTF demands (3.7.2.1), without tangents; normals of zero
     length are computed from adjacent faces. Missing tangents are computed where a material needs them.
     """
@@ -44,17 +46,19 @@ class Meshes:
         accessors: Accessors,
         materials: Sequence[Material],
         textures: GltfTextures,
-        sets: tuple[int, int],
+        sets: Sequence[Sets],
         variant_count: int,
         deformers: Deformers,
+        omissions: Omissions,
     ) -> None:
+        self.omissions = omissions
         self.deformers = deformers
         self.document = document.objects("meshes")
         self.accessors = accessors
         self.material_count, self.variant_count = len(materials), variant_count
         self.uses = [*map(textures.uv_sets, materials), frozenset()]
         self.bends = [*map(textures.tangent_set, materials), None]
-        self.sets = tuple(f"TEXCOORD_{number}" for number in sets)
+        self.sets = [tuple(f"TEXCOORD_{number}" for number in each) for each in (*sets, DEFAULT)]
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
         self.left_out: Counter[str] = Counter()
@@ -87,7 +91,9 @@ class Meshes:
             primitives = mesh.objects("primitives")
             found = []
             for k, primitive in enumerate(primitives):
-                made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
+                made = None
+                with self.omissions:
+                    made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
                 if made is not None:
                     found.append(made)
             self._numbers[key] = found
@@ -103,14 +109,15 @@ class Meshes:
         mode = primitive.integer("mode", 4)
         if mode >= len(_MODES):
             raise primitive.fail("mode", f"unknown mode {mode}")
-        numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *self.sets)]
+        sets = self.sets[material]
+        numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *sets)]
         packed = primitive.extension(draco.NAME)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
         key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
         bent = next((self.bends[each] for each in (material, *variants.values()) if self.bends[each] is not None), None)
         key = (*key, bent)
         if key not in self._geometry:
-            self._geometry[key] = self._read(primitive, attributes, mode, name, bent)
+            self._geometry[key] = self._read(primitive, attributes, mode, name, bent, sets)
         geometry = self._geometry[key]
         if geometry is None:
             return None
@@ -121,9 +128,10 @@ class Meshes:
         shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
-        number = self._made[looks] = len(self.meshes)
+        number = len(self.meshes)
         mesh = replace(shared, materials=materials, name=name)
         self.meshes.append(mesh if rig == Rig() else self.deformers.pose(number, mesh, geometry, rig, attributes))
+        self._made[looks] = number
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
@@ -131,7 +139,13 @@ class Meshes:
         return len(self.meshes) - 1
 
     def _read(
-        self, primitive: JsonObject, attributes: JsonObject, mode: int, name: str, bent: int | None
+        self,
+        primitive: JsonObject,
+        attributes: JsonObject,
+        mode: int,
+        name: str,
+        bent: int | None,
+        sets: Sequence[str],
     ) -> Geometry | None:
         if mode < 4:
             self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
@@ -161,6 +175,7 @@ class Meshes:
             corners = packed.indices
         elif "indices" in primitive:
             corners = self.accessors.indices("indices", primitive)
+            self._note_restarts(corners, count, primitive)
         else:
             corners = np.arange(count)
         if len(corners) and int(corners.max()) >= count:
@@ -168,7 +183,7 @@ class Meshes:
             raise primitive.fail("indices", f"index {at:,} names vertex {corners[at]:,} of {count:,}")
         self.accessors.budget.charge(3 * 12 * len(corners))
         triangles = self._triangles(corners, 4 if packed is not None else mode)
-        uvs, uvs_1 = (attribute(key, (2,)) for key in self.sets)
+        uvs, uvs_1 = (attribute(key, (2,)) for key in (*sets, "")[:2])
         colors = attribute("COLOR_0", (3, 4), normalize=True)
         normals, tangents = attribute("NORMAL", (3,)), None
         if colors is not None:
@@ -189,7 +204,7 @@ class Meshes:
             mesh = with_tangents(mesh, bent)
         joints, weights = self._influences(attributes, count, stored)
         fields = [each for each in WIDTHS if getattr(given, each) is not None]
-        targets = read_targets(primitive, self.accessors, count, self.sets, fields)
+        targets = read_targets(primitive, self.accessors, count, sets, fields)
         if joints is None and not targets:
             return Geometry(mesh)
         source = _sources(mesh, given)
@@ -200,6 +215,20 @@ class Meshes:
             self.accessors.budget.charge(sum(4 * WIDTHS[each] for each in fields) * len(source) * len(targets))
             targets = tuple(target.taken(source) for target in targets)
         return Geometry(mesh, joints, weights, targets, faceted=normals is None)
+
+    def _note_restarts(self, corners: NDArray[np.int64], count: int, primitive: JsonObject) -> None:
+        """Indices that restart a primitive in OpenGL are forbidden (3.7.2.1): told where they name a vertex, else
+        refused."""
+        largest = self.accessors.largest_index("indices", primitive)
+        restarts = corners == largest
+        if not restarts.any():
+            return
+        if largest >= count:
+            at = int(np.argmax(restarts))
+            what = f"index {at:,} is {largest:,}, a primitive restart, and there are {count:,} vertices"
+            raise primitive.fail("indices", what, "glTF forbids restarts; export separate triangles")
+        text = f"indices are {largest:,}, a primitive restart, which glTF forbids; they are read as that vertex"
+        self.left_out[text] += int(np.count_nonzero(restarts))
 
     def _influences(
         self, attributes: JsonObject, count: int, stored: Mapping[str, NDArray]
@@ -237,7 +266,7 @@ class Meshes:
             return None
         data = self.accessors.view_bytes(extension.index("bufferView", len(self.accessors.views), "buffer view"))
         self.accessors.budget.charge(draco.decoded_size(extension, data))
-        return draco.decode(extension, data, list(attributes.data))
+        return draco.decode(extension, data, [key for key in attributes.data if key in attributes])
 
     def _uncompressed(self, attributes: JsonObject) -> bool:
         described = self.accessors.accessors

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.gltf.json import JsonObject, JsonObjects
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.hierarchy import compose, levels, world_transforms
 
 Matrix = NDArray[np.float64]
@@ -23,14 +24,15 @@ _AFFINE = 1e-5
 class Nodes:
     """The nodes of a scene, parents before children, depth first, as the file lists them.
 
-    numbers (N,) node numbers; parents (N,) index of each one's parent in that order, -1 for roots. translation (N, 3),
-    rotation (N, 4) x y z w, scale (N, 3), undefined for nodes with a matrix; local and world (N, 4, 4): float64.
-    visible (N,) bool: the node's own (KHR_node_visibility). shown (N,) bool: neither the node nor an ancestor is hidden
-    always. drawn: how many are the scene's own; those after them are of trees beside it that hold joints of its skins,
-    and not shown.
+    numbers (N,) node numbers; names (N,), empty without one; parents (N,) index of each one's parent in that order, -1
+    for roots. translation (N, 3), rotation (N, 4) x y z w, scale (N, 3), undefined for nodes with a matrix; local and
+    world (N, 4, 4): float64. visible (N,) bool: the node's own (KHR_node_visibility). shown (N,) bool: neither the node
+    nor an ancestor is hidden always. drawn: how many are the scene's own; those after them are of trees beside it that
+    hold joints of its skins, and not shown.
     """
 
     numbers: list[int]
+    names: list[str]
     parents: NDArray[np.int64]
     translation: Matrix
     rotation: Matrix
@@ -42,7 +44,7 @@ class Nodes:
     drawn: int
 
 
-def scene_nodes(document: JsonObject, warnings: list[str], fading: Collection[int] = ()) -> Nodes:
+def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions, fading: Collection[int] = ()) -> Nodes:
     """The nodes of the default scene, else of the first, else of all trees.
 
     fading : the numbers of nodes whose visibility is animated.
@@ -50,18 +52,23 @@ def scene_nodes(document: JsonObject, warnings: list[str], fading: Collection[in
     Raises ViewerError for numbers out of range, nodes with two parents, cycles, and invalid transforms.
     """
     nodes = document.objects("nodes")
-    children = [node.indices("children", len(nodes), "node") if "children" in node else [] for node in nodes]
+    children: list[list[int]] = [[] for _ in range(len(nodes))]
+    for number, node in enumerate(nodes):
+        if "children" in node:
+            with omissions:
+                children[number] = node.indices("children", len(nodes), "node")
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
     order, above = _depth_first(roots, children)
     drawn = len(order)
     for root in _roots_of_joints(document, nodes, order, parent):
         order, above = _depth_first([root], children, order, above)
-    translation, rotation, scale, local = _local(nodes, order, warnings)
+    names, translation, rotation, scale, local = _local(nodes, order, warnings, omissions)
     world = _world(local, above, nodes, order)
     visible, shown = _visible(nodes, order, above, fading)
     shown[drawn:] = False
-    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible, shown, drawn)
+    parents = np.array(above, np.int64)
+    return Nodes(order, names, parents, translation, rotation, scale, local, world, visible, shown, drawn)
 
 
 def _parents(children: list[list[int]], nodes: JsonObjects) -> list[int]:
@@ -150,38 +157,47 @@ def _visible(
     return visible, shown
 
 
-def _local(nodes: JsonObjects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
+def _local(
+    nodes: JsonObjects, order: list[int], warnings: list[str], omissions: Omissions
+) -> tuple[list[str], Matrix, Matrix, Matrix, Matrix]:
+    """Names; translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
     count = len(order)
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
+    names = [""] * count
     given: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
         node = nodes[number]
-        data = node.data
-        if "matrix" in data:
-            given.append(place)
-            matrices.append(node.numbers("matrix", 16))
-            continue
-        if "translation" in data:
-            translation[place] = node.numbers("translation", 3)
-        if "rotation" in data:
-            rotation[place] = node.numbers("rotation", 4)
-        if "scale" in data:
-            scale[place] = node.numbers("scale", 3)
+        with omissions:
+            names[place] = node.text("name", "")
+        with omissions:
+            if "matrix" in node:
+                matrices.append(_matrix(node))
+                given.append(place)
+                continue
+            if "translation" in node:
+                translation[place] = node.numbers("translation", 3)
+            if "rotation" in node:
+                rotation[place] = node.numbers("rotation", 4)
+            if "scale" in node:
+                scale[place] = node.numbers("scale", 3)
     unturned = int(np.count_nonzero(~rotation.any(axis=1)))
     if unturned:
         warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")
     local = compose(translation, rotation, scale)
     if given:
         local[given] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
-        wrong = np.abs(local[given][:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) > _AFFINE
-        if wrong.any():
-            number = order[given[int(np.argmax(wrong))]]
-            raise nodes[number].fail("matrix", "its last row is not 0 0 0 1", "glTF allows affine transforms only")
         local[given, 3] = (0.0, 0.0, 0.0, 1.0)
-    return translation, rotation, scale, local
+    return names, translation, rotation, scale, local
+
+
+def _matrix(node: JsonObject) -> tuple[float, ...]:
+    """A node's matrix, column by column; raises ViewerError for one that is not affine."""
+    matrix: tuple[float, ...] = node.numbers("matrix", 16)
+    if max(abs(matrix[3]), abs(matrix[7]), abs(matrix[11]), abs(matrix[15] - 1.0)) > _AFFINE:
+        raise node.fail("matrix", "its last row is not 0 0 0 1", "glTF allows affine transforms only")
+    return matrix
 
 
 def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:

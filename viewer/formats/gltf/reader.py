@@ -16,18 +16,21 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.formats.files import Budget, read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import DECODERS, decoder
+from viewer.formats.gltf.coordinates import material_sets
+from viewer.formats.gltf.extensions import read_extensions
 from viewer.formats.gltf.images import GltfTextures
 from viewer.formats.gltf.instances import Placed, read_instances
 from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
 from viewer.formats.gltf.lights import read_lights
-from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
+from viewer.formats.gltf.materials import default_material, read_materials
+from viewer.formats.gltf.meshes import NAME as VARIANTS
 from viewer.formats.gltf.meshes import Meshes, read_variants
 from viewer.formats.gltf.motion.animations import animated_weights, read_animations
 from viewer.formats.gltf.motion.deformers import Deformers
 from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
 from viewer.formats.gltf.motion.skins import Skins
 from viewer.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
+from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, visible_nodes
@@ -37,30 +40,6 @@ from viewer.scene.scene import Scene
 
 NAME = "glTF"
 
-# Supported extensions.
-APPLIED = frozenset(
-    {
-        *EXTENSIONS,
-        *DECODERS,
-        "EXT_mesh_gpu_instancing",
-        "EXT_texture_webp",
-        "KHR_animation_pointer",
-        "KHR_lights_punctual",
-        "KHR_materials_variants",
-        "KHR_mesh_quantization",
-        "KHR_node_visibility",
-        "KHR_texture_transform",
-    }
-)
-# Extensions that may be required though not supported: geometry is right without them.
-KEPT = frozenset(
-    {
-        "KHR_materials_pbrSpecularGlossiness",
-        "KHR_xmp",
-        "KHR_xmp_json_ld",
-        "EXT_lights_image_based",
-    }
-)
 _MAGIC = b"glTF"
 
 
@@ -72,7 +51,8 @@ def sniff(head: bytes, path: Path) -> bool:
 def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
 
-    lenient : checkerboards replace unreadable images. max_texture : size at which those are read that would not fit.
+    lenient : damaged parts are left out, unless nothing stays, and checkerboards replace unreadable images. max_texture
+    : size at which those are read that would not fit.
 
     Raises ViewerError for malformed files, unknown required extensions, and references out of the folder.
     """
@@ -87,32 +67,45 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     document = parse(text, where)
     warnings: list[str] = []
     _check_version(document, warnings)
-    used, ignored = _extensions(document)
+    omissions = Omissions(lenient)
+    used, ignored = read_extensions(document, warnings, omissions)
 
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
     animated = Animated(document)
     textures = GltfTextures(document, accessors, path, lenient, max_texture, animated.textures(document))
-    materials = read_materials(document, warnings, textures, animated.numbers("materials"))
-    sets = textures.coordinates()
+    sets = material_sets(document, VARIANTS)
+    materials = read_materials(
+        document,
+        warnings,
+        lambda number: textures.of_material(sets[number], omissions),
+        animated.numbers("materials"),
+        omissions,
+    )
     warnings.extend(textures.warnings())
-    variants = read_variants(document)
-    nodes = scene_nodes(document, warnings, animated.hidden)
+    variants: list[str] = []
+    with omissions:
+        variants = read_variants(document)
+    nodes = scene_nodes(document, warnings, omissions, animated.hidden)
     deformers = Deformers(Skins(document, nodes, accessors), nodes.world)
-    meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers)
+    meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers, omissions)
     weighted = animated_weights(document, animated)
-    placed = read_instances(document, nodes, meshes, accessors, warnings, weighted)
+    placed = read_instances(document, nodes, meshes, accessors, warnings, omissions, weighted)
+    if not meshes.meshes and omissions.first is not None:
+        raise omissions.first
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras, held, lenses = _cameras(document, nodes, warnings)
+    cameras, held, lenses = _cameras(document, nodes, warnings, omissions)
     emitting: list[int] = []
     lamps: list[int] = []
-    lights = read_lights(document, nodes, warnings, emitting, lamps)
+    lights = read_lights(document, nodes, warnings, omissions, emitting, lamps)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
-    _remark(document, warnings)
+    with omissions:
+        _remark(document, warnings)
+    warnings.extend(omissions.notes())
     scene = Scene(
         meshes.meshes,
         placed.instances,
@@ -142,7 +135,8 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of a .glb", "the file is truncated")
     version, length = struct.unpack_from("<II", data, 4)
     if version != 2:
-        raise ViewerError(where, f"version {version} of the .glb container", "only version 2 is known")
+        hint = "it is glTF 1.0; convert it to glTF 2.0" if version == 1 else "only version 2 is known"
+        raise ViewerError(where, f"version {version} of the .glb container", hint)
     if length > len(data):
         raise ViewerError(where, f"says {length:,} bytes, but has {len(data):,}", "the file is truncated")
     text = binary = None
@@ -171,33 +165,23 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
 
 
 def _check_version(document: JsonObject, warnings: list[str]) -> None:
+    if any(isinstance(document.data.get(key), dict) for key in ("accessors", "meshes", "nodes", "scenes")):
+        raise ViewerError(document.where, "is glTF 1.0, whose objects have names", "convert it to glTF 2.0")
     if "asset" not in document:
         warnings.append("the file has no glTF version; read as 2.0")
         return
     asset = document.child("asset")
     for key in ("minVersion", "version"):
-        version = asset.text(key, None)
+        version = asset.data.get(key)
+        if isinstance(version, int | float) and not isinstance(version, bool):
+            version = str(float(version))
+        elif version is not None:
+            version = asset.text(key)
         if version is None:
             continue
         if version.split(".")[0] != "2" or (key == "minVersion" and version != "2.0"):
             raise asset.fail(key, f"glTF {short(version)}", "only glTF 2.0 is known; convert the file")
         return
-
-
-def _extensions(document: JsonObject) -> tuple[list[str], list[str]]:
-    """Names of all extensions, and of those without effect; refuses unknown required ones."""
-    required = document.texts("extensionsRequired")
-    for name in required:
-        if name in DECODERS:
-            decoder(DECODERS[name], f"{document.path('extensionsRequired')}: {name}")
-        if name not in APPLIED and name not in KEPT:
-            raise document.fail(
-                "extensionsRequired",
-                f"needs the unknown extension {short(name)}",
-                "the scene would be wrong without it",
-            )
-    used = sorted({*required, *document.texts("extensionsUsed")})
-    return used, [name for name in used if name not in APPLIED]
 
 
 def _hierarchy(
@@ -208,9 +192,8 @@ def _hierarchy(
     lights: list[int],
     deformers: Deformers,
 ) -> Hierarchy:
-    objects = document.objects("nodes")
     return Hierarchy(
-        [objects[number].text("name", "") for number in nodes.numbers],
+        nodes.names,
         nodes.parents,
         nodes.translation,
         nodes.rotation,
@@ -227,7 +210,9 @@ def _hierarchy(
     )
 
 
-def _cameras(document: JsonObject, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int], list[int]]:
+def _cameras(
+    document: JsonObject, nodes: Nodes, warnings: list[str], omissions: Omissions
+) -> tuple[list[Camera], list[int], list[int]]:
     """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their numbers in the document.
 
     Warns of other kinds than perspective and orthographic.
@@ -241,12 +226,15 @@ def _cameras(document: JsonObject, nodes: Nodes, warnings: list[str]) -> tuple[l
         node = objects[number]
         if "camera" not in node:
             continue
-        index = _camera_index(node, described, warnings)
+        index = None
+        with omissions:
+            index = _camera_index(node, described, warnings)
+            if index is not None:
+                camera = described[index]
+                name = node.text("name", "") or camera.text("name", "") or f"camera {index}"
+                kind = camera.text("type", "")
         if index is None:
             continue
-        camera = described[index]
-        name = node.text("name", "") or camera.text("name", "") or f"camera {index}"
-        kind = camera.text("type", "")
         if kind not in ("perspective", "orthographic"):
             warnings.append(f"camera '{name}' is {short(kind)}; only perspective and orthographic cameras are used")
             continue

@@ -18,14 +18,15 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.formats.image import exr, hdr
 from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
+from viewer.formats.image.exr_colors import ExrColors
 from viewer.formats.image.images import rgb
+from viewer.formats.image.radiance import PixelRepair
 from viewer.scene.environment import (
     DARKNESS,
     MOST_TEXELS,
     ConstantEnvironment,
     Environment,
     ImageEnvironment,
-    check_pixels,
 )
 from viewer.scene.sky import SUN, sky, studio
 from viewer.scene.texture import linear_from_srgb
@@ -87,13 +88,14 @@ def load(path: str | Path, rotation: float = 0.0, notes: list[str] | None = None
 
     A picture twice as wide as high is equirectangular (oriented as in `ImageEnvironment`). One of 4 : 3 or 3 : 4 is a
     cube's cross, of 6 : 1 or 1 : 6 its faces in a row, see `cube_maps`. Any other is read as equirectangular, with a
-    note. More than 2^24 pixels are reduced to that, with a note.
-    Raises ViewerError for unreadable files, and for a negative, too bright or non-finite pixel.
+    note. More than 2^24 pixels are reduced to that, with a note. Negative components become 0, and infinite ones the
+    largest finite one, with notes.
+    Raises ViewerError for unreadable files, and for a picture that is nowhere finite.
     """
     path, remarks = Path(path), [] if notes is None else notes
     if path.is_dir():
-        return ImageEnvironment(equirectangular(_faces(path)), path.name, rotation)
-    pixels, (width, height) = _read(path, MOST_TEXELS)
+        return ImageEnvironment(equirectangular(_faces(path, remarks)), path.name, rotation)
+    pixels, (width, height) = _read(path, MOST_TEXELS, remarks)
     layout = layout_of(width, height)
     if layout:
         return ImageEnvironment(equirectangular(from_layout(pixels, layout)), path.name, rotation)
@@ -105,18 +107,22 @@ def load(path: str | Path, rotation: float = 0.0, notes: list[str] | None = None
 
 
 def read_picture(path: Path) -> NDArray[np.float32]:
-    """(H, W, 3) float32, linear, row 0 on top; the format is found by content. Raises ViewerError as `load` does."""
+    """(H, W, 3) float32, linear, as stored, row 0 on top; the format is found by content. Raises ViewerError for
+    unreadable files."""
     return _read(path)[0]
 
 
-def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tuple[int, int]]:
+def _read(
+    path: Path, most: int | None = None, notes: list[str] | None = None
+) -> tuple[NDArray[np.float32], tuple[int, int]]:
     """A picture's pixels, block-averaged down to ``most`` unless in a cube's layout; and its own width and height.
-    Decoded in bands, so that a large one is never in memory as floats."""
+    Decoded in bands, so that a large one is never in memory as floats. Components that are no radiance are mended where
+    ``notes`` takes what is said of them."""
     data, where = read_file(path), str(path)
     if data.startswith(hdr.MAGIC):
         opened = _open_hdr(data, where)
     elif data.startswith(exr.MAGIC):
-        opened = _open_exr(data, where)
+        opened = _open_exr(data, path, notes)
     elif data.startswith((_PNG, _JPEG)):
         opened = _open_srgb(data, where)
     else:
@@ -126,10 +132,17 @@ def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tup
         block = 1 if most is None or layout_of(width, height) else _block(width, height, most)
         out = np.empty((-(-height // block), -(-width // block), 3), np.float32)
         band = max(1, BAND // (width * block)) * block
-        for first in range(0, height, band):
-            pixels = picture.lines(first, min(first + band, height))
-            check_pixels(pixels, where, first)
-            out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
+        repair = PixelRepair()
+        while True:
+            for first in range(0, height, band):
+                pixels = picture.lines(first, min(first + band, height))
+                if notes is not None:
+                    pixels = repair.mended(pixels)
+                out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
+            if not repair.again(where):
+                break
+    if notes is not None:
+        notes.extend(f"{path.name}: {note}" for note in repair.notes())
     return out, (width, height)
 
 
@@ -199,29 +212,22 @@ def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
 
 
 @contextmanager
-def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
+def _open_exr(data: bytes, path: Path, notes: list[str] | None) -> Iterator[_Picture]:
+    where = str(path)
     parts, start = exr.parts(data[: exr.LONGEST_HEADER], where)
-    head = parts[0]
-    _check_size(head.width, head.height, where)
+    for part in parts:
+        _check_size(part.width, part.height, where)
     exr.check(parts, start, len(data), where)
-    names = next((names for names in ("RGB", "YYY") if head.channels.keys() >= set(names)), None)
-    if names is None:
-        known = ", ".join(head.channels) or "none"
-        raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
-    pixels = exr.ExrPixels(data, head, where)
+    colors = ExrColors(data, parts, where)
     try:
-        yield _Picture(
-            head.width,
-            head.height,
-            lambda first, last: np.stack(
-                [np.asarray(each, np.float32) for each in pixels.lines(names, first, last)], axis=-1
-            ),
-        )
+        if notes is not None and colors.channels.layer:
+            notes.append(f"{path.name}: its colours are those of {colors.channels.layer}")
+        yield _Picture(colors.width, colors.height, colors.lines)
     finally:
-        pixels.close()
+        colors.close()
 
 
-def _faces(folder: Path) -> NDArray[np.float32]:
+def _faces(folder: Path, notes: list[str]) -> NDArray[np.float32]:
     """(6, N, N, 3) from the pictures in a folder named after the faces of a cube."""
     found: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
@@ -238,7 +244,7 @@ def _faces(folder: Path) -> NDArray[np.float32]:
         missing = ", ".join(names[0] for number, names in enumerate(FACES) if number not in found)
         hint = "name the six pictures px, nx, py, ny, pz, nz, with .hdr, .exr, .png or .jpg"
         raise ViewerError(str(folder), f"lacks the faces {missing} of a cube", hint)
-    pictures = [read_picture(found[number]) for number in range(6)]
+    pictures = [_read(found[number], notes=notes)[0] for number in range(6)]
     shape = pictures[0].shape
     for number, picture in enumerate(pictures):
         if picture.shape != shape or shape[0] != shape[1]:

@@ -35,7 +35,8 @@ _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 @dataclass(frozen=True)
 class ExrPart:
     """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float,
-    lines and columns per sample); ``tile`` (width, height), pixels, or None."""
+    lines and columns per sample); ``left``, ``top``, ``width`` and ``height`` of its data; ``window`` left, top, right
+    and bottom of its display, inclusive; ``tile`` (width, height), pixels, or None."""
 
     attributes: dict[str, tuple[str, bytes]]
     channels: dict[str, tuple[int, int, int]]
@@ -45,6 +46,8 @@ class ExrPart:
     lines: int
     compression: int
     tile: tuple[int, int] | None
+    left: int
+    window: tuple[int, int, int, int]
 
     @property
     def texts(self) -> dict[str, str]:
@@ -122,10 +125,19 @@ def check(found: Sequence[ExrPart], start: int, length: int, where: str, hint: s
 
 
 class ExrPixels:
-    """The pixels of a file's first part, channel by channel; must be closed."""
+    """The pixels of a file's part, channel by channel; must be closed."""
 
-    def __init__(self, source: str | bytes, part: ExrPart, where: str, hint: str = "the file is damaged") -> None:
-        """source : the file's path, or its bytes, after `check`. Raises ViewerError as `lines` does."""
+    def __init__(
+        self,
+        source: str | bytes,
+        parts: Sequence[ExrPart],
+        where: str,
+        hint: str = "the file is damaged",
+        number: int = 0,
+    ) -> None:
+        """source : the file's path, or its bytes, after `check`. number : of the part. Raises ViewerError as `lines`
+        does."""
+        part = parts[number]
         self.part, self.where, self.hint = part, where, hint
         self._all: dict[str, NDArray] = {}
         import OpenEXR
@@ -133,14 +145,15 @@ class ExrPixels:
         self._input: Any = None
         stream = source if isinstance(source, str) else io.BytesIO(source)
         with self._library_errors():
-            if hasattr(OpenEXR, "InputFile"):
+            plain = all(channel[1:] == (1, 1) for channel in part.channels.values())
+            if number == 0 and plain and hasattr(OpenEXR, "InputFile"):
                 self._input = OpenEXR.InputFile(stream)
                 return
-            # The library's access to single channels is deprecated.
-            if part.width * part.height * part.pixel_bytes > MOST_BYTES:
+            # The library's access to single channels is deprecated, and of the first part and whole channels alone.
+            if sum(each.width * each.height * each.pixel_bytes for each in parts) > MOST_BYTES:
                 raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
             with OpenEXR.File(stream, separate_channels=True) as file:
-                self._all = {name: channel.pixels.copy() for name, channel in file.channels().items()}
+                self._all = {name: channel.pixels.copy() for name, channel in file.channels(number).items()}
 
     def lines(self, names: Sequence[str], first: int, last: int) -> list[NDArray]:
         """Each channel as (last - first, W) float32, or uint32 for integer channels.
@@ -165,6 +178,21 @@ class ExrPixels:
                         name: np.frombuffer(each, kind).reshape(size) for name, each in zip(group, data, strict=True)
                     }
             return [made[name] for name in names]
+
+    def interpolated(self, name: str, first: int, last: int) -> NDArray[np.float32]:
+        """A channel of fewer samples than pixels, as (last - first, W) float32: linear between them, which lie at
+        multiples of their distance. Raises ViewerError where it cannot be decoded."""
+        _, down, across = self.part.channels[name]
+        if (down, across) == (1, 1):
+            return np.asarray(self.lines([name], first, last)[0], np.float32)
+        with self._library_errors():
+            samples = np.asarray(self._all[name], np.float32)
+            if samples.shape != (-(-self.part.height // down), -(-self.part.width // across)):
+                raise ValueError(f"channel {name} has {samples.shape} samples")
+            rows, above, share = _between(np.arange(first, last), down, samples.shape[0])
+            lines = samples[rows] * (1 - share[:, None]) + samples[above] * share[:, None]
+            columns, right, share = _between(np.arange(self.part.width), across, samples.shape[1])
+            return (lines[:, columns] * (1 - share) + lines[:, right] * share).astype(np.float32)
 
     def close(self) -> None:
         """Close the file."""
@@ -200,6 +228,14 @@ def quiet() -> Iterator[None]:
             os.dup2(kept, 2)
             os.close(kept)
             os.close(nowhere)
+
+
+def _between(
+    places: NDArray[np.int64], step: int, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """The samples on both sides of places, and the second's share."""
+    before = np.minimum(places // step, count - 1)
+    return before, np.minimum(before + 1, count - 1), ((places - before * step) / step).astype(np.float32)
 
 
 def _pixel_type(whole: bool) -> Any:
@@ -255,7 +291,13 @@ def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPar
             raise ValueError("tiles without pixels")
         tile = wide, tall
     channels = _channels(attributes.get("channels", ("", b""))[1])
-    return ExrPart(attributes, channels, width, height, top, _LINES.get(compression, 1), compression, tile)
+    window = left, top, right, bottom
+    if "displayWindow" in attributes:
+        window = values("displayWindow", "box2i", "<4i")  # type: ignore[assignment]
+    if window[2] < window[0] or window[3] < window[1]:
+        raise ValueError("a display window without pixels")
+    lines = _LINES.get(compression, 1)
+    return ExrPart(attributes, channels, width, height, top, lines, compression, tile, left, window)
 
 
 def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:

@@ -15,9 +15,11 @@ from viewer.base import jit
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.image.hdr_loops import NOTHING_TO_REPEAT, OVERRUN, TRUNCATED, decode
+from viewer.formats.image.primaries import SRGB, Matrix, srgb_from, xyz_to_srgb
 
 MAGIC = (b"#?RADIANCE", b"#?RGBE")
 
+_RGBE, _XYZE = "32-bit_rle_rgbe", "32-bit_rle_xyze"
 _LONGEST_HEADER = 1 << 16  # bytes; comments may list every command behind the picture
 _SIZE = re.compile(rb"([+-])([XY]) +([0-9]{1,9}) +([+-])([XY]) +([0-9]{1,9}) *\r?")
 _FAULTS = {
@@ -37,10 +39,11 @@ def size(data: bytes, where: str) -> tuple[int, int]:
 def read(data: bytes, where: str) -> NDArray[np.float32]:
     """(H, W, 3) float32, linear, row 0 on top, from a file's bytes, divided by the header's EXPOSURE.
 
-    A value is its mantissa times a power of two, as in most renderers; Radiance itself adds half a step. Primaries are
-    assumed to be sRGB's. Raises ViewerError for damaged files, pictures in XYZ, and sizes of zero.
+    A value is its mantissa times a power of two, as in most renderers; Radiance itself adds half a step. CIE XYZ and
+    colours of the header's PRIMARIES are converted to linear sRGB, whose primaries those without are assumed to have.
+    Raises ViewerError for damaged files and sizes of zero.
     """
-    start, exposure, _, (down, lines, across, length) = _header(data, where)
+    start, exposure, matrix, (down, lines, across, length) = _header(data, where)
     if len(data) - start < 4 * lines:  # before large allocations for a small file
         raise ViewerError(where, f"{lines:,} lines in {len(data) - start:,} bytes", "the file is truncated")
     texels = np.zeros((lines, length, 4), np.uint8)
@@ -56,6 +59,9 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
     if exposure != 1.0:
         with np.errstate(over="ignore"):  # overflows are reported by the picture's user
             out = (out / exposure).astype(np.float32)
+    if matrix is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = np.einsum("...c,kc", out, matrix.astype(np.float32))
     # Lines run along the header's second axis, in the direction of its sign.
     if down[0] == ("+" if down[1] == "Y" else "-"):
         out = out[::-1]
@@ -64,11 +70,12 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
     return np.ascontiguousarray(out.transpose(1, 0, 2) if down[1] == "X" else out)
 
 
-def _header(data: bytes, where: str) -> tuple[int, float, str, tuple[str, int, str, int]]:
-    """Offset of the pixels, exposure, format, and (axis of the lines, lines, axis along a line, its length)."""
+def _header(data: bytes, where: str) -> tuple[int, float, Matrix | None, tuple[str, int, str, int]]:
+    """Offset of the pixels, exposure, matrix to sRGB, and (axis of the lines, lines, axis along a line, its length)."""
     if not data.startswith(MAGIC):
         raise ViewerError(where, f"does not begin with '#?RADIANCE' but with {short(data[:10])}", "not a .hdr file")
     exposure, form = 1.0, ""
+    primaries: tuple[float, ...] = SRGB
     at = data.find(b"\n") + 1
     while at:
         end = data.find(b"\n", at, _LONGEST_HEADER)
@@ -82,11 +89,14 @@ def _header(data: bytes, where: str) -> tuple[int, float, str, tuple[str, int, s
             form = value.strip().decode("latin-1")
         elif name == b"EXPOSURE" and equals:
             exposure *= _exposure(value, where)
+        elif name == b"PRIMARIES" and equals:
+            primaries = _primaries(value, where)
     end = data.find(b"\n", at, _LONGEST_HEADER) if at else -1
     if end < 0:
         raise ViewerError(where, "the header does not end", "the file is truncated")
-    if form not in ("", "32-bit_rle_rgbe"):
-        raise ViewerError(where, f"holds {short(form)}", "only 32-bit_rle_rgbe is read; convert the picture")
+    if form not in ("", _RGBE, _XYZE):
+        raise ViewerError(where, f"holds {short(form)}", f"{_RGBE} and {_XYZE} are read; convert the picture")
+    matrix = xyz_to_srgb() if form == _XYZE else srgb_from(primaries, where)
     match = _SIZE.fullmatch(data[at:end])
     if match is None or match.group(2) == match.group(5):
         raise ViewerError(where, f"no size in the header but {short(data[at:end])}", "expected as in -Y 512 +X 1024")
@@ -94,7 +104,17 @@ def _header(data: bytes, where: str) -> tuple[int, float, str, tuple[str, int, s
     lines, length = int(match.group(3)), int(match.group(6))
     if lines == 0 or length == 0:
         raise ViewerError(where, f"a picture of {length} x {lines} pixels", "there is nothing to see")
-    return end + 1, exposure, form, (down.decode(), lines, across.decode(), length)
+    return end + 1, exposure, matrix, (down.decode(), lines, across.decode(), length)
+
+
+def _primaries(value: bytes, where: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(map(float, value.split()))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 8:
+        raise ViewerError(where, f"PRIMARIES is {short(value)}", "expected x and y of red, green, blue and white")
+    return numbers
 
 
 def _exposure(value: bytes, where: str) -> float:

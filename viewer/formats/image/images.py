@@ -37,7 +37,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
     factor : a power of two by which both sides are reduced, in means of the stored values; bands are converted one by
     one, so that the whole picture is in memory once, as its decoder has it.
 
-    Grey and palettes become colour; colour profiles are ignored. 16-bit PNG keeps all bits, unless interlaced. Raises
+    Grey and palettes become colour; colour profiles are ignored. 16-bit PNG keeps all bits. Raises
     ViewerError for other files and for damage.
     """
     if png16.size(data) is not None:
@@ -48,6 +48,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
         if draft is not None:
             factor = max(1, factor * opened.size[0] // width)
         opened.load()
+        _scale_key(opened, data)
         return Image(_bands(opened, factor), name)
 
 
@@ -55,7 +56,7 @@ def header(data: bytes, where: str) -> ImageHeader:
     """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
     found = png16.size(data)
     if found is not None:
-        return ImageHeader(*found, decoder=8.0, texel=8)
+        return ImageHeader(*found, decoder=8.0 * (1 + 2 * data[28]), texel=8)  # an interlaced one is put together twice
     with _decoding_errors(where), _opened(data) as opened:
         if opened.format == "WEBP":
             return ImageHeader(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
@@ -122,6 +123,13 @@ def _bands(opened: Pillow, factor: int) -> NDArray[np.uint8]:
             band = np.dstack([np.asarray(channel) for channel in channels])
         out[row:last] = band
     return out
+
+
+def _scale_key(opened: Pillow, data: bytes) -> None:
+    """Pillow scales grey of 2 and 4 bits to 8, but not the grey that is transparent."""
+    key = opened.info.get("transparency")
+    if opened.format == "PNG" and opened.mode == "L" and isinstance(key, int) and data[24] in (2, 4):
+        opened.info["transparency"] = key * 255 // ((1 << data[24]) - 1)
 
 
 def _rgba(opened: Pillow) -> NDArray[np.uint8]:

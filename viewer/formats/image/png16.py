@@ -18,43 +18,45 @@ _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # of colour types: grey, colour, both with
 _HINT = "the image is damaged"
 _PIECE = 1 << 16  # compressed bytes that are inflated at once
 _BAND = 1 << 18  # texels converted at once
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 
 
 def size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture for `read`; None for other files, 8-bit and interlaced ones."""
+    """Width and height of a picture for `read`; None for other files and 8-bit ones."""
     if data[:8] != _SIGNATURE or data[12:16] != b"IHDR" or len(data) < 33:
         return None
     width, height, depth, color, packing, filters, interlace = struct.unpack_from(">IIBBBBB", data, 16)
-    known = depth == 16 and color in _CHANNELS and packing == filters == interlace == 0
+    known = depth == 16 and color in _CHANNELS and packing == filters == 0 and interlace in (0, 1)
     return (width, height) if known and width and height else None
 
 
 def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
-    """(H, W, 4) of a file whose `size` is not None; grey becomes colour. Sides are reduced by ``factor``, in means.
+    """(H, W, 4) of a file whose `size` is not None; grey becomes colour, and pixels of the colour key are transparent.
+    Sides are reduced by ``factor``, in means.
 
-    Raises ViewerError for a damaged file. Transparency by colour key is ignored.
+    Raises ViewerError for a damaged file.
     """
     found = size(data)
     assert found is not None
     width, height = found
-    channels = _CHANNELS[data[25]]
-    row = 1 + 2 * channels * width
-    unpack, lines = zlib.decompressobj(), bytearray()
-    try:
-        for part in _image_data(data, where):
-            for at in range(0, len(part), _PIECE):
-                lines += unpack.decompress(part[at : at + _PIECE], row * height - len(lines))
-                if len(lines) == row * height:
-                    break
-    except zlib.error as error:
-        raise ViewerError(where, f"unreadable PNG: {error}", _HINT) from None
-    if len(lines) < row * height:
-        what = f"{len(lines):,} of {row * height:,} bytes of the picture are there"
-        raise ViewerError(where, what, _HINT)
-    filtered = np.frombuffer(lines, np.uint8).reshape(height, row)
-    wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
-    if wrong >= 0:
-        raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
+    channels, interlaced = _CHANNELS[data[25]], data[28] == 1
+    passes = [(x, y, dx, dy) for x, y, dx, dy in _ADAM7 if x < width and y < height] if interlaced else [(0, 0, 1, 1)]
+    shapes = [(-(-(height - y) // dy), 1 + 2 * channels * -(-(width - x) // dx)) for x, y, dx, dy in passes]
+    lines, key = _unpacked(data, where, sum(rows * row for rows, row in shapes))
+    pieces, at = [], 0
+    for rows, row in shapes:
+        filtered = np.frombuffer(lines, np.uint8, rows * row, at).reshape(rows, row)
+        wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
+        if wrong >= 0:
+            raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
+        pieces.append(filtered)
+        at += rows * row
+    if interlaced:
+        whole = np.zeros((height, width, channels), ">u2")
+        for (x, y, dx, dy), piece in zip(passes, pieces, strict=True):
+            whole[y::dy, x::dx] = np.ascontiguousarray(piece[:, 1:]).view(">u2").reshape(len(piece), -1, channels)
+        filtered = np.zeros((height, 1 + 2 * channels * width), np.uint8)
+        filtered[:, 1:] = whole.view(np.uint8).reshape(height, -1)
     across, down = min(factor, width), min(factor, height)
     out = np.empty((height // down, width // across, 4), np.uint16)
     step = max(1, _BAND // (width * down))
@@ -66,6 +68,8 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
         band[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
         if channels % 2 == 0:
             band[..., 3] = values[..., -1]
+        elif len(key) == channels:
+            band[..., 3] = np.where((values == key).all(axis=-1), 0, 65535)
         if factor > 1:
             boxes = band.reshape(last - first, down, out.shape[1], across, 4)
             band = np.rint(boxes.mean(axis=(1, 3))).astype(np.uint16)
@@ -73,8 +77,28 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
     return out
 
 
-def _image_data(data: bytes, where: str) -> Iterator[memoryview]:
-    """The parts of the compressed picture."""
+def _unpacked(data: bytes, where: str, length: int) -> tuple[bytearray, NDArray[np.uint16]]:
+    """The ``length`` bytes of the picture's lines, and the colour key, empty without one."""
+    unpack, lines, key = zlib.decompressobj(), bytearray(), np.zeros(0, np.uint16)
+    try:
+        for kind, part in _parts(data, where):
+            if kind == b"tRNS":
+                key = np.frombuffer(part[: len(part) // 2 * 2], ">u2")
+                continue
+            for at in range(0, len(part), _PIECE):
+                lines += unpack.decompress(part[at : at + _PIECE], length - len(lines))
+                if len(lines) == length:
+                    break
+    except zlib.error as error:
+        raise ViewerError(where, f"unreadable PNG: {error}", _HINT) from None
+    if len(lines) < length:
+        what = f"{len(lines):,} of {length:,} bytes of the picture are there"
+        raise ViewerError(where, what, _HINT)
+    return lines, key
+
+
+def _parts(data: bytes, where: str) -> Iterator[tuple[bytes, memoryview]]:
+    """The parts with the compressed picture and the colour key."""
     at = 8
     while at + 12 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -83,10 +107,10 @@ def _image_data(data: bytes, where: str) -> Iterator[memoryview]:
             raise ViewerError(where, f"a part of {length:,} bytes at byte {at:,} is cut off", _HINT)
         if kind == b"IEND":
             return
-        if kind == b"IDAT":
+        if kind in (b"IDAT", b"tRNS"):
             if zlib.crc32(data[at + 4 : at + 8 + length]) != struct.unpack_from(">I", data, at + 8 + length)[0]:
                 raise ViewerError(where, f"the checksum of the part at byte {at:,} is wrong", _HINT)
-            yield memoryview(part)
+            yield kind, memoryview(part)
         at += 12 + length
 
 

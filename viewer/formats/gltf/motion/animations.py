@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.decoders import MissingExtra
 from viewer.formats.gltf.json import JsonObject, JsonObjects
 from viewer.formats.gltf.lights import EXTENSION as LIGHTS
-from viewer.formats.gltf.motion.pointers import Animated, pointer_of, target_of
+from viewer.formats.gltf.motion.pointers import Animated, animation_targets, pointer_of, target_of
 from viewer.formats.gltf.motion.targets import target_count
 from viewer.formats.gltf.nodes import Nodes
+from viewer.formats.gltf.omissions import fault_text
 from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 
 _FLOAT = 5126
@@ -26,24 +30,38 @@ def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, wa
     """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
 
     Warns of omitted channels: of unknown properties, of weights without morph targets, and without a node. Channels of
-    nodes outside the scene are checked and silently omitted. Raises ViewerError for references out of range, invalid
-    key times or values, an unknown interpolation, a node with a matrix, and two channels for the same property. Key
-    times must be finite and increase from 0.
+    nodes outside the scene are checked and silently omitted. An animation with a fault is left out, with a note:
+    references out of range, invalid key times or values, an unknown interpolation, a node with a matrix, and two
+    channels for the same property. Key times must be finite and increase from 0.
+
+    Raises MissingExtra for data whose decoder is not installed.
     """
     place = {number: k for k, number in enumerate(nodes.numbers)}
     keys = _Keys(accessors)
     left_out: Counter[str] = Counter()
     unknown: dict[str, None] = {}
-    animations = []
-    for number, item in enumerate(document.objects("animations")):
-        reader = _Animation(item, document, keys, left_out, unknown)
-        tracks = [track for channel in item.objects("channels") for track in reader.tracks(channel)]
+    animations, faults = [], []
+    described = document.objects("animations")
+    for number in range(len(described)):
+        reader = _Animation(document, keys)
+        try:
+            name, tracks = reader.read(described[number], f"animation {number}")
+        except MissingExtra:
+            raise
+        except ViewerError as error:
+            faults.append(fault_text(error))
+            continue
+        left_out.update(reader.left_out)
+        unknown.update(reader.unknown)
         placed = tuple(
             track if track.node < 0 else replace(track, node=place[track.node])
             for track in tracks
             if track.node < 0 or track.node in place
         )
-        animations.append(Animation(item.text("name", "") or f"animation {number}", placed))
+        animations.append(Animation(name, placed))
+    if faults:
+        count = "an animation is" if len(faults) == 1 else f"{len(faults):,} animations are"
+        warnings.append(f"{count} left out: {faults[0]}")
     warnings.extend(f"{count:,} animation channels {what}" for what, count in left_out.items())
     if unknown:
         warnings.append(f"animated properties that are not known, and ignored: {', '.join(map(short, unknown))}")
@@ -56,29 +74,34 @@ def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
     meshes = animated.numbers("meshes", "weights")
     if meshes:
         found |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
-    for item in document.objects("animations"):
-        for channel in item.objects("channels"):
-            target = channel.child("target")
-            if target.text("path", "") == "weights" and isinstance(target.data.get("node"), int):
-                found.add(target.data["node"])
+    for target in animation_targets(document):
+        with suppress(ViewerError):
+            if target.text("path", "") == "weights" and "node" in target:
+                found.add(target.integer("node"))
     return found
 
 
 class _Animation:
-    """Reads the channels of one animation."""
+    """Reads one animation. ``left_out``: its omitted channels, by what is said of them; ``unknown``: pointers."""
 
-    def __init__(
-        self, item: JsonObject, document: JsonObject, keys: _Keys, left_out: Counter[str], unknown: dict[str, None]
-    ) -> None:
-        self.samplers, self.nodes = item.objects("samplers"), document.objects("nodes")
+    def __init__(self, document: JsonObject, keys: _Keys) -> None:
+        self.samplers, self.nodes = JsonObjects([], ""), document.objects("nodes")
         self.meshes = document.objects("meshes")
         self.counts = {
             "materials": len(document.objects("materials")),
             "cameras": len(document.objects("cameras")),
             "lights": len((document.extension(LIGHTS) or JsonObject({}, "")).objects("lights")),
         }
-        self.keys, self.left_out, self.unknown = keys, left_out, unknown
+        self.keys = keys
+        self.left_out: Counter[str] = Counter()
+        self.unknown: dict[str, None] = {}
         self.seen: dict[tuple[int, str], str] = {}
+
+    def read(self, item: JsonObject, name: str) -> tuple[str, list[Track]]:
+        """Name, ``name`` without one, and tracks."""
+        self.samplers = item.objects("samplers")
+        tracks = [track for channel in item.objects("channels") for track in self.tracks(channel)]
+        return item.text("name", "") or name, tracks
 
     def tracks(self, channel: JsonObject) -> list[Track]:
         """A channel's tracks with the file's node numbers: several of weights that nodes share; none if omitted."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.gltf.images import transform_of
+from viewer.formats.gltf.images import UNCHANGED, Change, transform_of
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION as LIGHTS
 from viewer.formats.gltf.lights import describe
@@ -123,9 +123,9 @@ class Animated:
 
     def __init__(self, document: JsonObject) -> None:
         self.targets: set[Target] = set()
-        for item in document.objects("animations"):
-            for channel in item.objects("channels"):
-                pointer = pointer_of(channel.child("target"))
+        for described in animation_targets(document):
+            with suppress(ViewerError):
+                pointer = pointer_of(described)
                 target = None if pointer is None else target_of(pointer)
                 if target is not None:
                     self.targets.add(target)
@@ -144,6 +144,15 @@ class Animated:
         return {_place(document, each.number, each.within) for each in self.targets if _TURNS in each.within}
 
 
+def animation_targets(document: JsonObject) -> Iterator[JsonObject]:
+    """The targets of all channels. An animation with a fault, which is left out, is read up to that."""
+    described = document.objects("animations")
+    for number in range(len(described)):
+        with suppress(ViewerError):
+            for channel in described[number].objects("channels"):
+                yield channel.child("target")
+
+
 def pointer_of(target: JsonObject) -> str | None:
     """The pointer of a channel's target; None without."""
     extension = target.extension(NAME)
@@ -154,13 +163,15 @@ class _PlacedTextures:
     """In the place of `Textures` when materials are read again: the numbers are those of the first reading, and
     ``changed`` are textures under other transforms."""
 
-    def __init__(self, textures: list[Texture], numbers: Mapping[str, int]) -> None:
+    def __init__(self, textures: list[Texture], numbers: Mapping[tuple[str, str], int]) -> None:
         self.textures, self.numbers = textures, numbers
         self.changed: dict[int, Texture] = {}
 
-    def number(self, owner: JsonObject, key: str, content: str = "color") -> int:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
         """As in `Textures`."""
-        number = self.numbers[owner.path(key)]
+        number = self.numbers.get((owner.path(key), change.name))
+        if number is None:
+            return None
         transform = transform_of(owner.child(key))
         if not np.array_equal(transform, self.textures[number].transform):
             self.changed[number] = replace(self.textures[number], transform=transform)
@@ -177,7 +188,7 @@ class DocumentProperties:
 
     document: JsonObject
     textures: list[Texture]
-    texture_numbers: Mapping[str, int]
+    texture_numbers: Mapping[tuple[str, str], int]
     light_numbers: list[int]
     camera_numbers: list[int]
     rest_lights: list[Light] = field(default_factory=list)
@@ -220,13 +231,13 @@ class DocumentProperties:
 
     def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
         """The numbers of the textures whose transforms are animated."""
-        places = (
+        places = {
             _place(self.document, number, within)
             for number, changes in _grouped(values, "materials").items()
             for within in changes
             if _TURNS in within
-        )
-        return {self.texture_numbers[place] for place in places if place in self.texture_numbers}
+        }
+        return {number for (place, _), number in self.texture_numbers.items() if place in places}
 
 
 def _place(document: JsonObject, number: int, within: str) -> str:
@@ -251,7 +262,9 @@ def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
         *way, last = within.split("/")
         place: dict[str, Any] = data
         for key in way:
-            place = place.setdefault(key, {})
+            if place.get(key) is None:
+                place[key] = {}
+            place = place[key]
         numbers = [float(each) for each in value]
         place[last] = numbers if len(numbers) > 1 else numbers[0]
     return JsonObject(data, item.where)

@@ -46,7 +46,7 @@ def read_targets(
     primitive's mesh has. Displacements that are not finite are zero. Raises ViewerError for another number of elements.
     """
     keys = {"positions": "POSITION", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
-    keys |= dict(zip(("uvs", "uvs_1"), sets, strict=True))
+    keys |= dict(zip(("uvs", "uvs_1"), sets, strict=False))
     made = []
     for item in primitive.objects("targets"):
         found: dict[str, Float] = {}

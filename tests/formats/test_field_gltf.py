@@ -1,0 +1,388 @@
+"""glTF as people have it: files of the field, by value, and others of each kind."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compressed import extra, meshopt
+from documents import SQUARE, TWO, Document
+from fields import field, picture
+from looks import textured, with_materials
+
+from viewer.base.errors import ViewerError
+from viewer.cli.main import main
+from viewer.formats import load
+
+GLOSS = "KHR_materials_pbrSpecularGlossiness"
+
+
+# Slips of exporters
+
+
+@pytest.mark.parametrize("name", ["g13c_nopad", "g13d_newlines", "g31b_nullname", "g31c_stride0"])
+def test_slips_of_the_field(name: str) -> None:
+    scene = load(field(f"{name}.gltf"))
+    np.testing.assert_array_equal(scene.bounds(), [[-0.5, -0.5, 0], [0.5, 0.5, 0]])
+    assert scene.materials[0].base_color == (0, 1, 0, 1) and scene.materials[0].unlit
+    assert scene.triangle_count == 2 and scene.warnings == []
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        ("nodes", 0, "name"),
+        ("nodes", 0, "extras"),
+        ("nodes", 0, "extensions"),
+        ("nodes", 0, "children"),
+        ("nodes", 0, "matrix"),
+        ("nodes", 0, "translation"),
+        ("nodes", 0, "camera"),
+        ("nodes", 0, "skin"),
+        ("meshes", 0, "name"),
+        ("meshes", 0, "weights"),
+        ("meshes", 0, "primitives", 0, "material"),
+        ("meshes", 0, "primitives", 0, "mode"),
+        ("meshes", 0, "primitives", 0, "targets"),
+        ("meshes", 0, "primitives", 0, "attributes", "NORMAL"),
+        ("accessors", 0, "byteOffset"),
+        ("accessors", 0, "normalized"),
+        ("accessors", 0, "sparse"),
+        ("bufferViews", 0, "byteStride"),
+        ("materials",),
+        ("animations",),
+        ("extensions",),
+        ("extensionsUsed",),
+        ("scene",),
+        ("asset", "minVersion"),
+    ],
+)
+def test_null_is_as_good_as_nothing(way: tuple[str | int, ...], tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    place: Any = doc.json
+    for step in way[:-1]:
+        place = place[step]
+    place[way[-1]] = None
+    scene = load(doc.write(tmp_path))
+    assert scene.triangle_count == 2 and scene.warnings == []
+
+
+def test_null_members_of_materials_and_textures(tmp_path: Path) -> None:
+    doc = textured(texCoord=None, extensions=None)
+    doc.json["materials"][0] |= dict.fromkeys(("name", "alphaMode", "normalTexture", "emissiveFactor", "extras"))
+    doc.json["textures"][0] |= dict.fromkeys(("sampler", "name", "extensions"))
+    doc.json["images"][0] |= dict.fromkeys(("uri", "name"))
+    plain = load(textured().write(tmp_path))
+    scene = load(doc.write(tmp_path))
+    assert scene.warnings == [] and scene.materials[0].alpha_mode == "opaque"
+    np.testing.assert_array_equal(scene.textures[0].image.texels, plain.textures[0].image.texels)
+
+
+def test_whole_floats_are_integers(tmp_path: Path) -> None:
+    """Wherever glTF has an integer."""
+
+    def floats(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: floats(child) for key, child in value.items()}
+        if isinstance(value, list):
+            return [floats(child) for child in value]
+        return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    doc = textured(texCoord=1)
+    doc.json["nodes"] = [{"children": [1, 2]}, {"mesh": 0}, {"mesh": 0, "translation": [2, 0, 0]}]
+    doc.json["extensions"] = {"KHR_materials_variants": {"variants": [{"name": "v"}]}}
+    mappings = [{"material": 0, "variants": [0]}]
+    doc.json["meshes"][0]["primitives"][0]["extensions"] = {"KHR_materials_variants": {"mappings": mappings}}
+    doc.json["animations"] = [
+        {
+            "samplers": [{"input": doc.accessor(np.float32([0, 1])), "output": doc.accessor(SQUARE[:2])}],
+            "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}],
+        }
+    ]
+    plain = load(doc.write(tmp_path))
+    doc.json = floats(doc.json)
+    scene = load(doc.write(tmp_path))
+    assert scene.triangle_count == plain.triangle_count == 4 and scene.warnings == plain.warnings == []
+    assert scene.textures[0].uv_set == 1 and list(scene.variants) == ["v"]
+    assert [track.node for track in scene.animations[0].tracks] == [1]
+    doc.json["nodes"][0]["children"] = [1.5]
+    with pytest.raises(ViewerError, match=r"nodes\[0\].children\[0\]: expected an integer, got 1.5"):
+        load(doc.write(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"asset": {"version": 1}}, r"asset.version: glTF '1.0' \(only glTF 2.0 is known; convert the file\)"),
+        ({"asset": {"version": 1.0}}, "glTF '1.0'"),
+        ({"asset": {"version": "1.1"}}, "glTF '1.1'"),
+        ({"asset": {"minVersion": 1}}, "glTF '1.0'"),
+        ({"meshes": {"m": {}}, "asset": {"version": 1}}, r"is glTF 1.0, .*convert it to glTF 2.0"),
+        ({"nodes": {"n": {}}, "asset": ...}, r"is glTF 1.0, .*convert it to glTF 2.0"),
+    ],
+)
+def test_version_1_is_named(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json = {key: value for key, value in {**doc.json, **change}.items() if value is not ...}
+    with pytest.raises(ViewerError, match=words):
+        load(doc.write(tmp_path, "scene.gltf"))
+
+
+def test_other_forms_of_versions(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    for version in (2, 2.0, "2", "2.0", "2.5"):
+        doc.json["asset"]["version"] = version
+        assert load(doc.write(tmp_path)).warnings == []
+    data = doc.glb()
+    (tmp_path / "old.glb").write_bytes(data[:4] + struct.pack("<I", 1) + data[8:])
+    with pytest.raises(ViewerError, match=r"version 1 of the .glb container \(it is glTF 1.0; convert"):
+        load(tmp_path / "old.glb")
+
+
+# Extensions without effect
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"extensionsUsed": ["KHR_xmp_json_ld"], "extensionsRequired": ["KHR_xmp_json_ld"]}, "KHR_xmp_json_ld"),
+        ({"extensionsUsed": ["EXT_lights_image_based", "KHR_xmp"]}, "EXT_lights_image_based, KHR_xmp"),
+        ({"extensionsUsed": ["VENDOR_toon", "KHR_materials_ior"]}, "VENDOR_toon"),
+        ({"materials": [{"extensions": {"XX_not_declared": {}}}]}, "XX_not_declared"),
+        ({"nodes": [{"mesh": 0, "extensions": {"MSFT_lod": {"ids": [1]}}}, {}]}, "MSFT_lod"),
+        ({"extensionsUsed": [f"X_{k}" for k in range(10)]}, "X_0, X_1, X_2, X_3, X_4, X_5, X_6, X_7 and 2 more"),
+    ],
+)
+def test_extensions_without_effect_are_told(
+    change: dict[str, Any], names: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doc = Document()
+    doc.square()
+    doc.json |= change
+    note = f"extensions that are not supported have no effect: {names}"
+    path = doc.write(tmp_path)
+    assert load(path).warnings == [note]
+    assert main(["render", str(path), "-o", str(tmp_path / "a.png"), "--size", "8x8", "--program", "cast"]) == 0
+    assert f"raystream: note: {note}\n" in capsys.readouterr().err
+
+
+def test_extensions_in_extras_are_nobody_s(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["nodes"][0]["extras"] = {"extensions": {"XX_mine": {}}}
+    doc.json["materials"] = [{"extensions": {"KHR_materials_ior": {}, "KHR_materials_sheen": {}}}]
+    assert load(doc.write(tmp_path)).warnings == []
+
+
+# Animations
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("g07d_negkey.gltf", "the first key is at -1 seconds, before 0"),
+        ("g07c_dupkey.gltf", "key 2 at 1 seconds is not after the one before it, at 1"),
+    ],
+)
+def test_illegal_animations_of_the_field(name: str, words: str) -> None:
+    scene = load(field(name))
+    assert scene.triangle_count == 2 and not scene.animations and scene.materials[0].base_color == (0, 1, 0, 1)
+    (note,) = scene.warnings
+    assert note.startswith("an animation is left out: animations[0].samplers[0].input: accessor ") and words in note
+
+
+def test_an_illegal_animation_leaves_the_others(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    places = doc.accessor(np.float32([[0, 0, 0], [2, 0, 0], [5, 0, 0]]))
+
+    def moves(times: list[float], interpolation: str = "LINEAR") -> dict[str, Any]:
+        sampler = {"input": doc.accessor(np.float32(times)), "output": places, "interpolation": interpolation}
+        return {"samplers": [sampler], "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}
+
+    doc.json["animations"] = [moves([-2, -1, 0]), moves([0, 1, 2]), moves([0], "CUBICSPLINE"), moves([1, 1, 2])]
+    scene = load(doc.write(tmp_path))
+    (note,) = scene.warnings
+    assert note.startswith("3 animations are left out: animations[0]") and "at -2 seconds" in note
+    assert [each.name for each in scene.animations] == ["animation 1"]
+    scene.play("animation 1")
+    assert scene.pose(1.0).transforms[0][0, 3] == 2
+
+
+def test_a_buffer_without_data_that_only_an_animation_reads(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["buffers"] = [{}, {"byteLength": 8}]
+    doc.json["bufferViews"].append({"buffer": 1, "byteLength": 8})
+    doc.json["accessors"].append({"bufferView": 2, "componentType": 5126, "count": 2, "type": "SCALAR"})
+    for name in ("scene.glb", "scene.gltf"):
+        assert load(doc.write(tmp_path, name)).warnings == []  # nothing reads it
+    sampler = {"input": 2, "output": 0}
+    channel = {"sampler": 0, "target": {"node": 0, "path": "translation"}}
+    doc.json["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    assert "buffers[1].uri: is missing" in load(doc.write(tmp_path)).warnings[0]
+
+
+# Left out by --lenient
+
+
+def two_meshes() -> Document:
+    """A square in red, whose parts the tests damage, and one in green."""
+    doc = Document()
+    for color in ([1, 0, 0, 1], [0, 1, 0, 1]):
+        doc.square(material=len(doc.json["meshes"]))
+        doc.json.setdefault("materials", []).append({"pbrMetallicRoughness": {"baseColorFactor": color}})
+    doc.json["nodes"] = [{"mesh": 0}, {"mesh": 1, "translation": [2, 0, 0]}]
+    doc.json["scenes"] = [{"nodes": [0, 1]}]
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "triangles", "words"),
+    [
+        (("accessors", 0, "count"), 999, 2, r"accessors[0].count: 999 elements end at"),
+        (("accessors", 0, "type"), "VEC2", 2, r"POSITION: accessor 0 is VEC2"),
+        (("accessors", 1, "componentType"), 9, 2, r"accessors[1].componentType: unknown type 9"),
+        (("bufferViews", 0, "buffer"), 7, 2, r"bufferViews[0].buffer: names buffer 7 of 1"),
+        (("bufferViews", 0, "byteStride"), 4, 2, r"bufferViews[0].byteStride: 4 is less"),
+        (("meshes", 0, "primitives", 0, "mode"), 17, 2, "mode: unknown mode 17"),
+        (("meshes", 0, "primitives", 0, "material"), 9, 2, "material: names material 9 of 2"),
+        (("meshes", 0, "primitives", 0), "?", 2, "expected an object"),
+        (("meshes", 0, "name"), 5, 2, "name: expected a string"),
+        (("nodes", 0, "mesh"), 9, 2, "nodes[0].mesh: names mesh 9 of 2"),
+        (("nodes", 0, "name"), 9, 4, "nodes[0].name: expected a string"),
+        (("nodes", 0, "children"), [9], 4, "nodes[0].children[0]: names node 9 of 2"),
+        (("nodes", 0, "rotation"), [1, 2], 4, "nodes[0].rotation: expected 4 numbers"),
+        (("nodes", 0, "matrix"), [1] * 16, 4, "nodes[0].matrix: its last row"),
+        (("nodes", 0, "camera"), "?", 4, "nodes[0].camera: expected an integer"),
+        (("nodes", 0, "skin"), 3, 2, "nodes[0].skin: names skin 3 of 0"),
+        (("materials", 0, "pbrMetallicRoughness"), "red", 4, "pbrMetallicRoughness: expected an object"),
+        (("materials", 0, "alphaMode"), "GLASS", 4, "materials[0].alphaMode: unknown"),
+        (("materials", 0, "normalTexture"), {"index": 3}, 4, "normalTexture.index: names texture 3 of 0"),
+        (("extensionsRequired",), ["XX_magic"], 4, "needs the unknown extension 'XX_magic'"),
+    ],
+)
+def test_lenient_leaves_out_what_is_damaged(
+    way: tuple[str | int, ...], value: Any, triangles: int, words: str, tmp_path: Path
+) -> None:
+    doc = two_meshes()
+    place: Any = doc.json
+    for step in way[:-1]:
+        place = place[step]
+    place[way[-1]] = value
+    path = doc.write(tmp_path)
+    with pytest.raises(ViewerError) as refused:
+        load(path)
+    assert words in refused.value.where.split(": ")[-1] + ": " + refused.value.what
+    scene = load(path, lenient=True)
+    assert scene.triangle_count == triangles
+    (note,) = [each for each in scene.warnings if each.startswith("a damaged part is left out: ")]
+    assert words in note
+    green = next(k for k, each in enumerate(scene.materials) if each.base_color == (0, 1, 0, 1))
+    assert any((mesh.materials == green).all() for mesh in scene.meshes)
+
+
+def test_many_damaged_parts_are_counted(tmp_path: Path) -> None:
+    doc = two_meshes()
+    for k in range(10):
+        doc.json["meshes"][0]["primitives"].insert(0, {"attributes": {"POSITION": 100 + k}})
+    scene = load(doc.write(tmp_path), lenient=True)
+    assert len(scene.warnings) == 4 and scene.warnings[3] == "7 more damaged parts are left out"
+    assert scene.triangle_count == 4
+
+
+def test_what_is_damaged_as_a_whole_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No empty picture of a file of which nothing stays."""
+    doc = Document()
+    doc.square()
+    doc.json["accessors"][0]["count"] = 99
+    path = str(doc.write(tmp_path))
+    assert main(["render", path, "-o", str(tmp_path / "a.png"), "--lenient"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "accessors[0].count: 99 elements end at byte" in line and not (tmp_path / "a.png").exists()
+
+
+def test_lenient_does_not_do_without_a_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    doc = meshopt()
+    monkeypatch.setitem(sys.modules, "meshopt", None)
+    with pytest.raises(ViewerError, match="needs the decoder meshopt"):
+        load(doc.write(tmp_path), lenient=True)
+
+
+# Meshes
+
+
+def test_a_scene_without_triangles_has_a_picture(tmp_path: Path, device: Any) -> None:
+    """Materials with details, of triangles that are not there."""
+    doc = with_materials({})
+    doc.json["meshes"][0]["primitives"][0]["mode"] = 0
+    detailed: list[dict[str, Any]] = [
+        {"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 0.5]}},
+        {"extensions": {"KHR_materials_anisotropy": {"anisotropyStrength": 0.5}}},
+        {"emissiveFactor": [1, 1, 1]},
+    ]
+    for material in detailed:
+        doc.json["materials"] = [material]
+        scene = load(doc.write(tmp_path))
+        assert scene.triangle_count == 0 and "the scene has no triangles" in scene.warnings
+        for options in ({}, {"accel": "two-level-bvh"}, {"program": "whitted"}):
+            np.testing.assert_allclose(picture(scene, device, spp=1, **options), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [4, 5, 6])
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_restarts_are_told(kind: Any, mode: int, tmp_path: Path) -> None:
+    most = int(np.iinfo(kind).max)
+    doc = Document()
+    positions = np.zeros((most + 1, 3), np.float32)
+    positions[:2], positions[most] = SQUARE[:2], SQUARE[3]
+    doc.mesh({"POSITION": doc.accessor(positions)}, doc.accessor(np.array([0, 1, most], kind)), mode=mode)
+    scene = load(doc.write(tmp_path))
+    text = f"1 indices are {most:,}, a primitive restart, which glTF forbids; they are read as that vertex"
+    assert scene.warnings == [text] and scene.triangle_count == 1
+    doc.json["accessors"][0]["count"] = most
+    with pytest.raises(ViewerError, match=rf"index 2 is {most:,}, a primitive restart, and there are {most:,} vert"):
+        load(doc.write(tmp_path))
+
+
+def test_a_fallback_buffer_with_a_uri_is_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra("meshopt")
+    name = "EXT_meshopt_compression"
+    doc = meshopt(name)
+    plain = [SQUARE.tobytes(), np.tile(np.int8([0, 0, 127, 0]), (4, 1)).tobytes(), TWO.tobytes()]
+    views = [each for each in doc.json["bufferViews"] if "extensions" in each]
+    at = 0
+    for view, data in zip(views, plain, strict=True):
+        view |= {"byteOffset": at, "byteLength": len(data)}
+        at += len(data)
+    (tmp_path / "fallback.bin").write_bytes(b"".join(plain))
+    doc.json["buffers"][1] = {"byteLength": at, "uri": "fallback.bin", "extensions": {name: {"fallback": True}}}
+    del doc.json["extensionsRequired"]
+    doc.json["extensionsUsed"] = [name]
+    packed = load(doc.write(tmp_path))
+    monkeypatch.setitem(sys.modules, "meshopt", None)
+    monkeypatch.setattr("viewer.formats.gltf.accessors.installed", lambda module: False)
+    scene = load(doc.write(tmp_path))
+    assert scene.warnings == packed.warnings == []
+    np.testing.assert_array_equal(scene.meshes[0].positions, packed.meshes[0].positions)
+    del doc.json["buffers"][1]["uri"]
+    with pytest.raises(ViewerError, match="needs the decoder meshopt"):
+        load(doc.write(tmp_path))
+
+
+def test_changes_of_the_document_stay_out_of_the_source(tmp_path: Path) -> None:
+    """What is mended is mended for us: the scene's source is the file."""
+    doc = Document()
+    doc.square()
+    doc.json["nodes"][0] |= {"name": None, "mesh": 0.0}
+    kept = deepcopy(doc.json["nodes"])
+    assert load(doc.write(tmp_path)).source["nodes"] == json.loads(json.dumps(kept))
