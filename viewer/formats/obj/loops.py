@@ -36,6 +36,7 @@ def _one_of(data, at, after, words):
 
 
 FULL = 7  # no fault: an array is full
+NOT_YET = 1 << 40  # in place of a relative index of a texture vertex or normal, of which there is none before it
 
 
 @helper
@@ -82,7 +83,9 @@ def _face(data, at, end, counts, corners, filled):
                 return filled, at, 4
             if value < 0:
                 value += counts[column] + 1
-                if value <= 0:
+                if value <= 0 and column > 0 and counts[column] == 0:
+                    value = NOT_YET
+                elif value <= 0:
                     return filled, at, 5
             corners[filled, column] = value - 1
             at = after

@@ -12,7 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import check_regular, read_file
 from viewer.formats.stl.loops import FULL, scan_facets
-from viewer.formats.text import SMALL, grown
+from viewer.formats.text import SMALL, grown, with_newlines, without_mark
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -45,8 +45,10 @@ def read(path: Path) -> Scene:
     warnings: list[str] = []
     # Binary files may begin with 'solid' too: decided by size, and by the zeros of their header.
     exact = len(data) >= _HEADER and len(data) == _HEADER + _FACET.itemsize * _count(data)
+    if not exact:
+        data = without_mark(data)
     if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
-        corners = _read_ascii(data, path, warnings)
+        corners = _read_ascii(with_newlines(data), path, warnings)
     else:
         corners = _read_binary(data, path, warnings)
     positions, triangles = _weld(corners)
