@@ -28,6 +28,7 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
+from viewer.scene.quadrics import Quadrics
 from viewer.scene.texture import Texture
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
@@ -101,8 +102,9 @@ class Scene:
     @property
     def quadric_count(self) -> int:
         """Visible quadrics, counted per instance."""
-        numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
-        return sum(i.mesh in numbers for i in self.instances) if numbers else 0
+        kinds = (Quadric, Quadrics)
+        counts = {number: len(mesh.triangles) for number, mesh in enumerate(self.meshes) if isinstance(mesh, kinds)}
+        return sum(counts.get(i.mesh, 0) for i in self.instances) if counts else 0
 
     def check(self) -> None:
         """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
@@ -161,10 +163,11 @@ class Scene:
         return bounds_of_instances(self.meshes, self.instances, drawn)
 
     def tessellated(self, segments: int = 128) -> Scene:
-        """The scene with triangles in place of its quadrics, by `Quadric.tessellated`."""
-        if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
+        """The scene with triangles in place of its quadrics, by `Quadric.tessellated` and `Quadrics.tessellated`."""
+        if not any(isinstance(mesh, (Quadric, Quadrics)) for mesh in self.meshes):
             return self
         meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
+        meshes = [mesh.tessellated() if isinstance(mesh, Quadrics) else mesh for mesh in meshes]
         return self.with_parts(meshes=meshes)
 
     def to_trimesh(self) -> Any:

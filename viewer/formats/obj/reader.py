@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import read_file, short
-from viewer.formats.obj.loops import CORNERS, FULL, NOT_YET, arrays, scan
+from viewer.formats.obj.loops import CORNERS, FACE, FULL, LINE, NOT_YET, arrays, scan
 from viewer.formats.obj.mtl import LARGEST, read_mtl
 from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
@@ -22,6 +22,7 @@ from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import linear_from_srgb
 
@@ -53,7 +54,8 @@ def sniff(head: bytes, path: Path) -> bool:
 
 
 def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
-    """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order.
+    """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order. Points and
+    lines are meshes of their own, as are all vertices of a file that has nothing else.
 
     Materials come from MTL files in the file's own folder; others are skipped with a warning. The origin of texture
     coordinates moves from lower to upper left. Vertex colours ('v x y z r g b') are sRGB and become linear. Smoothing
@@ -63,18 +65,31 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if b"\0" in data:
         raise ViewerError(str(path), "holds bytes that are not text", "the file is damaged or not OBJ")
     (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
-    lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
+    lengths, face_at, kinds = faces.T
+    left_out, unknown = int(counts[6]), int(counts[7])
     if fault:
         raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
     if unknown and not len(vertices):
         raise ViewerError(str(path), "holds no vertices", "it is damaged or not OBJ")
     warnings: list[str] = []
     if left_out:
-        warnings.append(f"{left_out:,} points, lines, curves or surfaces were left out")
+        warnings.append(f"{left_out:,} curves or surfaces were left out")
     if unknown:
         warnings.append(f"{unknown:,} lines with unknown statements were left out")
     _leave_out(corners, texcoords, normals, warnings)
     _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
+    materials, of_face = _materials(data, events, len(lengths), path, warnings)
+    textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
+    scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
+    alone = not len(kinds) and not left_out and len(vertices) > 0
+    for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, alone):
+        scene.instances.append(Instance(len(scene.meshes)))
+        scene.meshes.append(points)
+    if scene.meshes:
+        corners, polygons = corners[np.repeat(kinds == FACE, lengths)], kinds == FACE
+        lengths, of_face = lengths[polygons], of_face[polygons]
+        if not len(lengths):
+            return scene
     thin = int(np.count_nonzero(lengths < 3))
     if thin:
         warnings.append(f"{thin:,} faces with fewer than three corners were left out")
@@ -83,12 +98,12 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     triangles, polygon, tangled = triangulate(positions, corners[:, 0], lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
-    materials, of_face = _materials(data, events, len(lengths), path, warnings)
     mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
-    textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
-    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
+    scene.meshes.insert(0, mesh)
+    scene.instances = [Instance(number) for number in range(len(scene.meshes))]
+    return scene
 
 
 def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
@@ -192,14 +207,48 @@ def _mesh(
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals[source[:, 2]])
         if mended:
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
-    colored = np.isfinite(vertices[:, 3:]).all(axis=1)
-    if colored.any():
-        rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
-        scale = 255.0 if rgb.max() > 1.0 else 1.0
-        rgba = np.ones((len(rgb), 4), np.float32)
-        rgba[colored, :3] = linear_from_srgb(np.minimum(rgb[colored] / scale, 1.0))
-        mesh.colors = rgba
+    mesh.colors = _colors(vertices)
     return mesh
+
+
+def _colors(vertices: NDArray) -> NDArray[np.float32] | None:
+    """(V, 4) linear of vertices (V, 6), white where they have no colour; None where none has."""
+    colored = np.isfinite(vertices[:, 3:]).all(axis=1)
+    if not colored.any():
+        return None
+    rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
+    scale = 255.0 if rgb.max() > 1.0 else 1.0
+    rgba = np.ones((len(rgb), 4), np.float32)
+    rgba[colored, :3] = linear_from_srgb(np.minimum(rgb[colored] / scale, 1.0))
+    return rgba
+
+
+def _points_and_lines(
+    vertices: NDArray, corners: NDArray, lengths: NDArray, kinds: NDArray, of_face: NDArray[np.int32], alone: bool
+) -> list[Quadrics]:
+    """Meshes of the points ('p') and of the lines ('l') that there are; of all vertices where these are ``alone``."""
+    positions, colors = _floats(vertices[:, :3]), _colors(vertices)
+    if alone:
+        return [Quadrics.spheres(positions, point_radius(positions), colors)]
+    found = []
+    kind, material = np.repeat(kinds, lengths), np.repeat(of_face, lengths)
+    numbers = corners[kind > LINE, 0]
+    if len(numbers):
+        own = positions[numbers]
+        mesh = Quadrics.spheres(own, point_radius(own), None if colors is None else colors[numbers])
+        mesh.materials = material[kind > LINE][mesh.triangles[:, 0]]
+        found.append(mesh)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.flatnonzero((kind[:-1] == LINE) & (row[1:] == row[:-1]))
+    if len(first):
+        lines = np.stack([corners[first, 0], corners[first + 1, 0]], axis=1).astype(np.int32)
+        for number in np.unique(material[first]).tolist():
+            mesh = Quadrics.cylinders(
+                positions, lines[material[first] == number], line_radius(positions[lines.ravel()]), colors
+            )
+            mesh.materials = np.full(len(mesh.triangles), number, np.int32)
+            found.append(mesh)
+    return [mesh for mesh in found if len(mesh.triangles)]
 
 
 def _materials(

@@ -21,6 +21,7 @@ from viewer.scene.geometry.finite import finite_uvs
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Mesh, quiet_nans
+from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 _UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))
@@ -107,6 +108,8 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
         if not all(name in columns for name in names[:3]):
             continue
         present = [name for name in names if name in columns]
+        if all(columns[name].dtype == np.uint8 for name in present):  # the usual case, by a table
+            return _of_bytes([columns[name] for name in present])
         values = np.ones((len(columns[names[0]]), 4))
         for k, name in enumerate(present):
             column = columns[name]
@@ -130,6 +133,15 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
                 values[:, 3] = np.minimum(values[:, 3] / scale, 1.0)
         return np.minimum(values, np.finfo(np.float32).max).astype(np.float32)
     return None
+
+
+def _of_bytes(columns: list[NDArray]) -> Float:
+    linear = np.arange(256) / 255.0
+    tables = np.stack([linear_from_srgb(linear), linear]).astype(np.float32)
+    colors = np.ones((len(columns[0]), 4), np.float32)
+    for k, column in enumerate(columns):
+        colors[:, k] = tables[int(k == 3)][column]
+    return colors
 
 
 def with_attributes(
@@ -203,3 +215,14 @@ def textured(
         mesh.colors = None
         warnings.append("colours of vertices and faces are left out: the texture has them")
     return materials, textures
+
+
+def points_or_lines(positions: Float, edges: dict[str, NDArray], colors: Float | None, name: str) -> Quadrics:
+    """Cylinders along the edges, which name two vertices each; spheres around the vertices without any."""
+    if "vertex1" in edges and "vertex2" in edges:
+        lines = np.stack([edges["vertex1"], edges["vertex2"]], axis=1).astype(np.int64)
+        lines = lines[((lines >= 0) & (lines < len(positions))).all(axis=1)].astype(np.int32)
+        mesh = Quadrics.cylinders(positions, lines, line_radius(positions), colors, name)
+        if len(mesh.triangles):
+            return mesh
+    return Quadrics.spheres(positions, point_radius(positions), colors, name)

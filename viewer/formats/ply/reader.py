@@ -15,6 +15,7 @@ from viewer.formats.ply.attributes import (
     colors_of,
     columns_of,
     faces_of,
+    points_or_lines,
     textured,
     vertex_uvs,
     with_attributes,
@@ -42,7 +43,8 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
 
     Vertices: x, y, z; nx, ny, nz; colours; s, t or u, v. Faces with any number of corners are triangulated in the
     file's order, with colours, and with texture coordinates of corners; tristrips too. The pictures of `comment
-    TextureFile` are textures. See `viewer.formats.ply.attributes`. Raises ViewerError for malformed or truncated files.
+    TextureFile` are textures. A file without faces is of points, or of the lines between them that element 'edge'
+    names. See `viewer.formats.ply.attributes`. Raises ViewerError for malformed or truncated files.
     """
     data = without_mark(read_file(path))
     header = read_header(data, path)
@@ -52,7 +54,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         warnings.append(
             f"{len(header.unknown):,} lines of the header are no statements and left out, the first: {first}"
         )
-    vertex, face, strips = _read_elements(data, header, path, warnings)
+    vertex, face, strips, edges = _read_elements(data, header, path, warnings)
     if vertex is None:
         raise ViewerError(str(path), "has no element 'vertex'", "it holds no geometry")
     positions = columns_of(vertex, ("x", "y", "z"))
@@ -69,8 +71,10 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if strips is not None:
         triangles.append(_cut_strips(strips, len(positions), path))
     faces = np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
-    if not triangles and len(positions):
-        warnings.append(f"{len(positions):,} points without faces: there is nothing to trace")
+    if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
+        mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
+        materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
+        return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings)
     mesh.triangles, mesh.materials = faces.astype(np.int32), np.zeros(len(faces), np.int32)
     if face is not None and corners is not None and face.attributes:
         mesh, normals = with_attributes(mesh, normals, face, corners, polygon, warnings)
@@ -85,17 +89,22 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
 
 def _read_elements(
     data: bytes, header: Header, path: Path, warnings: list[str]
-) -> tuple[dict[str, NDArray] | None, Faces | None, Lists | None]:
-    """The vertices' columns, the faces, and the lists of vertices of strips; later elements are not read."""
+) -> tuple[dict[str, NDArray] | None, Faces | None, Lists | None, dict[str, NDArray]]:
+    """The vertices' columns, the faces, the lists of vertices of strips, and the columns of edges; later elements are
+    not read."""
     reader = AsciiReader(data, header, path) if header.encoding == "ascii" else BinaryReader(data, header, path)
-    wanted = {"vertex", "face", "tristrips"}
+    wanted = {"vertex", "face", "tristrips", "edge"}
     last = max((i for i, element in enumerate(header.elements) if element.name in wanted), default=-1)
     vertex: dict[str, NDArray] | None = None
     face: Faces | None = None
     strips: Lists | None = None
+    edges: dict[str, NDArray] = {}
     for element in header.elements[: last + 1]:
         if element.name == "vertex":
             vertex = reader.columns(element)
+            continue
+        if element.name == "edge":
+            edges = reader.columns(element)
             continue
         if element.name not in wanted:
             reader.skip(element)
@@ -115,7 +124,7 @@ def _read_elements(
     for name, lines in reader.longer.items():
         if lines:
             warnings.append(f"{lines:,} lines of element {name} have more values than it declares, which are left out")
-    return vertex, face, strips
+    return vertex, face, strips, edges
 
 
 def _cut_faces(

@@ -43,6 +43,7 @@ from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
+from viewer.scene.quadrics import Quadrics, with_point_size
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.program import Program
@@ -277,6 +278,8 @@ def arranged(scene: Scene, settings: Settings) -> Scene:
     with its lights where ``light`` puts them."""
     if settings.max_texture is not None:
         scene = with_textures_within(scene, settings.max_texture)
+    if settings.point_size is not None and any(isinstance(mesh, Quadrics) for mesh in scene.meshes):
+        scene = scene.with_parts(meshes=with_point_size(scene.meshes, settings.point_size))
     if settings.classic:
         scene = on_plane(scene, settings.ground)
     elif settings.ground is not None:
@@ -399,7 +402,7 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
     if not shapes_move(scene):
         return []
     for instance in scene.instances:
-        if instance.motion is not None and isinstance(scene.meshes[instance.mesh], Quadric):
+        if instance.motion is not None and isinstance(scene.meshes[instance.mesh], (Quadric, Quadrics)):
             name = instance.name or scene.meshes[instance.mesh].name
             raise ViewerError(f"{scene.name}: {name}", "a quadric that moves", "take --accel two-level-bvh")
     return [flat, *(each.flatten() for each in at_keys(scene)[1:])]

@@ -10,6 +10,7 @@ from viewer.scene.geometry.surface import surface_points
 from viewer.scene.mesh import Mesh
 from viewer.scene.projections.models import Orthographic
 from viewer.scene.quadric import Quadric
+from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 
 FRAMED = "the scene is framed"
@@ -110,7 +111,7 @@ def is_single_object(scene: Scene) -> bool:
         covered = sum(
             _covered(scene.meshes[each.mesh], each.transform, top)
             for each in scene.instances
-            if not isinstance(scene.meshes[each.mesh], Quadric)
+            if not isinstance(scene.meshes[each.mesh], (Quadric, Quadrics))
         )
     return not covered >= FLOOR_SHARE * plan
 

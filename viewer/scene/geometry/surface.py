@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.quadric import Quadric
+from viewer.scene.quadrics import Quadrics
 
 Float = NDArray[np.float64]
 
@@ -63,6 +64,8 @@ def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
             mesh = mesh.tessellated(SEGMENTS)
         except ViewerError:
             return np.zeros((0, 3, 3)), np.zeros(0, np.int32), 1
+    if isinstance(mesh, Quadrics):
+        mesh = mesh.tessellated()
     every = max(1, len(mesh.triangles) // most)
     return mesh.positions[mesh.triangles[::every]].astype(np.float64), mesh.materials[::every], every
 
