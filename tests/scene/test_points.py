@@ -15,10 +15,10 @@ from viewer.renderer.inputs.prepared import arranged, prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.scene import Scene
 
 COLORS = np.float32([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])

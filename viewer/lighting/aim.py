@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from viewer.lighting.path import SMOOTH
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 
 MOST_SPHERES = 16  # of a scene: each photon looks at all of them

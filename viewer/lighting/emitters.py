@@ -11,8 +11,8 @@ from viewer.base.errors import ViewerError
 from viewer.lighting.shining import coordinates, shares
 from viewer.materials.look import shining
 from viewer.scene.exposure.exposure import at_keys, key_count
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 
 EVEN = 1e-4  # relative difference of a sphere's axes up to which it is a sphere

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.ordered import distinct
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric, bounds_of_quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import SMALL, Field, Record

@@ -15,10 +15,10 @@ from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Mesh, transforms_of
 from viewer.scene.quadric import PlacedQuadrics, Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Instance, Scene
 
 PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation

@@ -19,10 +19,10 @@ from viewer.formats.gltf.motion.skins import mended
 from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.tangents import with_tangents
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
 _TANGENT_BYTES = 64  # per vertex or corner, while tangents are computed

@@ -17,12 +17,13 @@ from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
 from viewer.formats.references import referenced_file, unquoted
 from viewer.formats.text import SMALL, decoded, grown, with_newlines, without_mark
+from viewer.scene.geometry.centre import centred
 from viewer.scene.geometry.finite import finite_uvs
 from viewer.scene.geometry.normals import unit_normals
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import linear_from_srgb
 
@@ -80,10 +81,12 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
     materials, of_face = _materials(data, events, len(lengths), path, warnings)
     textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
+    positions, place = centred(vertices[:, :3])
+    vertices[:, :3] = positions
     scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
     alone = not len(kinds) and not left_out and len(vertices) > 0
     for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, alone):
-        scene.instances.append(Instance(len(scene.meshes)))
+        scene.instances.append(Instance(len(scene.meshes), place))
         scene.meshes.append(points)
     if scene.meshes:
         corners, polygons = corners[np.repeat(kinds == FACE, lengths)], kinds == FACE
@@ -94,7 +97,6 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if thin:
         warnings.append(f"{thin:,} faces with fewer than three corners were left out")
 
-    positions = _floats(vertices[:, :3])
     triangles, polygon, tangled = triangulate(positions, corners[:, 0], lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
@@ -102,7 +104,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
     scene.meshes.insert(0, mesh)
-    scene.instances = [Instance(number) for number in range(len(scene.meshes))]
+    scene.instances = [Instance(number, place) for number in range(len(scene.meshes))]
     return scene
 
 

@@ -18,10 +18,10 @@ from viewer.formats.ply.header import Element
 from viewer.formats.references import referenced_file
 from viewer.formats.text import SMALL
 from viewer.scene.geometry.finite import finite_uvs
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Mesh, quiet_nans
-from viewer.scene.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.texture import Image, Texture, linear_from_srgb
 
 _UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))

@@ -24,8 +24,9 @@ from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, List
 from viewer.formats.ply.header import Header, read_header
 from viewer.formats.polygons import triangulate
 from viewer.formats.text import decoded, without_mark
+from viewer.scene.geometry.centre import centred
 from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, quiet_nans
 from viewer.scene.scene import Instance, Scene
 
 NAME = "PLY"
@@ -57,9 +58,9 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     vertex, face, strips, edges = _read_elements(data, header, path, warnings)
     if vertex is None:
         raise ViewerError(str(path), "has no element 'vertex'", "it holds no geometry")
-    positions = columns_of(vertex, ("x", "y", "z"))
-    if positions is None:
+    if not all(name in vertex for name in "xyz"):
         raise ViewerError(f"{path}: element vertex", "lacks x, y or z", "it holds no geometry")
+    positions, place = centred(quiet_nans(np.stack([vertex[name].astype(np.float64) for name in "xyz"], axis=1)))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
     mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
     normals = columns_of(vertex, ("nx", "ny", "nz"))
@@ -74,7 +75,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
         mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
         materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
-        return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings)
+        return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings)
     mesh.triangles, mesh.materials = faces.astype(np.int32), np.zeros(len(faces), np.int32)
     if face is not None and corners is not None and face.attributes:
         mesh, normals = with_attributes(mesh, normals, face, corners, polygon, warnings)
@@ -84,7 +85,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     names = [decoded(name) for name in header.textures]
     materials, textures = textured(mesh, names, path.parent, warnings, lenient, max_texture)
-    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
+    return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
 def _read_elements(

@@ -35,15 +35,16 @@ from viewer.renderer.inputs.settings import PREPARED, Settings
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.classic_plane import on_plane
+from viewer.scene.edits.located import located
 from viewer.scene.edits.materials import culled, decided_materials
-from viewer.scene.edits.mipmaps import reduced
+from viewer.scene.edits.mipmaps import with_textures_within
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
+from viewer.scene.geometry.quadrics import Quadrics, with_point_size
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics, with_point_size
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.program import Program
@@ -275,7 +276,7 @@ def prepare(
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
     """The scene as options want it: textures within ``max_texture``, ``classic`` glass, on the ground of ``ground``,
-    with its lights where ``light`` puts them."""
+    with its lights where ``light`` puts them; of one far from its origin, places are relative to a point nearby."""
     if settings.max_texture is not None:
         scene = with_textures_within(scene, settings.max_texture)
     if settings.point_size is not None and any(isinstance(mesh, Quadrics) for mesh in scene.meshes):
@@ -286,15 +287,7 @@ def arranged(scene: Scene, settings: Settings) -> Scene:
         scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
-    return scene
-
-
-def with_textures_within(scene: Scene, most: int) -> Scene:
-    """The scene with images of limited sides, texels; the same where all are."""
-    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
-    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
-        return scene
-    return replace(scene, textures=made)
+    return located(scene)
 
 
 def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:

@@ -26,9 +26,9 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.materials import culls
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import PlacedQuadrics, Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source

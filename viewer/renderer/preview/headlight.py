@@ -18,10 +18,10 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
 from viewer.scene.edits.materials import culls
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Texture
 from viewer.stream.gl.device import Device

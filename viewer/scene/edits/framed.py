@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.surface import surface_points
 from viewer.scene.mesh import Mesh
 from viewer.scene.projections.models import Orthographic
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 
 FRAMED = "the scene is framed"

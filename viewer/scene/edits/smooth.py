@@ -10,9 +10,9 @@ import numpy as np
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import batches, offsets
 from viewer.scene.geometry.normals import all_with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 from viewer.scene.scene import Scene
 
 FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.geometry.batches import alike, batches, joined, offsets
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_points
 from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric, bounds_of_quadric
-from viewer.scene.quadrics import Quadrics
 
 Float = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from viewer.base.ordered import distinct
 from viewer.scene.geometry.batches import alike
 from viewer.scene.geometry.bounds import SQUARE, finite_rows, used_points
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_points
 from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 
 Float = NDArray[np.float64]
 

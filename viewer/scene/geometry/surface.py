@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.quadric import Quadric
-from viewer.scene.quadrics import Quadrics
 
 Float = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.mesh import Float
 
@@ -50,3 +50,10 @@ def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
     if np.linalg.det(linear) < 0:
         out[:, 3] *= -1.0
     return out
+
+
+def shifted(transforms: NDArray[np.float64], shift: ArrayLike) -> NDArray[np.float64]:
+    """Maps (..., 4, 4) with their places moved by a vector (3,)."""
+    made = np.array(transforms, np.float64)
+    made[..., :3, 3] += shift
+    return made

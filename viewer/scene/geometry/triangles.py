@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.geometry.batches import alike, offsets, ranges
 from viewer.scene.geometry.normals import all_with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_normals, transform_points, transform_tangents
 from viewer.scene.mesh import Float, Instance, Int, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import PlacedQuadrics, Quadric, check_map
-from viewer.scene.quadrics import Quadrics
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the watertight test's products of two coordinates overflow float32.

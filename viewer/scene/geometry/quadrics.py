@@ -115,6 +115,12 @@ class Quadrics(Mesh):
         return replace(self, positions=positions, materials=materials, radius=radius, name=name)
 
 
+def without_quadrics(meshes: Sequence[Mesh], segments: int) -> list[Mesh]:
+    """The meshes with triangles in place of quadrics: `Quadric.tessellated` and `Quadrics.tessellated`."""
+    made = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in meshes]
+    return [mesh.tessellated() if isinstance(mesh, Quadrics) else mesh for mesh in made]
+
+
 def with_point_size(meshes: Sequence[Mesh], size: float) -> list[Mesh]:
     """The meshes with points of this diameter, and lines of their share of it."""
     return [
