@@ -15,6 +15,7 @@ from viewer.base import distributions
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
 from viewer.formats.text import without_mark
+from viewer.scene.edits.visible import INVISIBLE, invisible
 from viewer.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
@@ -178,3 +179,5 @@ def _remark(scene: Scene) -> None:
         )
     if scene.triangle_count == 0:
         scene.warnings.append("the scene has no triangles")
+    elif invisible(scene):
+        scene.warnings.append(INVISIBLE)

@@ -68,6 +68,8 @@ class Scene:
     # Whether light may stand beside its own where that leaves much dark, and a backdrop where nothing is around: of
     # files, whose lights nobody here has set.
     fills: bool = field(default=False, metadata={"added": True})
+    # From the model towards the camera of the default view; None: as `overview` has it.
+    front: tuple[float, float, float] | None = field(default=None, metadata={"added": True})
     # The file's point that places are relative to: `viewer.scene.edits.located`.
     origin: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), metadata={"added": True})
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
@@ -177,10 +179,7 @@ class Scene:
         """
         from viewer.scene.to_trimesh import trimesh_scene
 
-        whole = self.tessellated()
-        return trimesh_scene(
-            whole.meshes, whole.instances, whole.materials, whole.textures, whole.cameras[:1], self.origin
-        )
+        return trimesh_scene(self.tessellated())
 
     def parts(self, number: int) -> list[int]:
         """The numbers of the instances that form one object with this one: those with its name at its place, and those
@@ -254,7 +253,7 @@ class Scene:
         Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
-            return self.own_camera or replace(overview(self.silhouette(), aspect), base=self.origin)
+            return self.own_camera or replace(overview(self.silhouette(), aspect, self.front), base=self.origin)
         for camera in self.cameras:
             if camera.name == name:
                 return camera

@@ -19,19 +19,18 @@ from viewer.scene.texture import Texture
 SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
-def trimesh_scene(
-    meshes: Sequence[Mesh],
-    instances: Sequence[Instance],
-    materials: Sequence[Material],
-    textures: Sequence[Texture],
-    cameras: Sequence[Camera],
-    origin: Sequence[float] = (0.0, 0.0, 0.0),
-) -> Any:
-    """A ``trimesh.Scene``: a ``Trimesh`` for each mesh and material, a node for each instance of those. origin : the
-    point that places are relative to.
+def trimesh_scene(given: Any) -> Any:
+    """A ``trimesh.Scene`` of a `viewer.scene.scene.Scene` of triangles: a ``Trimesh`` for each mesh and material, a
+    node for each instance of those, and its first camera.
 
     Raises ViewerError if trimesh is not installed.
     """
+    meshes: Sequence[Mesh] = given.meshes
+    instances: Sequence[Instance] = given.instances
+    materials: Sequence[Material] = given.materials
+    textures: Sequence[Texture] = given.textures
+    cameras: Sequence[Camera] = given.cameras[:1]
+    origin: Sequence[float] = given.origin
     try:
         import trimesh
     except ImportError as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from viewer.scene.mesh import Float
 
@@ -52,8 +54,8 @@ def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
     return out
 
 
-def shifted(transforms: NDArray[np.float64], shift: ArrayLike) -> NDArray[np.float64]:
+def shifted(transforms: NDArray[np.float64], shift: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Maps (..., 4, 4) with their places moved by a vector (3,)."""
     made = np.array(transforms, np.float64)
-    made[..., :3, 3] += shift
+    made[..., :3, 3] += np.asarray(shift, np.float64)
     return made
