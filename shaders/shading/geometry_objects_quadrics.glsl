@@ -30,6 +30,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
         at.error = position_error(size, size, size, 0.0) + largest(spread * vec3(at.error));
         at.normal = unit_or(normal_to_world * at.normal, -ray.direction);
         at.shading = at.normal;
+        at.color = mix(fetch_vertices(face.corners.y).color, fetch_vertices(face.corners.z).color, at.uv.y);
         at.uv.z -= log2(abs(determinant(to_world))) / 3.0;
     } else at = polygon_at(ray, hit);
 #ifdef HAVE_SMOOTH

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.quadrics import record
+from viewer.scene.quadric import PlacedQuadrics
 
 Float = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 @np.errstate(all="ignore")
-def nearest(placed: Sequence[Any], origins: Any, directions: Any, near: float = 1e-4) -> Found:
+def nearest(placed: PlacedQuadrics, origins: Any, directions: Any, near: float = 1e-4) -> Found:
     """The nearest hits of rays (R, 3), against the very numbers of the table; near: of doubts, relative."""
     origins, directions = np.asarray(origins, np.float64), np.asarray(directions, np.float64)
     count = len(origins)

@@ -22,7 +22,7 @@ from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.material import Material
-from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
+from viewer.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
 from viewer.scene.scene import Instance
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
@@ -62,9 +62,13 @@ def shape_of(name: str) -> QuadricShape:
     return replace(found, transform=turned(list(ALL).index(name)))
 
 
+def placed_alone(shape: QuadricShape) -> PlacedQuadrics:
+    return PlacedQuadrics.of(shape, shape.transform[None])
+
+
 def rays_at(shape: QuadricShape, count: int, seed: int = 0) -> np.ndarray:
     """(count,) `RAY` through its box, from around it and from within."""
-    (box,) = quadrics.boxes([PlacedQuadric(0, shape, shape.transform)])
+    (box,) = quadrics.boxes(placed_alone(shape))
     return through(box[0], box[1], np.random.default_rng(seed), count)
 
 
@@ -72,7 +76,8 @@ class Alone:
     """Each quadric's GLSL by itself, on arrays of rays and quadrics' numbers in `ALL`."""
 
     def __init__(self, device: Any) -> None:
-        self.placed = [PlacedQuadric(0, shape, shape.transform) for shape in map(shape_of, ALL)]
+        every = PlacedQuadrics.joined([placed_alone(shape_of(name)) for name in ALL])
+        placed = replace(every, numbers=np.zeros(len(ALL), np.int64))
         text = """
         Hit test_ray(Ray ray, int n) {
             Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
@@ -86,7 +91,7 @@ class Alone:
             return test_ray(Ray(origin, ray.t_max, way, 0), n);
         }
         """
-        shared: dict[str, Any] = {"modules": [quadrics.module(quadrics.record(self.placed))], "text": text}
+        shared: dict[str, Any] = {"modules": [quadrics.module(quadrics.record(placed))], "text": text}
         shared |= {"records": [RAY, HIT, GEOMETRY], "includes": ["lib/offset_origin.glsl"]}
         self.test = Function(device, "Hit test_ray(Ray ray, int n)", **shared)
         self.at = Function(device, "Geometry point_of(Ray ray, int n)", **shared)
@@ -107,8 +112,9 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
     """As in float64; points lie on the surface to a tenth of their error's bound; and no ray that leaves one finds the
     surface that it leaves."""
     number = list(ALL).index(name)
-    (placed,) = held = [alone.placed[number]]
-    rays = rays_at(placed.shape, 3000)
+    shape = shape_of(name)
+    held = placed_alone(shape)
+    rays = rays_at(shape, 3000)
     (hits,) = alone.test(rays, np.full(len(rays), number))
     expected = nearest(held, rays["origin"], rays["direction"])
     sure = ~expected.doubtful
@@ -125,7 +131,7 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
     # Off by a little along the surface, the normal turns with it, no sharper than a radius of 1e-3 of the size does.
     curve = 1e3 / np.ptp(quadrics.boxes(held)[0], axis=0).max()
     assert (np.linalg.norm(here["normal"] - expected.normal[met], axis=1) < 2e-6 + curve * (off + error)).all()
-    assert _off_surface(placed, here["position"], error).max() < 0.1
+    assert _off_surface(shape, here["position"], error).max() < 0.1
 
     rng = np.random.default_rng(2)
     way = rng.normal(size=(len(numbers), 3))
@@ -143,13 +149,13 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
     assert (left["t"][again & certain] > 0.5 * onwards.t[again & certain]).all()
 
 
-def _off_surface(placed: PlacedQuadric, positions: np.ndarray, error: np.ndarray) -> np.ndarray:
+def _off_surface(shape: QuadricShape, positions: np.ndarray, error: np.ndarray) -> np.ndarray:
     """How far points are from the surface, in parts of ``error``."""
-    (row,) = quadrics.record([placed])
+    (row,) = quadrics.record(placed_alone(shape))
     inverse = np.array([row[f"inverse_{axis}"] for axis in "xyz"], np.float64)
     local = (positions.astype(float) - inverse[:, 3]) @ inverse[:, :3].T
-    squares, linear = np.array(placed.shape.squares), placed.shape.linear
-    value = (squares * local * local).sum(1) + linear * local[:, 1] + placed.shape.constant
+    squares, linear = np.array(shape.squares), shape.linear
+    value = (squares * local * local).sum(1) + linear * local[:, 1] + shape.constant
     slope = (2.0 * squares * local + [0.0, linear, 0.0]) @ inverse[:, :3]
     return np.abs(value) / np.linalg.norm(slope, axis=1) / error
 
@@ -175,7 +181,7 @@ def test_texture_coordinates(alone: Alone) -> None:
     (at,) = alone.at(rays, [list(ALL).index(name) for name in names])
     # The tip of a cone is its axis's first end: half of its height is half of v.
     np.testing.assert_allclose(at["uv"][:, :2], [(0.25, 0.5), (0, 0.75), (0.75, 0.25), (0, 0.5)], atol=1e-6)
-    disk = alone.placed[list(ALL).index("annulus")].transform
+    disk = shape_of("annulus").transform
     middle, across, normal = disk[:3, 3], disk[:3, 0] * 0.625, disk[:3, 1]
     rays["origin"], rays["direction"] = middle + across + normal, -normal / np.linalg.norm(normal)
     (at,) = alone.at(rays, [list(ALL).index("annulus")] * 4)
@@ -189,7 +195,7 @@ def test_levels_of_textures(alone: Alone) -> None:
     rays = np.zeros(6, RAY.dtype)
     rays["origin"] = (3, 0, 0), (0, np.sqrt(2), 3), (-3, 0.025, 0), (0, 0.5, 3), (0, 0.5, 0), (0, 0, 0)
     rays["direction"], rays["t_max"] = [(-1, 0, 0), (0, 0, -1), (1, 0, 0), (0, 0, -1), (0, 1, 0), (0, 0, 0)], 3.4e38
-    disk = alone.placed[list(ALL).index("annulus")].transform
+    disk = shape_of("annulus").transform
     rays["origin"][5] = disk[:3, 3] + disk[:3, 0] * 0.625 + disk[:3, 1]
     rays["direction"][5] = -disk[:3, 1] / np.linalg.norm(disk[:3, 1])
     names = ["inside", "inside", "tube", "cone", "inside", "annulus"]
@@ -268,11 +274,11 @@ def test_walks_of_structures_agree_to_the_bit(device: Any, given: tuple[Scene, n
                 first = found if first is None else first
                 assert found.tobytes() == first.tobytes(), (accel, traversal)
     assert first is not None
-    for number in {quadric.number for quadric in placed} | {1, 4}:
+    for number in {*placed.numbers.tolist(), 1, 4}:
         assert (first["triangle"] == number).sum() > 20
     # Against float64: all that a quadric hides, and is hidden by nothing.
     expected = nearest(placed, rays["origin"], rays["direction"])
-    quadric = np.isin(first["triangle"], [each.number for each in placed])
+    quadric = np.isin(first["triangle"], placed.numbers)
     assert (first["triangle"] == expected.number)[quadric & ~expected.doubtful].all()
     assert (expected.t >= first["t"])[~quadric & (first["triangle"] >= 0) & ~expected.doubtful].all()
 

@@ -46,13 +46,17 @@ def test_buffer_in_its_own_file(tmp_path):
     assert load(tmp_path / "a.gltf").triangle_count == 2
 
 
-@pytest.mark.parametrize("mode", range(4))
-def test_points_and_lines_are_left_out_with_a_word(mode, tmp_path):
+@pytest.mark.parametrize(("mode", "pairs"), [(0, None), (1, [[0, 1], [2, 3]]), (2, [[0, 1], [1, 2], [2, 3], [3, 0]])])
+def test_points_and_lines(mode, pairs, tmp_path):
     doc = Document()
-    doc.mesh({"POSITION": doc.accessor(points(4))}, mode=mode)
+    colors = np.float32([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
+    doc.mesh({"POSITION": doc.accessor(points(4)), "COLOR_0": doc.accessor(colors)}, mode=mode)
     scene = load(doc.write(tmp_path))
-    assert scene.triangle_count == 0
-    assert len(scene.warnings) == 2
+    mesh = scene.meshes[0]
+    assert scene.warnings == [] and scene.quadric_count == scene.triangle_count == (4 if pairs is None else len(pairs))
+    assert np.array_equal(mesh.colors[:, :3], colors) and np.array_equal(mesh.positions, points(4))
+    if pairs is not None:
+        assert mesh.triangles[:, ::2].tolist() == pairs
 
 
 @pytest.mark.parametrize("stride", [None, 12, 16, 52])

@@ -87,7 +87,7 @@ def test_options(text, name, options):
 
 
 @pytest.mark.parametrize(
-    ("text", "opacity"), [("", 1.0), ("d 0.25", 0.25), ("Tr 0.25", 0.75), ("Tr 0.25\nd 0.5", 0.5), ("Tr 2", 0.0)]
+    ("text", "opacity"), [("", 1.0), ("d 0.25", 0.25), ("Tr 0.25", 0.75), ("Tr 0.25\nd 0.5", 0.5), ("Tr 2", 1.0)]
 )
 def test_opacity_is_d_or_what_transparency_leaves(text, opacity):
     (material,) = read_mtl(f"newmtl m\n{text}".encode(), "m.mtl", [])

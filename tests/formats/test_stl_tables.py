@@ -176,12 +176,14 @@ def test_numbers_and_lists_of_rows(small: bool) -> None:
     kinds = np.array([False, True, False])
     for wanted, counts, kept in ((0, [1, 1, 1], [7, 5, 4]), (1, [2, 0, 1], [10, 11, 12]), (2, [1, 1, 1], [8, 6, 3])):
         lengths, values = np.zeros(3, np.int64), np.zeros(3)
-        found = run(text.lists, data, 0, 0, kinds, wanted, lengths, values, 0, small=small)
-        assert found == (3, len(data) - 1, 3, text.DONE)
+        found = run(text.lists, data, 0, 0, kinds, wanted, lengths, values, 0, False, 0, small=small)
+        assert found == (3, len(data) - 1, 3, text.DONE, 0)
         assert lengths.tolist() == counts and values.tolist() == kept
         for room in range(3):
             values = np.zeros(room)
-            filled, at, row, state = run(text.lists, data, 0, 0, kinds, wanted, lengths, values, 0, small=small)
+            filled, at, row, state, _ = run(
+                text.lists, data, 0, 0, kinds, wanted, lengths, values, 0, False, 0, small=small
+            )
             first = next(k for k in range(3) if sum(counts[: k + 1]) > room)
             assert (filled, row, state) == (sum(counts[:first]), first, text.FULL)
             assert at == (0, 11, 17)[first] and values[:filled].tolist() == kept[:filled]
@@ -194,7 +196,8 @@ def test_numbers_and_lists_of_rows(small: bool) -> None:
         ("7 0 1x", 0),
         ("7 1 2", 0),
     ):
-        assert run(text.lists, _bytes(words), 0, 0, kinds, 1, lengths, values, 0, small=small)[2:] == (row, text.BAD)
+        found = run(text.lists, _bytes(words), 0, 0, kinds, 1, lengths, values, 0, False, 0, small=small)
+        assert found[2:] == (row, text.BAD, 0)
     rows = text.grown(np.arange(6).reshape(3, 2))
     assert rows.shape == (6, 2) and rows[:3].tolist() == [[0, 1], [2, 3], [4, 5]]
 

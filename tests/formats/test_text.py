@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from viewer.base.jit import run
-from viewer.formats.text import integer, number, table
+from viewer.formats.text import decoded, integer, number, readings, table, with_newlines, without_mark
 
 
 def parse(text: str, small: bool = True) -> tuple[float, int]:
@@ -108,8 +108,39 @@ def test_integers():
 def test_table_says_which_row_is_wrong(small):
     good = np.frombuffer(b" 1 2\r\n3\t4\n5 6", np.uint8)
     values = np.empty((3, 2))
-    end, bad = run(table, good, 0, values, small=small)
-    assert values.tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert (end, bad) == (len(good), -1)
+    for by_lines in (False, True):
+        values[:] = 0
+        assert run(table, good, 0, values, by_lines, small=small) == (len(good), -1, 0)
+        assert values.tolist() == [[1, 2], [3, 4], [5, 6]]
     for text in (b"1 2 3 x 5 6", b"1 2 3", b"1 2 3 4x 5 6"):
-        assert run(table, np.frombuffer(text, np.uint8), 0, values, small=small)[1] == 1
+        assert run(table, np.frombuffer(text, np.uint8), 0, values, False, small=small)[1] == 1
+    longer = np.frombuffer(b"1 2 9\n3\n4 8 x\n5 6", np.uint8)
+    assert run(table, longer, 0, values, True, small=small) == (len(longer), -1, 2)
+    assert values.tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+@pytest.mark.parametrize(
+    "text", ["nan", "-nan", "nan(ind)", "-nan(snan)", "-1.#IND", "1.#QNAN", "1.#IND00", "1.#J", "NaN"]
+)
+def test_forms_of_no_number(text):
+    value, end = parse(text)
+    assert math.isnan(value) and end == len(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [("1.#INF", math.inf), ("-1.#INF00", -math.inf)])
+def test_forms_of_infinity(text, value):
+    assert parse(text) == (value, len(text))
+
+
+def test_readings_of_names():
+    """Different bytes stay different; the other encodings are there to look for files."""
+    assert decoded("Wände".encode()) == decoded("Wände".encode("latin-1")) == "Wände"
+    red, blue = (decoded(word.encode("cp932")) for word in ("赤", "青"))
+    assert red != blue and "赤" in readings(red) and readings("Wande") == ["Wande"]
+    assert "стена" in readings(decoded("стена".encode("cp1251")))
+
+
+def test_marks_and_line_ends():
+    for mark, encoding in (("\ufeff", "utf-8"), ("\ufeff", "utf-16-le"), ("\ufeff", "utf-16-be"), ("", "utf-8")):
+        assert without_mark((mark + "v ä").encode(encoding)) == "v ä".encode()
+    assert with_newlines(b"a\rb\r\nc\nd") == b"a\nb \nc\nd"

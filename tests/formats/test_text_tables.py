@@ -198,11 +198,10 @@ def test_normals_and_those_without_direction(encoding: str, tmp_path: Path) -> N
     assert scene.name == scene.meshes[0].name == "points"
 
 
-def test_points_without_faces_are_told(encoding: str, tmp_path: Path) -> None:
-    told = "4 points without faces: there is nothing to trace"
-    assert read(tmp_path, ply(encoding, {"vertex": (XYZ, POINTS)})).warnings == [told, "the scene has no triangles"]
-    none = ply(encoding, {"vertex": (XYZ, POINTS), "face": (["uchar flags"], [])})
-    assert read(tmp_path, none).warnings == ["the scene has no triangles"]
+def test_points_without_faces_are_spheres(encoding: str, tmp_path: Path) -> None:
+    for each in ({"vertex": (XYZ, POINTS)}, {"vertex": (XYZ, POINTS), "face": (["uchar flags"], [])}):
+        scene = read(tmp_path, ply(encoding, each))
+        assert scene.warnings == [] and scene.quadric_count == scene.triangle_count == 4
     with pytest.raises(ViewerError, match="element face: has no list 'vertex_indices'"):
         read(tmp_path, ply(encoding, {"vertex": (XYZ, POINTS), "face": (["uchar flags"], [[1]])}))
     with pytest.raises(ViewerError, match="element face: has no list 'vertex_indices'"):

@@ -16,7 +16,7 @@ from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.edits.movable import movable_lights
 from viewer.scene.material import Material
-from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
+from viewer.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
 from viewer.scene.scene import Instance, Scene
 
 UP = np.inf
@@ -44,7 +44,7 @@ def test_tessellations_lie_on_the_surface_and_in_the_box(quadric: Quadric) -> No
     local = np.linalg.solve(shape.transform[:3, :3], (mesh.positions.astype(float) - shape.transform[:3, 3]).T).T
     value = (shape.squares * local**2).sum(1) + shape.linear * local[:, 1] + shape.constant
     assert np.abs(value).max() < 1e-5
-    (box,) = boxes([PlacedQuadric(0, shape, shape.transform)])
+    (box,) = boxes(PlacedQuadrics.of(shape, shape.transform[None]))
     assert (mesh.positions >= box[0]).all() and (mesh.positions <= box[1]).all()
     reached = np.stack([mesh.positions.min(axis=0), mesh.positions.max(axis=0)])
     # 32 segments miss 0.5 %; the box of a slanted cone is that of the cylinder around it.
@@ -64,8 +64,8 @@ def test_in_a_flat_scene_each_takes_a_triangle_s_number() -> None:
     flat = scene.flatten()
     assert (len(flat), scene.triangle_count, scene.quadric_count) == (6, 6, 2)
     assert flat.instances.tolist() == [0, 2, 3, 4, 6] and flat.materials.tolist() == [0, 0, 1, 2, 0, 0]
-    assert [quadric.number for quadric in flat.quadrics] == [2, 3]
-    np.testing.assert_allclose(flat.quadrics[1].transform @ (0, 1, 0, 1), (5, 6, 0, 1))  # its top
+    assert flat.quadrics.numbers.tolist() == [2, 3]
+    np.testing.assert_allclose(flat.quadrics.transforms[1] @ (0, 1, 0, 1), (5, 6, 0, 1))  # its top
     edges = flat.corners()[:, 1:] - flat.corners()[:, :1]
     assert not edges[2:4].any()
     np.testing.assert_allclose(scene.bounds(), [(-2, -2, -2), (7, 6, 2)])

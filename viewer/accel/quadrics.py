@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
-from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
+from viewer.scene.quadric import PlacedQuadrics, bounds_of_quadric
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
 
@@ -35,37 +34,48 @@ QUADRIC = Record(
 ROUNDING = 2.0**-20  # of coordinates: more than errors of float32 rays and of the table's rounding
 
 
-def record(placed: Sequence[PlacedQuadric]) -> NDArray:
+def record(placed: PlacedQuadrics) -> NDArray:
     """(Q,) of `QUADRIC`."""
     rows = np.zeros(len(placed), QUADRIC.dtype)
-    for row, quadric in zip(rows, placed, strict=True):
-        shape, linear = quadric.shape, quadric.transform[:3, :3]
-        inverse = np.linalg.inv(linear)
-        for axis, name in enumerate("xyz"):
-            row[f"inverse_{name}"] = (*inverse[axis], quadric.transform[axis, 3])
-            row[f"linear_{name}"] = linear[axis]
-        row["squares"], row["linear"], row["constant"] = shape.squares, shape.linear, shape.constant
-        row["low"], row["high"] = np.maximum(shape.low, -FAR), np.minimum(shape.high, FAR)
-        row["ring"] = min(shape.ring[0] ** 2, FAR), min(shape.ring[1] ** 2, FAR)
-        row["side"] = -1.0 if shape.flipped else 1.0
-        row["number"] = quadric.number
+    linear = placed.transforms[:, :3, :3]
+    alike = len(linear) > 1 and (linear == linear[:1]).all()
+    inverse = np.linalg.inv(linear[:1] if alike else linear)
+    for axis, name in enumerate("xyz"):
+        rows[f"inverse_{name}"][:, :3], rows[f"inverse_{name}"][:, 3] = inverse[:, axis], placed.transforms[:, axis, 3]
+        rows[f"linear_{name}"] = linear[:, axis]
+    rows["number"] = placed.numbers
+    for shape, chosen in placed.by_shape():
         low, high = shape.bounds()
         flat = not any(shape.squares)
-        row["kind"] = KINDS["QUADRIC_FLAT" if flat else "QUADRIC_BALL" if shape.whole_sphere else "QUADRIC_TUBE"]
         first, last = (shape.ring[0], high[0]) if flat else (low[1], high[1])
-        row["span"] = first, 1.0 / (last - first) if last > first else 0.0
+        kind = "QUADRIC_FLAT" if flat else "QUADRIC_BALL" if shape.whole_sphere else "QUADRIC_TUBE"
+        values = {
+            "squares": shape.squares,
+            "linear": shape.linear,
+            "constant": shape.constant,
+            "low": np.maximum(shape.low, -FAR),
+            "high": np.minimum(shape.high, FAR),
+            "ring": (min(shape.ring[0] ** 2, FAR), min(shape.ring[1] ** 2, FAR)),
+            "side": -1.0 if shape.flipped else 1.0,
+            "kind": KINDS[kind],
+            "span": (first, 1.0 / (last - first) if last > first else 0.0),
+        }
+        for name, value in values.items():
+            rows[name][chosen] = value
     return rows
 
 
-def boxes(placed: Sequence[PlacedQuadric]) -> NDArray[np.float32]:
+def boxes(placed: PlacedQuadrics) -> NDArray[np.float32]:
     """(Q, 2, 3): lowest and highest corners, conservative under rounding of rays and tables."""
     out = np.empty((len(placed), 2, 3), np.float32)
-    for row, quadric in zip(out, placed, strict=True):
-        low, high = bounds_of_quadric(quadric.shape, quadric.transform)
+    for shape, chosen in placed.by_shape():
+        transforms = placed.transforms[chosen]
+        low, high = np.moveaxis(bounds_of_quadric(shape, transforms), -2, 0)
         half = (high - low) / 2.0
-        margin = ROUNDING * (np.abs(low + half) + half + np.abs(quadric.transform[:3, 3]) + half.max())
-        row[0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
-        row[1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
+        size = np.abs(low + half) + half + np.abs(transforms[:, :3, 3]) + half.max(axis=1, keepdims=True)
+        margin = ROUNDING * size
+        out[chosen, 0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
+        out[chosen, 1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
     return out
 
 
@@ -76,13 +86,13 @@ def corners_of(held: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.stack([held[:, 0], held[:, 1], third], axis=1)
 
 
-def radius(quadric: PlacedQuadric) -> float:
-    """Radius of a conservative ball around the centre of a whole sphere's box; infinite for other quadrics."""
-    if not quadric.shape.whole_sphere:
+def radius(placed: PlacedQuadrics) -> float:
+    """Radius of a conservative ball around the centre of a single whole sphere's box; infinite for other quadrics."""
+    if len(placed) != 1 or not placed.shapes[0].whole_sphere:
         return np.inf
-    (held,) = boxes([quadric]).astype(np.float64)
-    low, _ = quadric.shape.bounds()
-    linear, place = quadric.transform[:3, :3], quadric.transform[:3, 3]
+    (held,) = boxes(placed).astype(np.float64)
+    low, _ = placed.shapes[0].bounds()
+    linear, place = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
     off = np.abs((held[0] + held[1]) / 2.0 - place).max()
     size = float(-low[0] * np.linalg.norm(linear, 2))
     return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))

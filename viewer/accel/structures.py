@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from viewer.accel.motion import Moving, bounding, with_keys
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.options.declare import suggestion
-from viewer.scene.quadric import PlacedQuadric
+from viewer.scene.quadric import PlacedQuadrics
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.record import ROWS, Field, Record
@@ -49,7 +49,7 @@ class Primitives:
     faces invisible to the camera; ``moving``: those that move while the shutter is open."""
 
     corners: NDArray[np.float32]
-    placed: Sequence[PlacedQuadric] = ()
+    placed: PlacedQuadrics = field(default_factory=lambda: PlacedQuadrics.joined(()))
     culled: NDArray[np.bool_] | None = None
     moving: Moving | None = None
 
@@ -235,7 +235,7 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
     if primitives.moving is not None:
         boxed[primitives.moving.numbers] = True
     if primitives.placed:
-        numbers = [quadric.number for quadric in primitives.placed]
+        numbers = primitives.placed.numbers
         bounds = bounds.copy()
         bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
         boxed[numbers] = True
@@ -249,7 +249,7 @@ def _tests(
     marks = None
     if primitives.placed:
         marks = np.full(len(primitives.corners), -1, np.int32)
-        marks[[quadric.number for quadric in primitives.placed]] = np.arange(len(primitives.placed))
+        marks[primitives.placed.numbers] = np.arange(len(primitives.placed))
     test = triangles.module(
         options.intersection,
         primitives.corners,

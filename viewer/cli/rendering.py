@@ -85,6 +85,7 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
+    from viewer.renderer.empty_view import nothing_seen
     from viewer.renderer.renderer import Renderer
 
     loaded()
@@ -104,6 +105,7 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
     times.append(perf_counter())
     progress(None, "compiling")
     tell(fill_darkness(renderer, arguments), arguments, progress)
+    tell(nothing_seen(renderer, arguments.size), arguments, progress)
     state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
     tell(_find_state(state, arguments), arguments, progress)
     try:
@@ -166,9 +168,10 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     left = asked == (None, None, "auto") and _displayed(arguments)
     if not left:
         return []
+    from viewer.renderer.empty_view import lit_from_within
     from viewer.renderer.fallback_sky import brightened
 
-    return brightened(renderer, arguments.size)
+    return [*brightened(renderer, arguments.size), *lit_from_within(renderer, arguments.size)]
 
 
 def _write(picture: Picture, arguments: Namespace) -> None:

@@ -67,7 +67,7 @@ def describe(
         "quadrics": scene.quadric_count,
         "vertices": sum(len(mesh.positions) for mesh in scene.meshes if not isinstance(mesh, Quadric)),
         "meshes_used": len(used),
-        "bounds": scene.bounds(),
+        "bounds": scene.bounds() + np.array(scene.origin),
         "materials": [
             {
                 "name": material.name,

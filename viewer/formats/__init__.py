@@ -14,6 +14,8 @@ import numpy as np
 from viewer.base import distributions
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
+from viewer.formats.text import without_mark
+from viewer.scene.edits.visible import INVISIBLE, invisible
 from viewer.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
@@ -46,6 +48,7 @@ _HEAD = 4096
 KEYWORDS = {
     "viewer.formats.gltf.reader": ("lenient", "max_texture"),
     "viewer.formats.obj.reader": ("lenient", "max_texture"),
+    "viewer.formats.ply.reader": ("lenient", "max_texture"),
     "viewer.formats.bsp.reader": ("max_texture",),
 }
 
@@ -85,7 +88,7 @@ def recognise(path: str | Path) -> Any:
     """The module of a file's format, by its first bytes alone. Raises ViewerError as `load` does for an unreadable file
     or an unknown format."""
     path = Path(path)
-    return _choose(read_file(path, most=_HEAD), path)
+    return _choose(without_mark(read_file(path, most=_HEAD)), path)
 
 
 def suffixes() -> tuple[str, ...]:
@@ -176,3 +179,5 @@ def _remark(scene: Scene) -> None:
         )
     if scene.triangle_count == 0:
         scene.warnings.append("the scene has no triangles")
+    elif invisible(scene):
+        scene.warnings.append(INVISIBLE)

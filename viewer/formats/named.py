@@ -9,6 +9,7 @@ from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene import builtin
 from viewer.scene.edits.framed import framed
+from viewer.scene.edits.visible import from_the_front
 from viewer.scene.scene import Scene
 
 
@@ -30,7 +31,8 @@ def load(
     name = _name(scene)
     if is_builtin(name):
         return builtin.build(name).with_variant(variant)
-    return framed(formats.load(name, lenient, max_texture)).with_parts(fills=True).with_variant(variant)
+    found = from_the_front(framed(formats.load(name, lenient, max_texture)))
+    return found.with_parts(fills=True).with_variant(variant)
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:

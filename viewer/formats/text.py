@@ -1,6 +1,8 @@
-"""Numbers and lines in text files, scanned by compiled loops over the file's bytes."""
+"""Text files as bytes: their encodings, and numbers and lines in them, scanned by compiled loops."""
 
 from __future__ import annotations
+
+import codecs
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,51 @@ _ZERO = 400
 
 # File size below which loops are not worth compiling.
 SMALL = 1 << 14
+
+# Windows-1252 with control characters in the places of its five holes: 256 characters.
+_WESTERN = "".join(
+    chr(byte) if byte in b"\x81\x8d\x8f\x90\x9d" else bytes((byte,)).decode("cp1252") for byte in range(256)
+)
+_ENCODINGS = ("cp932", "gb18030", "cp949", "big5", "cp1251", "cp437")
+_WIDE_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def without_mark(data: bytes) -> bytes:
+    """The text behind a byte order mark, UTF-16 as UTF-8; other bytes unchanged."""
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :]
+    for mark, encoding in _WIDE_MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace").encode("utf-8", "replace")
+    return data
+
+
+def with_newlines(data: bytes) -> bytes:
+    """The text with a newline for each line end of any system; byte offsets are unchanged."""
+    if b"\r" not in data:
+        return data
+    return data.replace(b"\r\n", b" \n").replace(b"\r", b"\n")
+
+
+def decoded(text: bytes) -> str:
+    """The text as UTF-8, or if it is not, as Windows-1252, in which different bytes stay different."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(map(_WESTERN.__getitem__, text))
+
+
+def readings(name: str) -> list[str]:
+    """The names that a `decoded` one may have been before in other encodings, itself first."""
+    found = [name]
+    if not name.isascii() and all(character in _WESTERN for character in name):
+        raw = bytes(map(_WESTERN.index, name))
+        for encoding in _ENCODINGS:
+            try:
+                found.append(raw.decode(encoding))
+            except UnicodeDecodeError:
+                continue
+    return list(dict.fromkeys(found))
 
 
 @helper
@@ -91,10 +138,33 @@ _NAN = np.frombuffer(b"nan", np.uint8).copy()
 
 
 @helper
+def _special(data, at, end):
+    """(value, end) of the '#INF', '#IND' or '#QNAN' that Microsoft's library writes behind '1.'."""
+    at += 1
+    value = np.inf if _letters(data, at, end, _INF) > 0 else np.nan
+    while at < end and (((data[at] | 32) >= 97 and (data[at] | 32) <= 122) or _is_digit(data[at])):
+        at += 1
+    return value, at
+
+
+@helper
+def _enclosed(data, at, end):
+    """The end of the '(ind)' or '(snan)' behind a nan; ``at`` without one."""
+    after = at
+    if after < end and data[after] == 40:
+        while after < end and data[after] != 41 and not is_space(data[after]):
+            after += 1
+        if after < end and data[after] == 41:
+            return after + 1
+    return at
+
+
+@helper
 def number(data, at, end):
     """(value, end of the number) of the decimal number at ``at``; (0, -1) without one.
 
-    A number ends with its characters; the caller checks the rest. nan and inf in any case are numbers. Up to 15
+    A number ends with its characters; the caller checks the rest. nan and inf in any case are numbers, and so are C
+    libraries' other forms of them: nan(ind), 1.#IND, 1.#QNAN, 1.#INF. Up to 15
     digits with exponents within 22 give the nearest double (Clinger 1990); longer ones are within a few units of the
     last place, far below float32's.
     """
@@ -107,6 +177,9 @@ def number(data, at, end):
         mantissa, digits, passed, at = _mantissa(data, first, end, mantissa, digits)
         seen = seen or at > first
         exponent -= at - first - passed
+        if seen and at == first and at < end and data[at] == 35:
+            value, at = _special(data, at, end)
+            return (-value if negative else value), at
     if not seen:
         value = 0.0
         length = _letters(data, at, end, _INF)
@@ -118,7 +191,7 @@ def number(data, at, end):
             value = np.nan
         if length == 0 or (at > 0 and data[at - 1] == 46):
             return 0.0, -1
-        return (-value if negative else value), at + length
+        return (-value if negative else value), _enclosed(data, at + length, end)
     if at < end and (data[at] | 32) == 101:  # e
         minus, mark = _sign(data, at + 1, end)
         power = 0
@@ -163,29 +236,45 @@ def at_word_end(data, at, end):
     return at >= end or is_space(data[at])
 
 
-def table(data, at, values):
-    """White-space separated numbers into values (rows, columns) float64: the end, and the bad row or -1."""
+@helper
+def _rest_of_line(data, at, end):
+    """(1 where more than blanks follows in the line, its end)."""
+    at = skip_blanks(data, at, end)
+    if at >= end or data[at] == 10:
+        return 0, at
+    while at < end and data[at] != 10:
+        at += 1
+    return 1, at
+
+
+def table(data, at, values, by_lines):
+    """White-space separated numbers into values (rows, columns) float64: the end, the bad row or -1, and the count of
+    rows behind which their line goes on, passed over if ``by_lines``."""
     end = len(data)
+    longer = 0
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):
             at = skip_space(data, at, end)
             value, after = number(data, at, end)
             if after < 0 or not at_word_end(data, after, end):
-                return at, row
+                return at, row, longer
             values[row, column] = value
             at = after
-    return at, -1
+        if by_lines:
+            more, at = _rest_of_line(data, at, end)
+            longer += more
+    return at, -1, longer
 
 
 DONE, BAD, FULL = range(3)
 
 
-def lists(data, at, row, kinds, wanted, lengths, values, filled):
+def lists(data, at, row, kinds, wanted, lengths, values, filled, by_lines, longer):
     """Rows of numbers with lists among them, from a given row on.
 
     kinds (P,) bool: list properties; wanted: the property to keep. Written: lengths (rows,) int64; values float64,
-    concatenated, ``filled`` of them. Returns (filled, end, row, DONE, BAD for a bad row, or FULL where values has no
-    room for this one: continue with a longer array).
+    concatenated, ``filled`` of them. by_lines, longer : as in `table`. Returns (filled, end, row, DONE, BAD for a bad
+    row, or FULL where values has no room for this one: continue with a longer array, longer).
     """
     end = len(data)
     while row < len(lengths):
@@ -196,7 +285,7 @@ def lists(data, at, row, kinds, wanted, lengths, values, filled):
                 at = skip_space(data, at, end)
                 count, after = integer(data, at, end)
                 if after < 0 or count < 0 or not at_word_end(data, after, end):
-                    return filled, at, row, BAD
+                    return filled, at, row, BAD, longer
                 at = after
             if p == wanted:
                 lengths[row] = count
@@ -204,15 +293,18 @@ def lists(data, at, row, kinds, wanted, lengths, values, filled):
                 at = skip_space(data, at, end)
                 value, after = number(data, at, end)
                 if after < 0 or not at_word_end(data, after, end):
-                    return filled, at, row, BAD
+                    return filled, at, row, BAD, longer
                 at = after
                 if p == wanted:
                     if filled == len(values):
-                        return before, begin, row, FULL
+                        return before, begin, row, FULL, longer
                     values[filled] = value
                     filled += 1
+        if by_lines:
+            more, at = _rest_of_line(data, at, end)
+            longer += more
         row += 1
-    return filled, at, row, DONE
+    return filled, at, row, DONE, longer
 
 
 def grown(rows: NDArray) -> NDArray:

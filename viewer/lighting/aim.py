@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.lighting.path import SMOOTH
 from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -102,7 +103,10 @@ def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
     poses = [mesh.posed(each) for each in mesh.motion] if isinstance(mesh, DeformedMesh) and mesh.motion else [mesh]
     corners = np.concatenate([each.positions[triangles] for each in poses], axis=1).astype(np.float64)
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]
-    return _split(corners, _around_corners, corners.mean(axis=1), MESH_SPHERES)
+    spheres = _split(corners, _around_corners, corners.mean(axis=1), MESH_SPHERES)
+    if isinstance(mesh, Quadrics):
+        spheres[:, 3] += mesh.radius
+    return spheres
 
 
 def _around_quadric(quadric: Quadric) -> Sphere:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.lighting.shining import coordinates, shares
 from viewer.materials.look import shining
 from viewer.scene.exposure.exposure import at_keys, key_count
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
@@ -78,7 +78,7 @@ def _standing(scene: Scene) -> Emitters:
             continue
         materials.append(own[lit].astype(np.int32))
         places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
-        round_ones.append(np.full(len(lit), isinstance(mesh, Quadric)))
+        round_ones.append(np.full(len(lit), isinstance(mesh, (Quadric, Quadrics))))
         textures.append(np.full(len(lit), -1, np.int32))
         uvs.append(np.zeros((len(lit), 3, 2), np.float32))
         bright.append(np.ones(len(lit)))
@@ -90,8 +90,8 @@ def _standing(scene: Scene) -> Emitters:
             alike = np.flatnonzero(own[lit] == number)
             textures[-1][alike], bright[-1][alike] = texture, known[id(mesh)][lit[alike]]
             uvs[-1][alike] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[alike]]]
-        if isinstance(mesh, Quadric):
-            corners.append(_sphere(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform))
+        if isinstance(mesh, (Quadric, Quadrics)):
+            corners.append(_spheres(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform)[lit])
             continue
         points = mesh.positions[mesh.triangles[lit]]
         linear = instance.transform[:3, :3]
@@ -114,15 +114,17 @@ def _standing(scene: Scene) -> Emitters:
     return found._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
 
 
-def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDArray[np.float32]:
-    """(1, 3, 3), see `Emitters`."""
-    placed = transform @ quadric.shape.transform
-    linear = placed[:3, :3]
-    square = linear.T @ linear
-    size = float(np.trace(square)) / 3.0
-    if not quadric.shape.whole_sphere or not np.abs(square - size * np.eye(3)).max() <= EVEN * size:
+def _spheres(where: str, mesh: Quadric | Quadrics, transform: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(T, 3, 3), see `Emitters`."""
+    placed = transform @ mesh.maps
+    linear = placed[:, :3, :3]
+    square = linear.transpose(0, 2, 1) @ linear
+    size = np.trace(square, axis1=1, axis2=2) / 3.0
+    off = np.abs(square - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
+    if not mesh.shape.whole_sphere or not (off <= EVEN * size).all():
         hint = "of quadrics only whole spheres, scaled evenly, are lights; use triangles"
         raise ViewerError(where, "emits light, and is not a sphere", hint)
-    row = np.zeros((1, 3, 3), np.float32)
-    row[0, 0], row[0, 1, :2] = placed[:3, 3], (math.sqrt(size), -1.0 if quadric.shape.flipped else 1.0)
-    return row
+    rows = np.zeros((len(placed), 3, 3), np.float32)
+    rows[:, 0], rows[:, 1, 0] = placed[:, :3, 3], np.sqrt(size)
+    rows[:, 1, 1] = -1.0 if mesh.shape.flipped else 1.0
+    return rows

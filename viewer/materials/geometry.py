@@ -49,11 +49,11 @@ def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
 
 
 def face_table(triangles: Triangles) -> Table:
-    """``fetch_faces``: corners and material of every triangle, by its number; corners of -n - 1 for quadric n."""
+    """``fetch_faces``: corners and material of every triangle, by its number; the first corner is -n - 1 for quadric
+    n."""
     faces = np.zeros(len(triangles), FACE.dtype)
     faces["corners"], faces["material"] = triangles.triangles, triangles.materials
-    for number, quadric in enumerate(triangles.quadrics):
-        faces["corners"][quadric.number] = -1 - number
+    faces["corners"][triangles.quadrics.numbers, 0] = -1 - np.arange(len(triangles.quadrics))
     return Table("faces", FACE, faces)
 
 
@@ -91,7 +91,7 @@ def _flat_geometry(triangles: Triangles) -> Module:
 def object_geometry(objects: Objects) -> Module:
     """``geometry_at`` for instances of objects, whose rows the module that provides ``object_ray`` brings.
 
-    Vertices and faces lie one object behind the other; the face of quadric n has corners of -n - 1.
+    Vertices and faces lie one object behind the other; the face of quadric n has a first corner of -n - 1.
     """
     count = sum(len(mesh.positions) for mesh in objects.meshes)
     vertices, faces = np.zeros(count, VERTEX.dtype), np.zeros(objects.triangles, FACE.dtype)
@@ -106,8 +106,8 @@ def object_geometry(objects: Objects) -> Module:
         places = faces[face : face + len(mesh.triangles)]
         places["corners"], places["material"] = mesh.triangles + vertex, mesh.materials
         if placed is not None:
-            quadric += 1
-            places["corners"] = -quadric
+            places["corners"][:, 0] = -1 - quadric - np.arange(len(places))
+            quadric += len(places)
         vertex, face = vertex + len(rows), face + len(places)
     still = Module(
         "object geometry",

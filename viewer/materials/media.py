@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.ordered import distinct
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.scene import Instance, Scene
@@ -141,6 +142,8 @@ def _bounds(scene: Scene, instance: Instance) -> NDArray[np.float64]:
         return np.array([[np.inf] * 3, [-np.inf] * 3])
     points = mesh.positions.astype(np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
+    if isinstance(mesh, Quadrics):
+        low, high = low - mesh.radius, high + mesh.radius
     corners = np.array(list(_corners(low, high))) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
     return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
@@ -163,4 +166,5 @@ def _boxes(
     chosen = slice(None) if material is None else own == material
     points = mesh.positions.astype(np.float64) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
     corners = points[mesh.triangles[chosen]]
-    return (corners.min(axis=1), corners.max(axis=1)), own[chosen]
+    reach = mesh.radius * np.linalg.norm(instance.transform[:3, :3], 2) if isinstance(mesh, Quadrics) else 0.0
+    return (corners.min(axis=1) - reach, corners.max(axis=1) + reach), own[chosen]

@@ -131,6 +131,18 @@ SCENE = of_part(
         informs=True,
     ),
     Option(
+        "point_size",
+        values.read_optional_real,
+        None,
+        "diameter of a model's points, which are spheres; lines are half as thick",
+        Affects.SCENE,
+        "SIZE",
+        "scene units",
+        0.0,
+        1e9,
+        default_text="the mean distance of neighbours",
+    ),
+    Option(
         "classic",
         values.read_switch,
         False,

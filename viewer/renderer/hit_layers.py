@@ -80,8 +80,9 @@ class HitLayers:
         for name, layer in self.layers.items():
             if name == "uv":
                 layer[...] = self.of.uvs(flat, instances, triangles).reshape(layer.shape)
-            elif name == "position":
-                layer[...] = places
+            elif name == "position" and places is not None:
+                there = (hits["triangle"] >= 0)[..., None]
+                layer[...] = np.where(there, np.add(places, camera.base), 0.0)
             elif name == "motion":
                 if before is not None and places is not None:
                     layer[...] = motion(self.of, camera, before, hits, places)

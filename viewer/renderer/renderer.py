@@ -251,7 +251,7 @@ class Renderer:
         for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
         instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
         """
-        numbers, matrices = placed(transforms, len(self.scene.instances))
+        numbers, matrices = placed(transforms, len(self.scene.instances), self.scene.origin)
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
 
     @exclusive
@@ -335,7 +335,7 @@ class Renderer:
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
         self.revive()
-        rays, scale = pack_rays(origins, directions, t_max, any_hit, view)
+        rays, scale = pack_rays(origins, directions, t_max, any_hit, view, self.scene.origin)
         return self.ray_queries.trace(self.settings, rays, scale)
 
     def trace_ready(self) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.geometry.centre import centred
 from viewer.scene.mesh import Mesh
 
 ROUNDING = 1e-3  # by which colours in floats may pass 1
@@ -13,9 +14,11 @@ ROUNDING = 1e-3  # by which colours in floats may pass 1
 
 def mesh_of_arrays(
     name: str, vertices: ArrayLike, faces: ArrayLike, normals: ArrayLike | None, colors: ArrayLike | None
-) -> tuple[Mesh, list[str]]:
-    """A mesh, and remarks on its triangles, see `Scene.from_triangles`."""
+) -> tuple[Mesh, NDArray[np.float64], list[str]]:
+    """A mesh relative to its centre, the map (4, 4) that puts it back, and remarks on its triangles, see
+    `Scene.from_triangles`."""
     points = checked(name, "vertices", vertices, (3,))
+    points, place = centred(vertices) if len(points) else (points, np.eye(4))
     corners = checked(name, "faces", faces, (3,), np.integer)
     rgba = None
     if colors is not None:
@@ -32,7 +35,7 @@ def mesh_of_arrays(
     lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
     notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
     notes += [] if len(corners) else [f"{name}: no triangles"]
-    return mesh, notes
+    return mesh, place, notes
 
 
 def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:

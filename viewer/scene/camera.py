@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -42,6 +42,7 @@ class Camera:
     motion         : the cameras of an exposure at even times, the first with its view; positions and axes are linear
                      in between. Empty: it stands still.
     projection     : of `viewer.scene.projections.models`: parallel, all around, fisheye, measured; None: by ``fov``.
+    base           : the point of a file's coordinates that origin and target are relative to (`about`).
     eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a
                      stereo pair, and the right one's the right half; None: one picture.
 
@@ -59,6 +60,7 @@ class Camera:
     motion: tuple[Camera, ...] = ()
     projection: Projection | None = None
     eyes: float | None = None
+    base: Vector = field(default=(0.0, 0.0, 0.0), metadata={"added": True})
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
@@ -117,8 +119,20 @@ class Camera:
         return cls(origin, target, up, fov=fov, name=name)
 
     def text(self) -> str:
-        """Origin, target and up in the syntax of `parse`; exact, with all digits of each float."""
-        return " ".join(_join(vector) for vector in (self.origin, self.target, self.up))
+        """Origin, target and up in the syntax of `parse`; exact, with all digits of each float, in the file's
+        coordinates."""
+        whole = self.about((0.0, 0.0, 0.0))
+        return " ".join(_join(vector) for vector in (whole.origin, whole.target, whole.up))
+
+    def about(self, base: Sequence[float]) -> Camera:
+        """The same camera with its places relative to another point of the file's coordinates."""
+        shift = np.subtract(self.base, base)
+        if not shift.any():
+            return self
+        origin, target = (tuple(np.add(place, shift).tolist()) for place in (self.origin, self.target))
+        motion = tuple(each.about(base) for each in self.motion)
+        x, y, z = map(float, base)
+        return replace(self, origin=origin, target=target, motion=motion, base=(x, y, z))
 
     @classmethod
     def framing(

@@ -7,6 +7,7 @@ ray-quadric and ray-polygon tests.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -216,6 +217,11 @@ class Quadric(Mesh):
         transform = _frame(_point(name, "center", center), axis * (size / length), size)
         return cls.surface(QuadricShape((0, 0, 0), 1, 0, ring=(inner / size, 1.0), transform=transform), material, name)
 
+    @property
+    def maps(self) -> NDArray[np.float64]:
+        """(1, 4, 4): the map of its shape to the mesh's space."""
+        return self.shape.transform[None]
+
     def tessellated(self, segments: int = 64, rows: int = 0) -> Mesh:
         """Triangles on it, with its normals: ``segments`` around its axis, ``rows`` along it (by default half as many).
 
@@ -267,38 +273,70 @@ class Quadric(Mesh):
 
 
 @dataclass(frozen=True)
-class PlacedQuadric:
-    """An instance's quadric. number: of the primitive in scene order. transform (4, 4) float64, from its own space."""
+class PlacedQuadrics:
+    """Quadrics among primitives. numbers (Q,) int64: of the primitives. transforms (Q, 4, 4) float64, from
+    the space of each one's shape. kinds (Q,): which of the ``shapes`` each has."""
 
-    number: int
-    shape: QuadricShape
-    transform: NDArray[np.float64]
+    numbers: NDArray[np.int64]
+    transforms: NDArray[np.float64]
+    kinds: NDArray[np.int64]
+    shapes: tuple[QuadricShape, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @classmethod
+    def of(cls, shape: QuadricShape, transforms: NDArray[np.float64], first: int = 0) -> PlacedQuadrics:
+        """Of one shape under maps (Q, 4, 4), numbered from ``first``."""
+        count = len(transforms)
+        return cls(first + np.arange(count), transforms, np.zeros(count, np.int64), (shape,))
+
+    @classmethod
+    def joined(cls, parts: Sequence[PlacedQuadrics]) -> PlacedQuadrics:
+        """Of parts, one after the other."""
+        if not parts:
+            return cls(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros(0, np.int64), ())
+        shapes = {id(shape): shape for part in parts for shape in part.shapes}
+        row = {key: number for number, key in enumerate(shapes)}
+        kinds = [np.array([row[id(shape)] for shape in part.shapes], np.int64)[part.kinds] for part in parts]
+        numbers, transforms = [part.numbers for part in parts], [part.transforms for part in parts]
+        return cls(np.concatenate(numbers), np.concatenate(transforms), np.concatenate(kinds), tuple(shapes.values()))
+
+    def by_shape(self) -> Iterator[tuple[QuadricShape, NDArray[np.intp] | slice]]:
+        """Each shape with the rows that have it."""
+        for number, shape in enumerate(self.shapes):
+            yield shape, slice(None) if len(self.shapes) == 1 else np.flatnonzero(self.kinds == number)
 
 
 def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(2, 3): lowest and highest corner of a shape under a map (4, 4); tight for spheres, and for rotationally
+    """(..., 2, 3): lowest and highest corner of a shape under maps (..., 4, 4); tight for spheres, and for rotationally
     symmetric ones aligned with an axis of the map's space."""
     low, high = shape.bounds()
-    half, linear = (high - low) / 2.0, transform[:3, :3]
+    half, linear = (high - low) / 2.0, transform[..., :3, :3]
+    if linear.ndim == 3 and len(linear) > 1 and (linear == linear[:1]).all():
+        linear = linear[:1]  # of points, a million of them
     with np.errstate(all="ignore"):
         reach = np.abs(linear) @ half
         a, _, c = shape.squares
         if a == c and a >= 0.0 and shape.round:
-            reach = np.minimum(reach, np.hypot(linear[:, 0], linear[:, 2]) * half[0] + np.abs(linear[:, 1]) * half[1])
+            across = np.hypot(linear[..., 0], linear[..., 2]) * half[0]
+            reach = np.minimum(reach, across + np.abs(linear[..., 1]) * half[1])
         if shape.whole_sphere:
-            reach = np.minimum(reach, np.linalg.norm(linear, axis=1) * half[0])
-        middle = linear @ ((low + high) / 2.0) + transform[:3, 3]
-        return np.stack([middle - reach, middle + reach])
+            reach = np.minimum(reach, np.linalg.norm(linear, axis=-1) * half[0])
+        middle = linear @ ((low + high) / 2.0) + transform[..., :3, 3]
+        return np.stack([middle - reach, middle + reach], axis=-2)
 
 
 def check_map(where: str, transform: NDArray[np.float64]) -> None:
-    """Raises ViewerError for a map (4, 4) that flattens a quadric so far that rays would miss it."""
-    linear = transform[:3, :3]
+    """Raises ViewerError for a map (..., 4, 4) that flattens a quadric so far that rays would miss it."""
+    linear = transform[..., :3, :3].reshape(-1, 3, 3)
+    if len(linear) > 1 and (linear == linear[:1]).all():
+        linear = linear[:1]
     with np.errstate(all="ignore"):
-        largest = float(np.abs(linear).max())
-        sound = np.isfinite(largest) and largest > 0.0
-        distortion = float(np.linalg.cond(linear / largest)) if sound else math.inf
-    if not distortion <= MOST_DISTORTION:
+        largest = np.abs(linear).max(axis=(1, 2))
+        sound = np.isfinite(largest) & (largest > 0.0)
+        distortion = np.linalg.cond(linear[sound] / largest[sound, None, None])
+    if not (sound.all() and (distortion <= MOST_DISTORTION).all()):
         hint = "scale all axes about alike, or use a disk"
         raise ViewerError(where, "a quadric flattened by its transformation", hint)
 

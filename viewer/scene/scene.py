@@ -21,6 +21,7 @@ from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import offsets
 from viewer.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of_instances, ground_transform
 from viewer.scene.geometry.framing import overview
+from viewer.scene.geometry.quadrics import Quadrics, without_quadrics
 from viewer.scene.geometry.silhouette import silhouette
 from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
@@ -67,6 +68,10 @@ class Scene:
     # Whether light may stand beside its own where that leaves much dark, and a backdrop where nothing is around: of
     # files, whose lights nobody here has set.
     fills: bool = field(default=False, metadata={"added": True})
+    # From the model towards the camera of the default view; None: as `overview` has it.
+    front: tuple[float, float, float] | None = field(default=None, metadata={"added": True})
+    # The file's point that places are relative to: `viewer.scene.edits.located`.
+    origin: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), metadata={"added": True})
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
     # What takes a look at every vertex, and of which meshes and instances it is.
@@ -89,9 +94,9 @@ class Scene:
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
         """
-        mesh, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
+        mesh, place, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
         checked(name, "base_color", [base_color], (3,))
-        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
+        return cls([mesh], [Instance(0, place)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
 
     @property
     def triangle_count(self) -> int:
@@ -101,8 +106,9 @@ class Scene:
     @property
     def quadric_count(self) -> int:
         """Visible quadrics, counted per instance."""
-        numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
-        return sum(i.mesh in numbers for i in self.instances) if numbers else 0
+        kinds = (Quadric, Quadrics)
+        counts = {number: len(mesh.triangles) for number, mesh in enumerate(self.meshes) if isinstance(mesh, kinds)}
+        return sum(counts.get(i.mesh, 0) for i in self.instances) if counts else 0
 
     def check(self) -> None:
         """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
@@ -161,11 +167,9 @@ class Scene:
         return bounds_of_instances(self.meshes, self.instances, drawn)
 
     def tessellated(self, segments: int = 128) -> Scene:
-        """The scene with triangles in place of its quadrics, by `Quadric.tessellated`."""
-        if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
-            return self
-        meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
-        return self.with_parts(meshes=meshes)
+        """The scene with triangles in place of its quadrics, by `Quadric.tessellated` and `Quadrics.tessellated`."""
+        made = without_quadrics(self.meshes, segments)
+        return self if same_items(made, self.meshes) else self.with_parts(meshes=made)
 
     def to_trimesh(self) -> Any:
         """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
@@ -175,8 +179,7 @@ class Scene:
         """
         from viewer.scene.to_trimesh import trimesh_scene
 
-        whole = self.tessellated()
-        return trimesh_scene(whole.meshes, whole.instances, whole.materials, whole.textures, whole.cameras[:1])
+        return trimesh_scene(self.tessellated())
 
     def parts(self, number: int) -> list[int]:
         """The numbers of the instances that form one object with this one: those with its name at its place, and those
@@ -250,7 +253,7 @@ class Scene:
         Raises ViewerError with the known names for an unknown one.
         """
         if name is None:
-            return self.own_camera or overview(self.silhouette(), aspect)
+            return self.own_camera or replace(overview(self.silhouette(), aspect, self.front), base=self.origin)
         for camera in self.cameras:
             if camera.name == name:
                 return camera
@@ -416,8 +419,7 @@ class Scene:
         """The scene with deforming meshes, by number, in these poses; shares all else with this one."""
         meshes = list(self.meshes)
         for number, pose in poses.items():
-            mesh = meshes[number]
-            if isinstance(mesh, DeformedMesh):
+            if isinstance(mesh := meshes[number], DeformedMesh):
                 meshes[number] = mesh.posed(pose)
         return self if same_items(meshes, self.meshes) else self.with_parts(meshes=meshes)
 

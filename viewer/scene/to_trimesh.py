@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.transform import shifted
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.texture import Texture
@@ -18,17 +19,18 @@ from viewer.scene.texture import Texture
 SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
-def trimesh_scene(
-    meshes: Sequence[Mesh],
-    instances: Sequence[Instance],
-    materials: Sequence[Material],
-    textures: Sequence[Texture],
-    cameras: Sequence[Camera],
-) -> Any:
-    """A ``trimesh.Scene``: a ``Trimesh`` for each mesh and material, a node for each instance of those.
+def trimesh_scene(given: Any) -> Any:
+    """A ``trimesh.Scene`` of a `viewer.scene.scene.Scene` of triangles: a ``Trimesh`` for each mesh and material, a
+    node for each instance of those, and its first camera.
 
     Raises ViewerError if trimesh is not installed.
     """
+    meshes: Sequence[Mesh] = given.meshes
+    instances: Sequence[Instance] = given.instances
+    materials: Sequence[Material] = given.materials
+    textures: Sequence[Texture] = given.textures
+    cameras: Sequence[Camera] = given.cameras[:1]
+    origin: Sequence[float] = given.origin
     try:
         import trimesh
     except ImportError as error:
@@ -37,18 +39,18 @@ def trimesh_scene(
     made: dict[tuple[int, int], str] = {}
     images: dict[int, Any] = {}
     for number, instance in enumerate(instances):
-        mesh = meshes[instance.mesh]
+        mesh, place = meshes[instance.mesh], shifted(instance.transform, origin)
         used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
         for chosen in used:
             key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{number}_{chosen}"
             if key in made:
-                scene.graph.update(node, geometry=made[key], matrix=instance.transform)
+                scene.graph.update(node, geometry=made[key], matrix=place)
                 continue
             faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
             geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
             made[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
-            scene.add_geometry(geometry, node_name=node, geom_name=made[key], transform=instance.transform)
-    for camera in cameras:
+            scene.add_geometry(geometry, node_name=node, geom_name=made[key], transform=place)
+    for camera in (each.about((0.0, 0.0, 0.0)) for each in cameras):
         right, up, forward = camera.basis()
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = np.column_stack([right, up, -forward]), camera.origin

@@ -71,7 +71,7 @@ def picture_handlers(
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
-        "camera.paste": lambda: view.take(Camera.parse(clipboard.paste(), _flight(context).camera.fov)),
+        "camera.paste": lambda: view.take(_pasted(context, clipboard.paste())),
         "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
         "exposure.auto": lambda: _expose_automatically(context),
@@ -103,6 +103,12 @@ def _pause(context: ViewportContext) -> None:
 
 def _scene(context: ViewportContext) -> Any:
     return context.view.shown()[0].scene
+
+
+def _pasted(context: ViewportContext, text: str) -> Camera:
+    """The camera that a text names, with the field of view of the one that is flown."""
+    flown = _flight(context).camera
+    return Camera.parse(text, flown.fov).about(flown.base)
 
 
 def _flight(context: ViewportContext) -> Any:
@@ -171,7 +177,7 @@ def _focus(context: ViewportContext) -> None:
     origin, direction = view.ray_under_cursor()
 
     def focus() -> None:
-        hits = renderer.trace([origin], [direction], view=True)
+        hits = renderer.trace([np.add(origin, renderer.scene.origin)], [direction], view=True)
         if hits.triangle[0] < 0:
             view.say("nothing under the cursor to focus")
         else:

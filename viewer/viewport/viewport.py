@@ -286,6 +286,6 @@ def choose_pivot(view: Viewport) -> None:
 
 def _choose(view: Viewport, renderer: Renderer, controller: CameraController) -> None:
     camera = controller.camera
-    hits = renderer.trace([camera.origin], [camera.basis()[2]], view=True)
+    hits = renderer.trace([camera.about((0.0, 0.0, 0.0)).origin], [camera.basis()[2]], view=True)
     controller.aim(float(hits.distance[0]))
     view.wake()

@@ -25,6 +25,7 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.accel.two_level.top import TopBvhOptions
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.materials import culled_of_objects
+from viewer.scene.quadric import PlacedQuadrics
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
@@ -59,12 +60,15 @@ def _over_objects(
     """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
     (make, built, order), (whole, stepwise), bvhs = made, ways, options.accel == f"{TWO_LEVEL}bvh"
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
-    placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
+    placed = PlacedQuadrics.joined([quadric for quadric in two.objects.quadrics if quadric is not None])
     marks = None
     if placed:
-        count = iter(range(len(placed)))
-        marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
-        marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
+        firsts = np.cumsum([0, *(0 if quadric is None else len(quadric) for quadric in two.objects.quadrics)]).tolist()
+        marked = [
+            np.full(len(o), -1, np.int32) if quadric is None else (first + o).astype(np.int32)
+            for quadric, first, o in zip(two.objects.quadrics, firsts, order, strict=False)
+        ]
+        marks = np.concatenate(marked)
     test = triangles.module(
         options.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
@@ -170,7 +174,7 @@ def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Pro
     built = []
     parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
     for (corners, share), quadric, moving, culled in parts:
-        boxed = None if quadric is None else np.ones(1, bool)
+        boxed = None if quadric is None else np.ones(len(quadric), bool)
         if moving is not None:
             boxed = np.zeros(len(corners), bool)
             boxed[moving.numbers] = True

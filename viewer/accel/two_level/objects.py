@@ -15,9 +15,10 @@ from viewer.base.jit import run
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.exposure.exposure import at_keys
 from viewer.scene.geometry.normals import with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Mesh, transforms_of
-from viewer.scene.quadric import PlacedQuadric, Quadric
+from viewer.scene.quadric import PlacedQuadrics, Quadric
 from viewer.scene.scene import Instance, Scene
 
 PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
@@ -46,7 +47,7 @@ class Objects:
     parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
     of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
     own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
-    quadrics : O, an object's quadric in place of triangles, else None; its corners then bound its box.
+    quadrics : O, an object's quadrics in place of triangles, else None; its corners then bound their boxes.
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
     keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
@@ -59,7 +60,7 @@ class Objects:
     parts: NDArray[np.float64]
     of: NDArray[np.int32]
     own: NDArray[np.bool_]
-    quadrics: list[PlacedQuadric | None]
+    quadrics: list[PlacedQuadrics | None]
     keys: list[list[Mesh]]
     moving: list[Moving | None]
     deforming: list[int] = field(default_factory=list)
@@ -112,7 +113,7 @@ def objects_of(scene: Scene) -> Objects:
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
     parts: list[NDArray[np.float64]] = []
-    placed: list[PlacedQuadric | None] = []
+    placed: list[PlacedQuadrics | None] = []
     keys: list[list[Mesh]] = []
     moving: list[Moving | None] = []
     of = np.full(len(scene.instances), -1, np.int32)
@@ -163,12 +164,15 @@ def _add(
 ) -> int:
     """The object's number, or -1 if it has nothing to hit. poses : of its mesh at the keys, if it deforms."""
     mesh = poses[0]
-    quadric = mesh if isinstance(mesh, Quadric) else None
+    quadric = PlacedQuadrics.of(mesh.shape, mesh.maps) if isinstance(mesh, (Quadric, Quadrics)) else None
     if quadric is not None and len(poses) > 1:
         raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
-    shapes = (
-        np.stack([each.positions[mesh.triangles] for each in poses]) if quadric is None else mesh.positions[None, None]
-    )
+    if quadric is None:
+        shapes = np.stack([each.positions[mesh.triangles] for each in poses])
+    elif isinstance(mesh, Quadric):
+        shapes = mesh.positions[None, None]
+    else:
+        shapes = quadrics.corners_of(quadrics.boxes(quadric))[None]
     size = np.abs(shapes)
     sound = np.asarray(
         (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
@@ -187,8 +191,8 @@ def _add(
         with np.errstate(over="ignore"):  # of what is not sound
             shapes *= np.float32(scale)  # a power of two
     else:
-        placed[-1] = PlacedQuadric(0, quadric.shape, np.diag([scale, scale, scale, 1.0]) @ quadric.shape.transform)
-        shapes = quadrics.corners_of(quadrics.boxes([placed[-1]]))[None]
+        placed[-1] = replace(quadric, transforms=np.diag([scale, scale, scale, 1.0]) @ quadric.transforms)
+        shapes = quadrics.corners_of(quadrics.boxes(placed[-1]))[None]
     meshes.append(mesh)
     scales.append(scale)
     corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
@@ -207,6 +211,11 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
         shape = replace(mesh.shape, transform=instance.transform @ mesh.shape.transform)
         material = int(mesh.materials[0]) if instance.material is None else instance.material
         return Quadric.surface(shape, material, instance.name or mesh.name)
+    if isinstance(mesh, Quadrics):
+        moved = mesh.transformed(instance.transform, instance.material, instance.name or mesh.name)
+        if moved is None:
+            raise ViewerError(mesh.name, "points or lines are scaled unevenly", "scale all axes alike")
+        return moved
     flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
     opacities = np.ones(len(flat.colors), np.float32) if flat.opacities is None else flat.opacities
     colors = np.concatenate([flat.colors, opacities[:, None]], axis=1)

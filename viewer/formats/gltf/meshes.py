@@ -21,6 +21,7 @@ from viewer.formats.gltf.motion.targets import read_targets, rest_weights, targe
 from viewer.formats.gltf.omissions import Omissions
 from viewer.scene.deform.deformation import WIDTHS
 from viewer.scene.geometry.normals import unit_normals, with_normals
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.tangents import with_tangents
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -147,9 +148,6 @@ class Meshes:
         bent: int | None,
         sets: Sequence[str],
     ) -> Geometry | None:
-        if mode < 4:
-            self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
-            return None
         if "POSITION" not in attributes:
             self.left_out["primitives without positions cannot be drawn"] += 1
             return None
@@ -182,14 +180,14 @@ class Meshes:
             at = int(np.argmax(corners >= count))
             raise primitive.fail("indices", f"index {at:,} names vertex {corners[at]:,} of {count:,}")
         self.accessors.budget.charge(3 * 12 * len(corners))
+        if mode < 4:
+            colors = attribute("COLOR_0", (3, 4), normalize=True)
+            return _points_or_lines(positions, corners, mode, _rgba(colors, count), name)
         triangles = self._triangles(corners, 4 if packed is not None else mode)
         uvs, uvs_1 = (attribute(key, (2,)) for key in (*sets, "")[:2])
         colors = attribute("COLOR_0", (3, 4), normalize=True)
         normals, tangents = attribute("NORMAL", (3,)), None
-        if colors is not None:
-            rgba = np.ones((count, 4), np.float32)
-            rgba[:, : colors.shape[1]] = np.maximum(np.nan_to_num(colors, nan=0.0), 0.0)
-            colors = rgba
+        colors = _rgba(colors, count)
         if normals is not None:
             normals, mended = unit_normals(positions, triangles, normals)
             if mended:
@@ -299,6 +297,35 @@ class Meshes:
             odd = k % 2
             return np.stack([corners[k], corners[k + 1 + odd], corners[k + 2 - odd]], axis=1)
         return np.stack([corners[k + 1], corners[k + 2], corners[np.zeros_like(k)]], axis=1)
+
+
+def _rgba(colors: NDArray[np.float32] | None, count: int) -> NDArray[np.float32] | None:
+    """(V, 4) of colours (V, 3 or 4)."""
+    if colors is None:
+        return None
+    rgba = np.ones((count, 4), np.float32)
+    rgba[:, : colors.shape[1]] = np.maximum(np.nan_to_num(colors, nan=0.0), 0.0)
+    return rgba
+
+
+def _points_or_lines(
+    positions: NDArray[np.float32],
+    numbers: NDArray[np.int64],
+    mode: int,
+    colors: NDArray[np.float32] | None,
+    name: str,
+) -> Geometry | None:
+    """Points as spheres, lines, loops and strips as cylinders (3.7.2.1); None without any."""
+    if mode == 0:
+        own = positions[numbers]
+        mesh = Quadrics.spheres(own, point_radius(own), None if colors is None else colors[numbers], name)
+    else:
+        spare = len(numbers) - len(numbers) % 2
+        second = np.roll(numbers, -1)
+        lines = numbers[:spare].reshape(-1, 2) if mode == 1 else np.stack([numbers, second], axis=1)
+        lines = lines[:-1] if mode == 3 or (mode == 2 and len(numbers) < 3) else lines
+        mesh = Quadrics.cylinders(positions, lines.astype(np.int32), line_radius(positions[numbers]), colors, name)
+    return Geometry(mesh) if len(mesh.triangles) else None
 
 
 def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:

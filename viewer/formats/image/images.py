@@ -1,4 +1,4 @@
-"""Decoding of pictures that may be hostile: PNG, JPEG and WebP through Pillow, of bounded size."""
+"""Decoding of pictures that may be hostile: PNG, JPEG, WebP and others through Pillow, of bounded size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from viewer.scene.texture import Image
 if TYPE_CHECKING:
     from PIL.Image import Image as Pillow
 
-_FORMATS = ("PNG", "JPEG", "WEBP")
+WEB = ("PNG", "JPEG", "WEBP")  # of glTF
+MODELLERS = (*WEB, "BMP", "TIFF", "GIF", "PPM", "TGA")  # TGA, which has no signature, comes last
+_NAMES = {"JPEG": "JPEG", "WEBP": "WebP"}
 _OPENING = threading.Lock()
 _BAND = 1 << 18  # texels converted at once
 
@@ -31,8 +33,8 @@ _BYTE_MODES = ("1", "L", "P")
 _SCALES = 8  # JPEG's decoder reduces by as much at most
 
 
-def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Image:
-    """The image in the bytes of a PNG, JPEG or WebP file, by content.
+def decode(data: bytes, where: str, name: str = "image", factor: int = 1, formats: tuple[str, ...] = WEB) -> Image:
+    """The image in the bytes of a file of one of these formats, by content.
 
     factor : a power of two by which both sides are reduced, in means of the stored values; bands are converted one by
     one, so that the whole picture is in memory once, as its decoder has it.
@@ -42,7 +44,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
     """
     if png16.size(data) is not None:
         return Image(png16.read(data, where, factor), name)
-    with _decoding_errors(where), _opened(data) as opened:
+    with _decoding_errors(where, formats), _opened(data, formats) as opened:
         width, height = opened.size
         draft = opened.draft(None, (-(-width // factor), -(-height // factor))) if factor > 1 else None
         if draft is not None:
@@ -52,12 +54,12 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1) -> Ima
         return Image(_bands(opened, factor), name)
 
 
-def header(data: bytes, where: str) -> ImageHeader:
+def header(data: bytes, where: str, formats: tuple[str, ...] = WEB) -> ImageHeader:
     """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
     found = png16.size(data)
     if found is not None:
         return ImageHeader(*found, decoder=8.0 * (1 + 2 * data[28]), texel=8)  # an interlaced one is put together twice
-    with _decoding_errors(where), _opened(data) as opened:
+    with _decoding_errors(where, formats), _opened(data, formats) as opened:
         if opened.format == "WEBP":
             return ImageHeader(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
         scales = opened.format == "JPEG"
@@ -66,13 +68,16 @@ def header(data: bytes, where: str) -> ImageHeader:
         return ImageHeader(*opened.size, decoder=decoder, scales=scales and not progressive)
 
 
-def read_image(memory: ImageMemory, data: bytes, where: str, name: str = "image") -> Image:
+def read_image(
+    memory: ImageMemory, data: bytes, where: str, name: str = "image", formats: tuple[str, ...] = WEB
+) -> Image:
     """`decode` at the size that a scene's memory allows. Raises ViewerError as it does, and where it does not fit."""
-    return decode(data, where, name, memory.plan(header(data, where), len(data), where))
+    factor = memory.plan(header(data, where, formats), len(data), where)
+    return decode(data, where, name, factor, formats)
 
 
 @contextmanager
-def _decoding_errors(where: str) -> Iterator[None]:
+def _decoding_errors(where: str, formats: tuple[str, ...]) -> Iterator[None]:
     from PIL import Image as Library
 
     try:
@@ -82,10 +87,12 @@ def _decoding_errors(where: str) -> Iterator[None]:
     except (OSError, ValueError, SyntaxError, EOFError, struct.error, Library.DecompressionBombError) as error:
         # Pillow raises any of these for damage.
         reason = str(error).split("<")[0].strip() or type(error).__name__
-        raise ViewerError(where, f"unreadable PNG, JPEG or WebP: {reason}", "the image is damaged") from None
+        *names, last = (_NAMES.get(each, each) for each in formats)
+        what = f"unreadable {', '.join(names)} or {last}: {reason}"
+        raise ViewerError(where, what, "the image is damaged") from None
 
 
-def _opened(data: bytes) -> Pillow:
+def _opened(data: bytes, formats: tuple[str, ...]) -> Pillow:
     """The picture, not decoded yet. Pillow's own limit of sizes is process-wide and switched off here."""
     from PIL import Image as Library
 
@@ -93,7 +100,7 @@ def _opened(data: bytes) -> Pillow:
         warnings.simplefilter("ignore")
         limit, Library.MAX_IMAGE_PIXELS = Library.MAX_IMAGE_PIXELS, None
         try:
-            return Library.open(io.BytesIO(data), formats=_FORMATS)
+            return Library.open(io.BytesIO(data), formats=formats)
         finally:
             Library.MAX_IMAGE_PIXELS = limit
 

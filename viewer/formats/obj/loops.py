@@ -17,7 +17,7 @@ _SILENT = _words(
     b"g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step "
     b"parm trim hole scrv sp end con ctech stech"
 )
-_LEFT_OUT = _words(b"l p curv curv2 surf call csh bsp bzp cdc cdp res")
+_LEFT_OUT = _words(b"curv curv2 surf call csh bsp bzp cdc cdp res")
 _MATERIALS = _words(b"usemtl mtllib")
 
 
@@ -35,7 +35,9 @@ def _one_of(data, at, after, words):
     return -1
 
 
+FACE, LINE, POINT = range(3)
 FULL = 7  # no fault: an array is full
+NOT_YET = 1 << 40  # in place of a relative index of a texture vertex or normal, of which there is none before it
 
 
 @helper
@@ -82,7 +84,9 @@ def _face(data, at, end, counts, corners, filled):
                 return filled, at, 4
             if value < 0:
                 value += counts[column] + 1
-                if value <= 0:
+                if value <= 0 and column > 0 and counts[column] == 0:
+                    value = NOT_YET
+                elif value <= 0:
                     return filled, at, 5
             corners[filled, column] = value - 1
             at = after
@@ -102,7 +106,7 @@ CORNERS = 3  # index of that array among these
 def arrays():
     """The output arrays of `scan`, sized for a small file."""
     numbers = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
-    return *numbers, np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
+    return *numbers, np.empty((4096, 3), np.int64), np.empty((1024, 3), np.int64), np.empty((16, 4), np.int64)
 
 
 def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts, values):
@@ -110,10 +114,10 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
 
     data (N,) uint8. Output arrays, filled from the first row: vertices (., 6) float64: position and colour (NaN without
     one); texcoords (., 2); normals (., 3); corners (., 3) int64: numbers from 0 of vertex, texture vertex, normal (-1:
-    none); faces (., 2) int64: corners of each, and its byte in the file; events (., 4) int64: mtllib or usemtl, its
-    text's first byte and end, and the number of faces before it. counts (8,) int64, incremented: rows of each of these,
-    ignored statements, unknown ones. values (8,) float64: scratch. Returns the number of a fault or 0 or FULL, and its
-    byte.
+    none); faces (., 3) int64: corners of each, its byte in the file, and FACE, LINE or POINT; events (., 4) int64:
+    mtllib or usemtl, its text's first byte and end, and the number of faces before it. counts (8,) int64, incremented:
+    rows of each of these, ignored statements, unknown ones. values (8,) float64: scratch. Returns the number of a fault
+    or 0 or FULL, and its byte.
     """
     end = len(data)
     fault = 0
@@ -164,8 +168,13 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             for k in range(3):
                 normals[counts[2], k] = values[k]
             counts[2] += 1
-        elif first == 102 and (length == 1 or (length == 2 and data[at + 1] == 111)):  # f, and the old fo
+        elif (  # f, and the old fo; l; p
+            (first == 102 and (length == 1 or (length == 2 and data[at + 1] == 111)))
+            or (first == 108 and length == 1)
+            or (first == 112 and length == 1)
+        ):
             faces[counts[4], 1] = at
+            faces[counts[4], 2] = FACE if first == 102 else (LINE if first == 108 else POINT)
             filled, after, fault = _face(data, after, end, counts, corners, counts[3])
             if fault:
                 at = begin if fault == FULL else after

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from viewer.formats.files import short
+from viewer.formats.text import decoded, without_mark
 from viewer.scene.material import Material
 
 # Largest number of bytes read from a library.
@@ -21,7 +23,8 @@ _NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "anis
 def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
     """The materials of a library; malformed lines are skipped, with a warning that names the first.
 
-    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Ni the index of refraction. Roughness is Pr, or
+    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, where 0 without a picture becomes 1, with a
+    warning; Ni is the index of refraction. Roughness is Pr, or
     follows from the exponent Ns (see `roughness_of`). ``source`` keeps all statements by lower-case name;
     `mtl_textures` reads their pictures.
 
@@ -36,11 +39,11 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
         content = content[:LARGEST]
     materials: list[Material] = []
     faults: list[int] = []
-    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+    for number, line in enumerate(without_mark(content).splitlines(), 1):
         words = line.split(None, 1)
-        if not words or words[0].startswith("#"):
+        if not words or words[0].startswith(b"#"):
             continue
-        key, rest = words[0].lower(), words[1].strip() if len(words) > 1 else ""
+        key, rest = decoded(words[0]).lower(), decoded(words[1].strip()) if len(words) > 1 else ""
         if key == "newmtl":
             materials.append(Material(name=rest or "material"))
         elif not materials:
@@ -53,8 +56,10 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
                 materials[-1].source[key] = values if key in _COLORS else values[0]
         else:
             materials[-1].source[key] = rest
-    for material in materials:
-        _apply(material)
+    unseen = [material.name for material in materials if _apply(material)]
+    if unseen:
+        names = ", ".join(short(each, 30) for each in unseen[:5])
+        warnings.append(f"{name}: materials of opacity 0 are opaque instead: {names}")
     if faults:
         warnings.append(f"{name}: line {faults[0]} is malformed; {len(faults):,} lines in all were left out")
     return materials
@@ -81,7 +86,9 @@ def share(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-def _apply(material: Material) -> None:
+def _apply(material: Material) -> bool:
+    """Set the fields by the statements. Returns whether an opacity of 0 became 1: a slip of exporters that write
+    MTL's Tr for d, or d for Tr."""
     source = material.source
 
     kd = source.get("kd", [0.8, 0.8, 0.8])
@@ -101,6 +108,12 @@ def _apply(material: Material) -> None:
     material.anisotropy = share(source.get("aniso", 0.0))
     material.anisotropy_rotation = 2.0 * math.pi * source.get("anisor", 0.0)
     _scatter(material)
+    slip = material.base_color[3] == 0.0 and not material.transmission and "map_d" not in source
+    if slip:
+        material.base_color = (*material.base_color[:3], 1.0)
+        source["d"] = 1.0
+        _scatter(material)
+    return slip
 
 
 def roughness_of(exponent: float) -> float:

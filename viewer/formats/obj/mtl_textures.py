@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file, resolve_uri
-from viewer.formats.image.images import read_image
+from viewer.formats.files import read_file
+from viewer.formats.image.images import MODELLERS, read_image
 from viewer.formats.image.memory import ImageMemory
 from viewer.formats.obj.mtl import roughness_of
+from viewer.formats.references import referenced_file, unquoted
 from viewer.scene.material import Material
 from viewer.scene.texture import Image, Texture
 
-# Options before the file name: those of one argument, and of one to three numbers.
+# Options before the file name, or behind it: those of one argument, and of one to three numbers.
 _ONE = ("-blendu", "-blendv", "-cc", "-clamp", "-bm", "-boost", "-texres", "-imfchan", "-type")
 _VECTORS = ("-o", "-s", "-t")
 
+_WORD = re.compile(r'"[^"]*"|\S+')
 Options = dict[str, tuple[float, float]]
 Bytes = NDArray[np.uint8]
 
@@ -140,8 +143,8 @@ class _Reader:
     def _image(self, name: str) -> Image:
         if name not in self._images:
             try:
-                file = resolve_uri(self.folder, name, name, encoded=False)
-                image = read_image(self.memory, read_file(file, name), name, file.name)
+                file = referenced_file(self.folder, name, name)
+                image = read_image(self.memory, read_file(file, name), name, file.name, MODELLERS)
             except ViewerError as error:
                 self.faults.setdefault(name, error.what)
                 image = Image.checkerboard(name) if self.lenient else Image.white(name)
@@ -196,15 +199,33 @@ def _normals(heights: Bytes, scale: float) -> Bytes:
 
 
 def _parse(text: str) -> tuple[str, Options]:
-    """The file name, which may contain blanks, and the options: pairs of numbers, (1, 1) for ``-clamp on``."""
-    words = text.split()
+    """The file name, which may contain blanks and stand in quotes, and the options, which may stand before and behind
+    it: pairs of numbers, (1, 1) for ``-clamp on``."""
+    words = [(word[0], word.start(), word.end()) for word in _WORD.finditer(text)]
     options: Options = {}
-    while len(words) > 1 and words[0] in (*_ONE, *_VECTORS, "-mm"):
-        option = words.pop(0)
+    first, last = _options([word for word, _, _ in words], options), len(words)
+    for at in range(first + 1, len(words)):
+        behind: Options = {}
+        rest = [word for word, _, _ in words[at:]]
+        if rest[0] == "#" or _options(rest, behind, whole=True) == len(rest):
+            options.update(behind)
+            last = at
+            break
+    name = text[words[first][1] : words[last - 1][2]] if first < last else text
+    return unquoted(name).replace("\\", "/"), options
+
+
+def _options(words: list[str], options: Options, whole: bool = False) -> int:
+    """Take the options at the beginning, and return how many words they are: of all but the last, unless ``whole``."""
+    at, end = 0, len(words) if whole else len(words) - 1
+    while at < end and words[at] in (*_ONE, *_VECTORS, "-mm"):
+        option = words[at]
+        at += 1
         taken: list[str] = []
         most = 3 if option in _VECTORS else 2 if option == "-mm" else 1
-        while len(words) > 1 and len(taken) < most and (option in _ONE or _number(words[0]) is not None):
-            taken.append(words.pop(0))
+        while at < end and len(taken) < most and (option in _ONE or _number(words[at]) is not None):
+            taken.append(words[at])
+            at += 1
         if option in _VECTORS and taken:
             first, second = (_number(word) or 0.0 for word in (taken + taken[:1] if len(taken) == 1 else taken)[:2])
             options[option] = (first, second)
@@ -213,7 +234,7 @@ def _parse(text: str) -> tuple[str, Options]:
         elif option == "-bm" and taken and _number(taken[0]) is not None:
             value = _number(taken[0]) or 0.0
             options[option] = (value, value)
-    return " ".join(words).replace("\\", "/"), options
+    return at
 
 
 def _number(word: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,17 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
-from viewer.formats.files import read_file, resolve_uri, short
-from viewer.formats.obj.loops import CORNERS, FULL, arrays, scan
+from viewer.formats.files import read_file, short
+from viewer.formats.obj.loops import CORNERS, FACE, FULL, LINE, NOT_YET, arrays, scan
 from viewer.formats.obj.mtl import LARGEST, read_mtl
 from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
-from viewer.formats.text import SMALL, grown
+from viewer.formats.references import referenced_file, unquoted
+from viewer.formats.text import SMALL, decoded, grown, with_newlines, without_mark
+from viewer.scene.geometry.centre import centred
+from viewer.scene.geometry.finite import finite_uvs
 from viewer.scene.geometry.normals import unit_normals
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -50,41 +55,57 @@ def sniff(head: bytes, path: Path) -> bool:
 
 
 def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
-    """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order.
+    """The scene as one mesh, regardless of the file's objects and groups: triangles in the file's order. Points and
+    lines are meshes of their own, as are all vertices of a file that has nothing else.
 
     Materials come from MTL files in the file's own folder; others are skipped with a warning. The origin of texture
     coordinates moves from lower to upper left. Vertex colours ('v x y z r g b') are sRGB and become linear. Smoothing
     groups are ignored: missing normals are computed by crease angle. Raises ViewerError with the line.
     """
-    data = _lines(read_file(path))
+    data = _joined(_text(path))
     if b"\0" in data:
         raise ViewerError(str(path), "holds bytes that are not text", "the file is damaged or not OBJ")
     (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
-    lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
+    lengths, face_at, kinds = faces.T
+    left_out, unknown = int(counts[6]), int(counts[7])
     if fault:
         raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
     if unknown and not len(vertices):
         raise ViewerError(str(path), "holds no vertices", "it is damaged or not OBJ")
     warnings: list[str] = []
     if left_out:
-        warnings.append(f"{left_out:,} points, lines, curves or surfaces were left out")
+        warnings.append(f"{left_out:,} curves or surfaces were left out")
     if unknown:
         warnings.append(f"{unknown:,} lines with unknown statements were left out")
+    _leave_out(corners, texcoords, normals, warnings)
     _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
+    materials, of_face = _materials(data, events, len(lengths), path, warnings)
+    textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
+    positions, place = centred(vertices[:, :3])
+    vertices[:, :3] = positions
+    scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
+    alone = not len(kinds) and not left_out and len(vertices) > 0
+    for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, alone):
+        scene.instances.append(Instance(len(scene.meshes), place))
+        scene.meshes.append(points)
+    if scene.meshes:
+        corners, polygons = corners[np.repeat(kinds == FACE, lengths)], kinds == FACE
+        lengths, of_face = lengths[polygons], of_face[polygons]
+        if not len(lengths):
+            return scene
     thin = int(np.count_nonzero(lengths < 3))
     if thin:
         warnings.append(f"{thin:,} faces with fewer than three corners were left out")
 
-    positions = _floats(vertices[:, :3])
     triangles, polygon, tangled = triangulate(positions, corners[:, 0], lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
-    materials, of_face = _materials(data, events, len(lengths), path, warnings)
     mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
-    textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
-    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
+    scene.meshes.insert(0, mesh)
+    scene.instances = [Instance(number, place) for number in range(len(scene.meshes))]
+    return scene
 
 
 def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
@@ -101,25 +122,47 @@ def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
         found = [grown(array) if fills else array for array, fills in zip(found, full, strict=True)]
 
 
-def _lines(data: bytes) -> bytes:
-    """The text with continued lines joined and old Macintosh line ends converted; byte offsets are unchanged."""
-    if b"\\\n" in data or b"\\\r\n" in data:
-        data = data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
-    if b"\r" in data and b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
-    return data
+def _text(path: Path) -> bytes:
+    """The file's lines, each ended by a newline."""
+    return with_newlines(without_mark(read_file(path)))
+
+
+def _joined(data: bytes) -> bytes:
+    """The text with continued lines joined; byte offsets are unchanged.
+
+    A comment does not continue, nor does a character of two bytes (Shift JIS), the second of which is a backslash.
+    """
+    if b"\\" not in data:
+        return data
+    out: bytearray | None = None
+    for match in _CONTINUED.finditer(data):
+        at = match.start()
+        begin = data.rfind(b"\n", 0, at) + 1
+        if data[at - 1 : at] < b"\x80" and not _COMMENT.search(data, begin, at):
+            out = bytearray(data) if out is None else out
+            out[at : match.end()] = b" " * len(match[0])
+    return data if out is None else bytes(out)
+
+
+_CONTINUED, _COMMENT = re.compile(rb"\\[ \t]*\n"), re.compile(rb"(?:^|\s)#", re.MULTILINE)
 
 
 def _line(path: Path, at: int) -> str:
-    """The line number of a byte in the original file."""
-    data = read_file(path)
-    newline = b"\n" if b"\n" in data else b"\r"
-    return f"line {data.count(newline, 0, at) + 1}"
+    """The line number of a byte of the text."""
+    return f"line {_text(path).count(10, 0, at) + 1}"
 
 
 def _floats(values: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):  # overflows become infinite, and are counted later
         return values.astype(np.float32)
+
+
+def _leave_out(corners: NDArray, texcoords: NDArray, normals: NDArray, warnings: list[str]) -> None:
+    """Take texture vertices and normals out of corners that name some where the file has none at all."""
+    for column, rows, word in ((1, texcoords, "texture vertices"), (2, normals, "normals")):
+        if not len(rows) and len(corners) and int(corners[:, column].max()) >= 0:
+            corners[:, column] = -1
+            warnings.append(f"faces name {word}, of which the file has none; they are left out")
 
 
 def _check_range(
@@ -129,11 +172,10 @@ def _check_range(
         if len(corners) and int(corners[:, column].max()) >= count:
             bad = int(np.argmax(corners[:, column] >= count))
             face = int(np.searchsorted(np.cumsum(lengths), bad, "right"))
-            raise ViewerError(
-                f"{path}: {_line(path, int(face_at[face]))}",
-                f"names {label} {corners[bad, column] + 1} of {count:,}",
-                "the file is damaged",
-            )
+            what = f"names {label} {corners[bad, column] + 1} of {count:,}"
+            if corners[bad, column] + 1 == NOT_YET:
+                what = f"{_FAULTS[5]} {label}"
+            raise ViewerError(f"{path}: {_line(path, int(face_at[face]))}", what, "the file is damaged")
 
 
 def _mesh(
@@ -160,20 +202,55 @@ def _mesh(
         uvs = np.zeros((len(source), 2))
         has = source[:, 1] >= 0
         uvs[has] = texcoords[source[has, 1]]
+        uvs = finite_uvs(uvs, warnings)
         uvs[:, 1] = 1.0 - uvs[:, 1]
         mesh.uvs = _floats(uvs)
     if with_normal:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals[source[:, 2]])
         if mended:
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
-    colored = np.isfinite(vertices[:, 3:]).all(axis=1)
-    if colored.any():
-        rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
-        scale = 255.0 if rgb.max() > 1.0 else 1.0
-        rgba = np.ones((len(rgb), 4), np.float32)
-        rgba[colored, :3] = linear_from_srgb(np.minimum(rgb[colored] / scale, 1.0))
-        mesh.colors = rgba
+    mesh.colors = _colors(vertices)
     return mesh
+
+
+def _colors(vertices: NDArray) -> NDArray[np.float32] | None:
+    """(V, 4) linear of vertices (V, 6), white where they have no colour; None where none has."""
+    colored = np.isfinite(vertices[:, 3:]).all(axis=1)
+    if not colored.any():
+        return None
+    rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
+    scale = 255.0 if rgb.max() > 1.0 else 1.0
+    rgba = np.ones((len(rgb), 4), np.float32)
+    rgba[colored, :3] = linear_from_srgb(np.minimum(rgb[colored] / scale, 1.0))
+    return rgba
+
+
+def _points_and_lines(
+    vertices: NDArray, corners: NDArray, lengths: NDArray, kinds: NDArray, of_face: NDArray[np.int32], alone: bool
+) -> list[Quadrics]:
+    """Meshes of the points ('p') and of the lines ('l') that there are; of all vertices where these are ``alone``."""
+    positions, colors = _floats(vertices[:, :3]), _colors(vertices)
+    if alone:
+        return [Quadrics.spheres(positions, point_radius(positions), colors)]
+    found = []
+    kind, material = np.repeat(kinds, lengths), np.repeat(of_face, lengths)
+    numbers = corners[kind > LINE, 0]
+    if len(numbers):
+        own = positions[numbers]
+        mesh = Quadrics.spheres(own, point_radius(own), None if colors is None else colors[numbers])
+        mesh.materials = material[kind > LINE][mesh.triangles[:, 0]]
+        found.append(mesh)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.flatnonzero((kind[:-1] == LINE) & (row[1:] == row[:-1]))
+    if len(first):
+        lines = np.stack([corners[first, 0], corners[first + 1, 0]], axis=1).astype(np.int32)
+        for number in np.unique(material[first]).tolist():
+            mesh = Quadrics.cylinders(
+                positions, lines[material[first] == number], line_radius(positions[lines.ravel()]), colors
+            )
+            mesh.materials = np.full(len(mesh.triangles), number, np.int32)
+            found.append(mesh)
+    return [mesh for mesh in found if len(mesh.triangles)]
 
 
 def _materials(
@@ -185,7 +262,7 @@ def _materials(
     names: list[str] = []
     starts: list[int] = []
     for is_library, begin, end, face in events:
-        text = data[begin:end].decode("utf-8", "replace").strip()
+        text = decoded(data[begin:end].strip())
         if is_library:
             if text and text not in opened:
                 opened.add(text)
@@ -210,13 +287,15 @@ def _materials(
 
 
 def _read_library(text: str, path: Path, library: dict[str, Material], warnings: list[str]) -> None:
-    """Read MTL files by the whole text as a name, or by its words; only from the scene's own folder."""
+    """Read MTL files by the whole text as a name, by its quoted parts, or by its words; only from the scene's own
+    folder."""
     faults: list[str] = []
-    for names in dict.fromkeys(((text,), tuple(text.split()))):
+    words = tuple(map(unquoted, re.findall(r'"[^"]+"|\S+', text)))
+    for names in dict.fromkeys(((text,), words)):
         faults = []
         for name in names:
             try:
-                file = resolve_uri(path.parent, name, str(path), encoded=False)
+                file = referenced_file(path.parent, name, str(path))
                 content = read_file(file, most=LARGEST + 1)
             except ViewerError as error:
                 faults.append(f"mtllib not read: {error.what}")

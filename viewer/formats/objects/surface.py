@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.arrays import ROUNDING
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.centre import centred
 from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh
@@ -56,6 +57,7 @@ class Gathered:
     cameras: list[Camera] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     numbers: dict[Hashable, int] = field(default_factory=dict)  # of textures by image, and of meshes
+    centres: list[NDArray[np.float64]] = field(default_factory=list)  # of each mesh, the map that puts it back
     z_up: bool = False
 
     def scene(self) -> Scene:
@@ -102,6 +104,9 @@ class Gathered:
     def mesh(self, surface: ForeignSurface) -> int:
         """The number of a surface's mesh."""
         vertices = rows(surface.name, "vertices", surface.vertices, (3,))
+        self.centres.append(np.eye(4))
+        if vertices.dtype == np.float64:
+            vertices, self.centres[-1] = centred(vertices)
         faces = _triangles(surface)
         used = vertices[faces] if vertices.dtype.kind == "f" and faces.size else np.zeros((0, 3, 3))
         if not np.isfinite(used).all():
@@ -141,7 +146,7 @@ class Gathered:
         matrix = np.eye(4) if transform is None else np.asarray(transform, np.float64)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
             raise ViewerError(name, "its transform is not 4 x 4 finite numbers")
-        self.instances.append(Instance(mesh, matrix, name=name))
+        self.instances.append(Instance(mesh, matrix @ self.centres[mesh], name=name))
 
 
 def z_up_camera(camera: Camera) -> Camera:

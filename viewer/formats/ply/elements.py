@@ -13,7 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import short
 from viewer.formats.ply.header import Element, Header
-from viewer.formats.text import BAD, FULL, SMALL, grown, lists, table
+from viewer.formats.text import BAD, FULL, SMALL, grown, lists, table, with_newlines
 
 DAMAGED = "the file is damaged or truncated"
 
@@ -33,10 +33,30 @@ class _Reader:
         self.data = data
         self.at = header.size
         self.path = path
+        self.longer: dict[str, int] = {}  # lines with more values than declared, of each element
 
     def _go(self, at: int) -> None:
         """Go on from a byte of the file."""
         self.at = at
+
+    def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
+        """The scalar properties by name, if asked for, and these list properties: the first as integers."""
+        begin, columns, found = self.at, dict[str, NDArray](), list[Lists]()
+        for number, name in enumerate(names):
+            self._go(begin)
+            found.append(self.lists(element, name, whole=not number))
+        if scalars:
+            self._go(begin)
+            columns = self.columns(element)
+        return columns, found
+
+    def columns(self, element: Element) -> dict[str, NDArray]:
+        """The scalar properties by name."""
+        raise NotImplementedError
+
+    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
+        """One list property, of integers if ``whole``."""
+        raise NotImplementedError
 
     def _fail(self, element: Element, what: str) -> ViewerError:
         return ViewerError(f"{self.path}: element {element.name}", what, DAMAGED)
@@ -79,20 +99,20 @@ class BinaryReader(_Reader):
             columns[p.name] = np.ascontiguousarray(raw).view(self.order + p.type).ravel()
         return columns
 
-    def lists(self, element: Element, name: str | None) -> Lists:
-        """One list property; vectorised where all its lists are equally long, the usual case."""
-        if name is None:
-            return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
+        """One list property, of integers if ``whole``; vectorised where all its lists are equally long, the usual
+        case."""
         uniform = self._uniform(element, name)
         if uniform is not None:
-            return self._whole(element, uniform)
+            return self._whole(element, uniform) if whole else uniform
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
         starts, lengths = self._scan(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
         raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
         run(gather, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
-        return self._whole(element, Lists(lengths[0], raw.view(kind)))
+        found = Lists(lengths[0], raw.view(kind))
+        return self._whole(element, found) if whole else found
 
     def skip(self, element: Element) -> None:
         """Go behind an element."""
@@ -174,11 +194,15 @@ class BinaryReader(_Reader):
 
 
 class AsciiReader(_Reader):
-    """Elements of a text file, by compiled loops over its bytes."""
+    """Elements of a text file, by compiled loops over its bytes.
+
+    Where there are lines enough for all entries, each begins one, and further values in its line are passed over.
+    """
 
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
-        super().__init__(data, header, path)
-        self.bytes = np.frombuffer(data, np.uint8)
+        super().__init__(with_newlines(data), header, path)
+        self.bytes = np.frombuffer(self.data, np.uint8)
+        self.by_lines = self.data.count(b"\n", self.at) + 1 >= sum(element.count for element in header.elements)
 
     def columns(self, element: Element) -> dict[str, NDArray]:
         """The scalar properties by name, float64."""
@@ -193,18 +217,18 @@ class AsciiReader(_Reader):
             return columns
         self._check_size(element)
         values = np.empty((element.count, len(scalars)))
-        at, bad = run(table, self.bytes, self.at, values, small=len(self.data) < SMALL)
+        at, bad, longer = run(table, self.bytes, self.at, values, self.by_lines, small=len(self.data) < SMALL)
         self._go(at)
+        self.longer[element.name] = longer
         if bad >= 0:
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
 
-    def lists(self, element: Element, name: str | None) -> Lists:
-        """A list property's numbers; none without a name."""
-        if name is None:
-            return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
+        """A list property's numbers, integers if ``whole``."""
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
-        return self._whole(element, self._list(element, index))
+        found = self._list(element, index)
+        return self._whole(element, found) if whole else found
 
     def skip(self, element: Element) -> None:
         """Go behind an element."""
@@ -214,15 +238,27 @@ class AsciiReader(_Reader):
         self._check_size(element)
         kinds = np.array([bool(p.length_type) for p in element.properties], np.bool_)
         lengths, values = np.empty(element.count, np.int64), np.empty(4 * element.count + 16)
-        filled = row = 0
+        filled = row = longer = 0
         while True:
-            filled, at, row, state = run(
-                lists, self.bytes, self.at, row, kinds, index, lengths, values, filled, small=len(self.data) < SMALL
+            filled, at, row, state, longer = run(
+                lists,
+                self.bytes,
+                self.at,
+                row,
+                kinds,
+                index,
+                lengths,
+                values,
+                filled,
+                self.by_lines,
+                longer,
+                small=len(self.data) < SMALL,
             )
             self._go(at)
             if state != FULL:
                 break
             values = grown(values)
+        self.longer[element.name] = longer
         bad = row if state == BAD else -1
         if bad >= 0:
             raise self._bad_row(element, bad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ _TYPES = {
     "float32": "f4",
     "float64": "f8",
 }
+_STATEMENTS = ("format", "element", "property")
+_TEXTURE = re.compile(rb"(?:comment|obj_info)\s+texture[ _]?file:?\s+(.*\S)", re.IGNORECASE)
 _ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
 
@@ -55,17 +58,26 @@ class Element:
 
 @dataclass
 class Header:
-    """The file's declared contents, and the header's size in bytes."""
+    """The file's declared contents, and the header's size in bytes. textures: files of `comment TextureFile`.
+    unknown: lines that are no statement."""
 
     encoding: str
     elements: list[Element]
     size: int
+    textures: list[bytes] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    def types(self, element: str) -> dict[str, str]:
+        """The types of an element's properties by name."""
+        return {p.name: p.type for each in self.elements if each.name == element for p in each.properties}
 
 
 def read_header(data: bytes, path: Path) -> Header:
     """The header of a file. Raises ViewerError with the faulty line."""
     encoding = ""
     elements: list[Element] = []
+    textures: list[bytes] = []
+    unknown: list[str] = []
     at, number = 0, 0
     while True:
         line, at = _line(data, at)
@@ -75,6 +87,10 @@ def read_header(data: bytes, path: Path) -> Header:
         words = line.decode("utf-8", "replace").split()
         where = f"{path}: line {number}"
         if not words or words[0] in ("comment", "obj_info") or number == 1:
+            textures += _TEXTURE.findall(line)
+            continue
+        if words[0] not in (*_STATEMENTS, "end_header"):
+            unknown.append(line.decode("utf-8", "replace"))
             continue
         if words[0] == "end_header":
             break
@@ -98,7 +114,7 @@ def read_header(data: bytes, path: Path) -> Header:
     if not encoding:
         raise ViewerError(str(path), "the PLY header has no line 'format'", "the file is damaged")
     # Entries without properties take no space, whatever their count.
-    return Header(encoding, [element for element in elements if element.properties], at)
+    return Header(encoding, [element for element in elements if element.properties], at, textures, unknown)
 
 
 def _add_property(element: Element, words: list[str], where: str) -> None:

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file
+from viewer.formats.files import read_file, short
+from viewer.formats.ply.attributes import (
+    Faces,
+    colors_of,
+    columns_of,
+    faces_of,
+    points_or_lines,
+    textured,
+    vertex_uvs,
+    with_attributes,
+)
 from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, Lists
 from viewer.formats.ply.header import Header, read_header
 from viewer.formats.polygons import triangulate
+from viewer.formats.text import decoded, without_mark
+from viewer.scene.geometry.centre import centred
 from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh, quiet_nans
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import linear_from_srgb
 
 NAME = "PLY"
 
 _INDICES = ("vertex_indices", "vertex_index")
-_UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))
-_COLORS = (("red", "green", "blue", "alpha"), ("diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"))
 
 
 def sniff(head: bytes, path: Path) -> bool:
@@ -31,122 +39,113 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:3] == b"ply" and head[3:4] in (b"\n", b"\r", b" ", b"\t", b"")
 
 
-def read(path: Path) -> Scene:
+def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> Scene:
     """The scene of one mesh.
 
-    Vertices: x, y, z; nx, ny, nz; colours (integers are sRGB and become linear, floats are linear); s, t or u, v, whose
-    origin moves from lower to upper left. Faces with any number of corners are triangulated in the file's order;
-    tristrips too. Raises ViewerError for malformed or truncated files.
+    Vertices: x, y, z; nx, ny, nz; colours; s, t or u, v. Faces with any number of corners are triangulated in the
+    file's order, with colours, and with texture coordinates of corners; tristrips too. The pictures of `comment
+    TextureFile` are textures. A file without faces is of points, or of the lines between them that element 'edge'
+    names. See `viewer.formats.ply.attributes`. Raises ViewerError for malformed or truncated files.
     """
-    data = read_file(path)
+    data = without_mark(read_file(path))
     header = read_header(data, path)
-    vertex, face, strips = _read_elements(data, header, path)
+    warnings: list[str] = []
+    if header.unknown:
+        first = short(header.unknown[0], 40)
+        warnings.append(
+            f"{len(header.unknown):,} lines of the header are no statements and left out, the first: {first}"
+        )
+    vertex, face, strips, edges = _read_elements(data, header, path, warnings)
     if vertex is None:
         raise ViewerError(str(path), "has no element 'vertex'", "it holds no geometry")
-    warnings: list[str] = []
-    positions = _columns(vertex, ("x", "y", "z"))
-    if positions is None:
+    if not all(name in vertex for name in "xyz"):
         raise ViewerError(f"{path}: element vertex", "lacks x, y or z", "it holds no geometry")
+    positions, place = centred(quiet_nans(np.stack([vertex[name].astype(np.float64) for name in "xyz"], axis=1)))
+    mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
+    mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
+    normals = columns_of(vertex, ("nx", "ny", "nz"))
     triangles = []
+    corners = None
     if face is not None:
-        triangles.append(_cut_faces(face, positions, path, warnings))
+        corners, polygon = _cut_faces(face.corners, positions, path, warnings)
+        triangles.append(face.corners.values[corners].astype(np.int64))
     if strips is not None:
         triangles.append(_cut_strips(strips, len(positions), path))
     faces = np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
-    if not triangles and len(positions):
-        warnings.append(f"{len(positions):,} points without faces: there is nothing to trace")
-    mesh = Mesh(positions, faces.astype(np.int32), uvs=_uvs(vertex), colors=_colors(vertex, header), name=path.stem)
-    normals = _columns(vertex, ("nx", "ny", "nz"))
+    if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
+        mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
+        materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
+        return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings)
+    mesh.triangles, mesh.materials = faces.astype(np.int32), np.zeros(len(faces), np.int32)
+    if face is not None and corners is not None and face.attributes:
+        mesh, normals = with_attributes(mesh, normals, face, corners, polygon, warnings)
     if normals is not None:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals)
         if mended:
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
-    return Scene([mesh], [Instance(0)], [Material()], name=path.stem, warnings=warnings)
+    names = [decoded(name) for name in header.textures]
+    materials, textures = textured(mesh, names, path.parent, warnings, lenient, max_texture)
+    return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
 def _read_elements(
-    data: bytes, header: Header, path: Path
-) -> tuple[dict[str, NDArray] | None, Lists | None, Lists | None]:
-    """The vertices' columns, and the lists of vertices of faces and strips; later elements are not read."""
+    data: bytes, header: Header, path: Path, warnings: list[str]
+) -> tuple[dict[str, NDArray] | None, Faces | None, Lists | None, dict[str, NDArray]]:
+    """The vertices' columns, the faces, the lists of vertices of strips, and the columns of edges; later elements are
+    not read."""
     reader = AsciiReader(data, header, path) if header.encoding == "ascii" else BinaryReader(data, header, path)
-    wanted = {"vertex", "face", "tristrips"}
+    wanted = {"vertex", "face", "tristrips", "edge"}
     last = max((i for i, element in enumerate(header.elements) if element.name in wanted), default=-1)
     vertex: dict[str, NDArray] | None = None
-    lists: dict[str, Lists] = {}
+    face: Faces | None = None
+    strips: Lists | None = None
+    edges: dict[str, NDArray] = {}
     for element in header.elements[: last + 1]:
         if element.name == "vertex":
             vertex = reader.columns(element)
-        elif element.name in wanted:
-            name = next((p.name for p in element.properties if p.name in _INDICES and p.length_type), None)
-            if name is None and element.count:
-                raise ViewerError(
-                    f"{path}: element {element.name}", "has no list 'vertex_indices'", "its corners are not known"
-                )
-            lists[element.name] = reader.lists(element, name)
-        else:
-            reader.skip(element)
-    return vertex, lists.get("face"), lists.get("tristrips")
-
-
-def _columns(columns: dict[str, NDArray], names: Sequence[str]) -> NDArray[np.float32] | None:
-    """(N, len(names)) float32, or None if one is missing."""
-    if not all(name in columns for name in names):
-        return None
-    out = np.empty((len(columns[names[0]]), len(names)), np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
-        for k, name in enumerate(names):
-            out[:, k] = columns[name]
-    return quiet_nans(out)
-
-
-def _uvs(vertex: dict[str, NDArray]) -> NDArray[np.float32] | None:
-    for names in _UVS:
-        uvs = _columns(vertex, names)
-        if uvs is not None:
-            uvs[:, 1] = np.float32(1) - uvs[:, 1]
-            return uvs
-    return None
-
-
-def _colors(vertex: dict[str, NDArray], header: Header) -> NDArray[np.float32] | None:
-    types = {p.name: p.type for e in header.elements if e.name == "vertex" for p in e.properties}
-    for names in _COLORS:
-        rgb = _columns(vertex, names[:3])
-        if rgb is None:
             continue
-        colors = np.ones((len(rgb), 4), np.float32)
-        for k, name in enumerate(names):
-            if name not in vertex:
-                continue
-            kind = np.dtype(types[name])
-            given = np.asarray(vertex[name])
-            value = np.asarray(quiet_nans(given) if given.dtype.kind == "f" else given, np.float64)
-            if kind.kind == "f":
-                value = np.where(np.isfinite(value), np.maximum(value, 0.0), 0.0)
-            else:
-                value = np.clip(value / np.iinfo(kind).max, 0.0, 1.0)
-                if k < 3:
-                    value = linear_from_srgb(value)
-            with np.errstate(over="ignore"):
-                colors[:, k] = np.minimum(value, np.finfo(np.float32).max)
-        return colors
-    return None
+        if element.name == "edge":
+            edges = reader.columns(element)
+            continue
+        if element.name not in wanted:
+            reader.skip(element)
+            continue
+        name = next((p.name for p in element.properties if p.name in _INDICES and p.length_type), None)
+        if name is None and element.count:
+            raise ViewerError(
+                f"{path}: element {element.name}", "has no list 'vertex_indices'", "its corners are not known"
+            )
+        if name is None:
+            empty = Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+            face, strips = (Faces(empty), strips) if element.name == "face" else (face, empty)
+        elif element.name == "tristrips":
+            strips = reader.lists(element, name)
+        else:
+            face = faces_of(reader, element, name, warnings)
+    for name, lines in reader.longer.items():
+        if lines:
+            warnings.append(f"{lines:,} lines of element {name} have more values than it declares, which are left out")
+    return vertex, face, strips, edges
 
 
-def _cut_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str]) -> NDArray[np.int64]:
+def _cut_faces(
+    face: Lists, positions: NDArray, path: Path, warnings: list[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Triangles as numbers of corners (T, 3), and the face of each (T,)."""
+
     def name(at: int) -> str:
         return f"face {int(np.searchsorted(np.cumsum(face.lengths), at, 'right')):,}"
 
     corners = _checked(face.values, len(positions), name, path)
     if (face.lengths == 3).all():
-        return corners.reshape(-1, 3)
+        return np.arange(len(corners)).reshape(-1, 3), np.arange(len(face.lengths))
     thin = int(np.count_nonzero(face.lengths < 3))
     if thin:
         warnings.append(f"{thin:,} faces with fewer than three corners were left out")
-    triangles, _, tangled = triangulate(positions, corners, face.lengths)
+    triangles, polygon, tangled = triangulate(positions, corners, face.lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
-    return corners[triangles]
+    return triangles, polygon
 
 
 def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:

@@ -12,7 +12,8 @@ from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import check_regular, read_file
 from viewer.formats.stl.loops import FULL, scan_facets
-from viewer.formats.text import SMALL, grown
+from viewer.formats.text import SMALL, grown, with_newlines, without_mark
+from viewer.scene.geometry.centre import centred
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -45,13 +46,15 @@ def read(path: Path) -> Scene:
     warnings: list[str] = []
     # Binary files may begin with 'solid' too: decided by size, and by the zeros of their header.
     exact = len(data) >= _HEADER and len(data) == _HEADER + _FACET.itemsize * _count(data)
+    if not exact:
+        data = without_mark(data)
     if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
-        corners = _read_ascii(data, path, warnings)
+        near, place = centred(_read_ascii(with_newlines(data), path, warnings))
     else:
-        corners = _read_binary(data, path, warnings)
-    positions, triangles = _weld(corners)
+        near, place = centred(_read_binary(data, path, warnings))
+    positions, triangles = _weld(near)
     mesh = Mesh(positions, triangles, name=path.stem)
-    return Scene([mesh], [Instance(0)], [Material()], name=path.stem, warnings=warnings)
+    return Scene([mesh], [Instance(0, place)], [Material()], name=path.stem, warnings=warnings)
 
 
 def _count(data: bytes) -> int:
@@ -74,7 +77,7 @@ def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.flo
     return np.frombuffer(data, _FACET, count, _HEADER)["corners"].reshape(-1, 3)
 
 
-def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float32]:
+def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float64]:
     corners, text = np.empty((1024, 3)), np.frombuffer(data, np.uint8)
     at, count, in_facet, closed = 0, 0, -1, False
     while True:
@@ -88,8 +91,7 @@ def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.floa
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:
         warnings.append("no 'endsolid': the file may be truncated")
-    with np.errstate(over="ignore"):  # overflows become infinite, and are counted later
-        return corners[:count].astype(np.float32)
+    return corners[:count]
 
 
 def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:

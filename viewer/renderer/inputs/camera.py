@@ -23,7 +23,7 @@ def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
     found = found if settings.fov is None else found.with_fov(settings.fov)
     if settings.aperture is not None or settings.focus is not None:
         found = found.with_lens(settings.aperture, settings.focus)
-    return projected(found, settings)
+    return projected(found.about(scene.origin), settings)
 
 
 def projected(camera: Camera, settings: Settings) -> Camera:

@@ -35,10 +35,12 @@ from viewer.renderer.inputs.settings import PREPARED, Settings
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.classic_plane import on_plane
+from viewer.scene.edits.located import located
 from viewer.scene.edits.materials import culled, decided_materials
-from viewer.scene.edits.mipmaps import reduced
+from viewer.scene.edits.mipmaps import with_textures_within
 from viewer.scene.edits.movable import with_light_at
 from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
+from viewer.scene.geometry.quadrics import Quadrics, with_point_size
 from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -274,24 +276,18 @@ def prepare(
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
     """The scene as options want it: textures within ``max_texture``, ``classic`` glass, on the ground of ``ground``,
-    with its lights where ``light`` puts them."""
+    with its lights where ``light`` puts them; of one far from its origin, places are relative to a point nearby."""
     if settings.max_texture is not None:
         scene = with_textures_within(scene, settings.max_texture)
+    if settings.point_size is not None and any(isinstance(mesh, Quadrics) for mesh in scene.meshes):
+        scene = scene.with_parts(meshes=with_point_size(scene.meshes, settings.point_size))
     if settings.classic:
         scene = on_plane(scene, settings.ground)
     elif settings.ground is not None:
         scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
-    return scene
-
-
-def with_textures_within(scene: Scene, most: int) -> Scene:
-    """The scene with images of limited sides, texels; the same where all are."""
-    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
-    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
-        return scene
-    return replace(scene, textures=made)
+    return located(scene)
 
 
 def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
@@ -399,7 +395,7 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
     if not shapes_move(scene):
         return []
     for instance in scene.instances:
-        if instance.motion is not None and isinstance(scene.meshes[instance.mesh], Quadric):
+        if instance.motion is not None and isinstance(scene.meshes[instance.mesh], (Quadric, Quadrics)):
             name = instance.name or scene.meshes[instance.mesh].name
             raise ViewerError(f"{scene.name}: {name}", "a quadric that moves", "take --accel two-level-bvh")
     return [flat, *(each.flatten() for each in at_keys(scene)[1:])]

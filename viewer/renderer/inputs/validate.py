@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from viewer.formats.objects.take import taken
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.deform.arrays import with_vertices
+from viewer.scene.geometry.transform import shifted
 from viewer.scene.scene import Scene
 
 SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
@@ -45,8 +46,10 @@ def settings_given(settings: object) -> Settings | None:
     raise ViewerError("settings", f"expected a Settings, not {kind_of(settings)}", "options have names: depth=8")
 
 
-def placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4)."""
+def placed(
+    transforms: Any, count: int, base: Sequence[float] = (0.0, 0.0, 0.0)
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4) relative to a base."""
     hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
     numbered = f"they are numbered from 0 to {count - 1}"
     if isinstance(transforms, Mapping):
@@ -70,6 +73,7 @@ def placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.fl
         raise ViewerError(f"move: instance {numbers[broken][0]}", "a matrix holds numbers that are not finite", hint)
     if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
+    matrices = shifted(matrices, -np.array(base)) if any(base) else matrices
     return numbers, matrices
 
 

@@ -18,6 +18,8 @@ from viewer.stream.gl.programs.compiler import Batch
 # edges are powers of two, which those of windows are not.
 TINY = 15, 9
 
+MOST_BOXES = 1 << 15  # quadrics of a scene that is rasterised
+
 
 class GBuffer:
     """Rasterises features. pictures : so far."""
@@ -43,6 +45,8 @@ class GBuffer:
         deforming = prepared.structure.deforming
         if self.renderer.camera.kind:
             return False  # rays find what a pinhole alone can draw
+        if prepared.scene.quadric_count > MOST_BOXES:
+            return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture
         return self.renderer.device.limits is None and rasterises(triangles, self._pixels)

@@ -26,8 +26,9 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.scene.camera import Camera
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.materials import culls
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import PlacedQuadric, Quadric
+from viewer.scene.quadric import PlacedQuadrics, Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
@@ -108,11 +109,13 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
     """posed : the device writes the positions."""
     if posed and isinstance(mesh, DeformedMesh):
         return RasterMesh(mesh.rest.positions, mesh.triangles, kinds)
-    if not isinstance(mesh, Quadric):
+    if not isinstance(mesh, (Quadric, Quadrics)):
         return RasterMesh(mesh.positions, mesh.triangles, kinds)
-    (ends,) = quadrics.boxes([PlacedQuadric(0, mesh.shape, mesh.shape.transform)])
-    corners = np.array([[ends[k >> axis & 1, axis] for axis in range(3)] for k in range(8)], np.float32)
-    return RasterMesh(corners, _BOX, np.full(len(_BOX), TESTED, np.uint8), np.zeros(len(_BOX), np.int32))
+    ends = quadrics.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
+    corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
+    faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
+    numbers = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
+    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), numbers)
 
 
 def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:

@@ -18,6 +18,7 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
 from viewer.scene.camera import Camera
 from viewer.scene.edits.materials import culls
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -71,6 +72,8 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
             mesh = mesh.tessellated(SEGMENTS)
         except ViewerError:  # it does not close, and is left out
             mesh = Mesh(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32))
+    if isinstance(mesh, Quadrics):
+        mesh = mesh.tessellated()
     if material is not None:
         mesh = mesh.with_materials(np.full(len(mesh.triangles), material, np.int32))
     used = distinct(mesh.materials)

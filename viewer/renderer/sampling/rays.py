@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,11 +28,19 @@ class Hits(NamedTuple):
 
 
 def pack_rays(
-    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike, view: bool = False
+    origins: ArrayLike,
+    directions: ArrayLike,
+    t_max: ArrayLike,
+    any_hit: ArrayLike,
+    view: bool = False,
+    base: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> tuple[NDArray, NDArray[np.float64]]:
-    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray."""
+    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray; their origins
+    relative to a base."""
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold is named below
+            if any(base):
+                origins = np.asarray(origins, np.float64) - base
             origin, direction = (np.atleast_2d(np.asarray(a, np.float32)) for a in (origins, directions))
             far = np.asarray(t_max, np.float32)
         if origin.ndim != 2 or direction.ndim != 2 or origin.shape[1] != 3 or direction.shape[1] != 3:

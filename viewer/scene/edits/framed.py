@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.surface import surface_points
 from viewer.scene.mesh import Mesh
 from viewer.scene.projections.models import Orthographic
@@ -110,7 +111,7 @@ def is_single_object(scene: Scene) -> bool:
         covered = sum(
             _covered(scene.meshes[each.mesh], each.transform, top)
             for each in scene.instances
-            if not isinstance(scene.meshes[each.mesh], Quadric)
+            if not isinstance(scene.meshes[each.mesh], (Quadric, Quadrics))
         )
     return not covered >= FLOOR_SHARE * plan
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.scene import Scene
 from viewer.scene.texture import Image
 
 STRIP = 1 << 15  # texels decoded at once: their floats fit a processor's cache
@@ -157,3 +159,11 @@ def reduced(image: Image, content: str, most: int) -> Image:
         level = next(level for level in mip_levels(image, content) if max(level.shape[:2]) <= most)
         made[content, most] = Image(level, image.name)
     return made[content, most]
+
+
+def with_textures_within(scene: Scene, most: int) -> Scene:
+    """The scene with images of limited sides, texels; the same where all are."""
+    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
+    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
+        return scene
+    return replace(scene, textures=made)

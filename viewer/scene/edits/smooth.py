@@ -10,6 +10,7 @@ import numpy as np
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import batches, offsets
 from viewer.scene.geometry.normals import all_with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
@@ -61,7 +62,9 @@ def _smooth(meshes: list[Mesh]) -> list[bool]:
     """Of each."""
     found = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
     undecided = [
-        k for k, mesh in enumerate(meshes) if not (found[k] or isinstance(mesh, Quadric)) and len(mesh.triangles)
+        k
+        for k, mesh in enumerate(meshes)
+        if not (found[k] or isinstance(mesh, (Quadric, Quadrics))) and len(mesh.triangles)
     ]
     if not undecided:
         return found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.geometry.batches import alike, batches, joined, offsets
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_points
 from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric, bounds_of_quadric
@@ -23,20 +24,35 @@ MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes belo
 def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn: set[int]) -> Float:
     """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by number, and over
     quadrics; zeros without any."""
-    shapes = {k: mesh.shape for k, mesh in enumerate(meshes) if isinstance(mesh, Quadric)}
+    shapes = {k: mesh for k, mesh in enumerate(meshes) if isinstance(mesh, (Quadric, Quadrics))}
     drawn = drawn - shapes.keys()
     points = [np.zeros((0, 3))] * len(meshes)
     for number, own in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
         points[number] = own
-    found = bounds_of(points, meshes_of(instances), transforms_of(instances))
+    numbers, transforms = meshes_of(instances), transforms_of(instances)
+    found = bounds_of(points, numbers, transforms)
     boxes = [found] if found is not None else []
-    for instance in instances if shapes else ():
-        if instance.mesh in shapes:
-            shape = shapes[instance.mesh]
-            boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
+    for number, mesh in shapes.items():
+        maps = transforms[numbers == number]
+        if isinstance(mesh, Quadric):
+            boxes += [*bounds_of_quadric(mesh.shape, maps @ mesh.maps)]
+        else:
+            boxes += [_box_of_quadrics(mesh, transform) for transform in maps]
     boxes = [box for box in boxes if np.isfinite(box).all()]
     low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
     return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
+
+
+def _box_of_quadrics(mesh: Quadrics, transform: Float) -> Float:
+    """(2, 3): lowest and highest corner under a map (4, 4); not finite without any quadric."""
+    if mesh.shape.whole_sphere:
+        centers = transform_points(mesh.positions[mesh.triangles[:, 0]], transform[None])[0]
+        if not len(centers):
+            return np.full((2, 3), np.nan)
+        reach = mesh.radius * np.linalg.norm(transform[:3, :3], axis=1)
+        return _box(centers) + SIDES * reach
+    own = bounds_of_quadric(mesh.shape, transform @ mesh.maps)
+    return np.stack([own[:, 0].min(axis=0), own[:, 1].max(axis=0)]) if len(own) else np.full((2, 3), np.nan)
 
 
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:

@@ -20,9 +20,15 @@ CENTRINGS = 16  # steps by which a silhouette is centred; few suffice
 LENS = 30.0  # vertical field of view, degrees: of a lens for products rather than for rooms
 
 
-def overview(points: NDArray[np.float64], aspect: float = 1.0, name: str = "camera") -> Camera:
-    """The default view of a model with these outermost points (K, 3), in pictures of that aspect (width / height)."""
-    return filling(points, LENS, view_direction(points), aspect, name)
+def overview(
+    points: NDArray[np.float64],
+    aspect: float = 1.0,
+    direction: Sequence[float] | None = None,
+    name: str = "camera",
+) -> Camera:
+    """The default view of a model with these outermost points (K, 3), in pictures of that aspect (width / height).
+    direction : from the model towards the camera; None: that of `view_direction`."""
+    return filling(points, LENS, view_direction(points) if direction is None else direction, aspect, name)
 
 
 def filling(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from viewer.base.ordered import distinct
 from viewer.scene.geometry.batches import alike
 from viewer.scene.geometry.bounds import SQUARE, finite_rows, used_points
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_points
 from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from viewer.scene.quadric import Quadric
@@ -21,6 +22,7 @@ Float = NDArray[np.float64]
 DIRECTIONS = 128  # in which vertices are sought: they lie 0.18 apart, so that a sphere's radius comes out 1.6 % short
 BLOCK = 1 << 11  # vertices looked at together: their heights in all directions fit in a cache
 MOST_INSTANCES = 4096  # a scene of more is a place as wide as its box
+MOST_CENTERS = 1 << 16  # of a mesh of more quadrics, some
 SEGMENTS = 32  # of the mesh that stands for a sphere
 
 
@@ -32,7 +34,13 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
     numbers, transforms = meshes_of(instances), transforms_of(instances)
     drawn, which = np.unique(numbers, return_inverse=True)
     points = [
-        np.zeros((0, 3)) if mesh is SQUARE else _of_quadric(mesh) if isinstance(mesh, Quadric) else outermost(own)
+        np.zeros((0, 3))
+        if mesh is SQUARE
+        else _of_quadric(mesh)
+        if isinstance(mesh, Quadric)
+        else _around(outermost(own[:: max(1, len(own) // MOST_CENTERS)]), mesh)
+        if isinstance(mesh, Quadrics)
+        else outermost(own)
         for mesh, own in zip([meshes[k] for k in drawn], used_points([meshes[k] for k in drawn]), strict=True)
     ]
     found: list[Float] = [np.zeros((0, 3))] * len(numbers)
@@ -62,6 +70,12 @@ def outermost(points: NDArray) -> NDArray:
         higher = height > best
         best[higher], which[higher] = height[higher], first + own[higher]
     return points[distinct(which)]
+
+
+def _around(points: NDArray, mesh: Quadrics) -> NDArray:
+    """(6 K, 3): points of spheres around centres (K, 3), or around ends of cylinders."""
+    around = mesh.radius * np.concatenate([np.eye(3), -np.eye(3)])
+    return (points[:, None] + around).reshape(-1, 3)
 
 
 def _of_quadric(quadric: Quadric) -> NDArray:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.quadric import Quadric
 
@@ -63,6 +64,8 @@ def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
             mesh = mesh.tessellated(SEGMENTS)
         except ViewerError:
             return np.zeros((0, 3, 3)), np.zeros(0, np.int32), 1
+    if isinstance(mesh, Quadrics):
+        mesh = mesh.tessellated()
     every = max(1, len(mesh.triangles) // most)
     return mesh.positions[mesh.triangles[::every]].astype(np.float64), mesh.materials[::every], every
 

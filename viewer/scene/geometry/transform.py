@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,3 +52,10 @@ def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
     if np.linalg.det(linear) < 0:
         out[:, 3] *= -1.0
     return out
+
+
+def shifted(transforms: NDArray[np.float64], shift: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Maps (..., 4, 4) with their places moved by a vector (3,)."""
+    made = np.array(transforms, np.float64)
+    made[..., :3, 3] += np.asarray(shift, np.float64)
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.scene.geometry.batches import alike, offsets, ranges
 from viewer.scene.geometry.normals import all_with_normals
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.geometry.transform import transform_normals, transform_points, transform_tangents
 from viewer.scene.mesh import Float, Instance, Int, Mesh, meshes_of, transforms_of
-from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
+from viewer.scene.quadric import PlacedQuadrics, Quadric, check_map
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the watertight test's products of two coordinates overflow float32.
@@ -33,7 +34,8 @@ class Triangles:
     Triangles with a non-finite corner keep their numbers; acceleration structures skip them.
     uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, zeros (opacities: ones) for meshes without;
     None if no mesh has any.
-    ``quadrics``, ascending, take one triangle number each; the triangle in that place has no area.
+    ``quadrics`` take one triangle number each; the triangle in that place has no area, and names vertices of its
+    colours.
     """
 
     positions: Float
@@ -43,7 +45,7 @@ class Triangles:
     colors: Float
     uvs: Float
     instances: Int
-    quadrics: tuple[PlacedQuadric, ...] = ()
+    quadrics: PlacedQuadrics = field(default_factory=lambda: PlacedQuadrics.joined(()))
     uvs_1: Float | None = None
     tangents: Float | None = None
     opacities: Float | None = None
@@ -109,15 +111,21 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
             f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
             "scale the model down",
         )
-    quadrics: list[PlacedQuadric] = []
-    curved = np.array([isinstance(mesh, Quadric) for mesh in complete], bool)
-    for place in np.flatnonzero(curved[which]).tolist():
-        instance, mesh = instances[place], complete[which[place]]
-        assert isinstance(mesh, Quadric)
-        check_map(f"{name}: {instance.name or mesh.name}", instance.transform @ mesh.shape.transform)
-        quadrics.append(PlacedQuadric(int(starts[place]), mesh.shape, instance.transform @ mesh.shape.transform))
+    quadrics: list[PlacedQuadrics] = []
+    for number, mesh in enumerate(complete):
+        if not isinstance(mesh, (Quadric, Quadrics)):
+            continue
+        places = np.flatnonzero(which == number)
+        maps = transforms[places, None] @ mesh.maps
+        check_map(f"{name}: {instances[places[0]].name or mesh.name}", maps)
+        placed = PlacedQuadrics.of(mesh.shape, maps.reshape(-1, 4, 4))
+        rows = ranges(starts[places], np.full(len(places), len(mesh.triangles)))
+        quadrics.append(replace(placed, numbers=rows))
+        # In the mesh's own order, mirrored or not: a cylinder's colours run from its first end to its second.
+        triangles[rows] = (mesh.triangles + vertices[places, None, None]).reshape(-1, 3)
+    listed = PlacedQuadrics.joined(quadrics)
     first = starts.astype(np.int32)
-    flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
+    flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, listed)
     flat.uvs_1 = second_coordinates(complete, which)
     flat.tangents = tangents(complete, which, transforms)
     flat.opacities = opacities(complete, which)

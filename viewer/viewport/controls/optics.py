@@ -24,6 +24,7 @@ class CameraOptics:
 
     fov : vertical, degrees. aperture : radius of the lens, scene units. focus : distance of the plane in focus, scene
     units; None: the target's. shown : height of an orthographic picture, in distances to the target.
+    base: as in a camera.
     """
 
     fov: float
@@ -33,11 +34,13 @@ class CameraOptics:
     projection: Projection | None
     eyes: float | None
     shown: float = 1.0
+    base: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @classmethod
     def of(cls, camera: Camera, distance: float) -> CameraOptics:
         """Those of a camera at that distance from its target, scene units."""
         made = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
+        made.base = camera.base
         if isinstance(camera.projection, Orthographic):
             made.shown = camera.projection.height / distance
         return made
@@ -58,7 +61,9 @@ class CameraOptics:
         if self.orthographic:  # the nearer, the less it shows
             projection = Orthographic(min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
         made = pose.camera(self.fov, self.name)
-        return replace(made, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes)
+        return replace(
+            made, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes, base=self.base
+        )
 
     def height_at(self, depth: float, distance: float) -> float:
         """Height of the view at a depth before the eye, scene units. distance : of the target."""

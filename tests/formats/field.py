@@ -1,0 +1,27 @@
+"""Small files made after public reports of users (`shared/field`), and others of the same kinds made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from documents import SHARED
+
+from viewer.formats import load
+from viewer.scene.scene import Scene
+
+FIELD = SHARED / "field"
+
+
+def field_scene(name: str) -> Scene:
+    """The scene of a case; the test is skipped where the folder of cases is not there."""
+    if not FIELD.is_dir():
+        pytest.skip(f"the folder of field cases {FIELD} is not there")
+    return load(FIELD / name)
+
+
+def write(folder: Path, **files: str | bytes) -> None:
+    """Files by name, with _ for the dot before the ending."""
+    for name, content in files.items():
+        path = folder / ".".join(name.rsplit("_", 1))
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,0 +1,128 @@
+"""Pictures that would show nothing: single-sided models seen from behind, cameras that look past, closed dark rooms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer import load
+from viewer.formats import load as load_plain
+from viewer.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.edits.visible import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Instance, Mesh
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Scene
+
+SIZE = (32, 24)
+CULLED = Material(base_color=(0.8, 0.8, 0.8, 1.0), backface_culling=True)
+
+
+def square(normal: tuple[float, float, float], material: Material = CULLED) -> Scene:
+    """Of side 2 around the origin, seen from where its normal points."""
+    z = np.array(normal, float)
+    x = np.cross([0.3, 1, 0.2], z)
+    x /= np.linalg.norm(x)
+    y = np.cross(z, x)
+    corners = np.array([-x - y, x - y, x + y, y - x])
+    return Scene([Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))], [Instance(0)], [material])
+
+
+def room(inside: bool) -> Scene:
+    """A cube of side 4, of which the inner or the outer sides are the front."""
+    corners = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)]) * 4.0 - 2.0
+    faces = np.array([[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]])
+    triangles = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    mesh = Mesh(corners, triangles[:, ::-1] if inside else triangles)
+    return Scene([mesh], [Instance(0)], [Material()], cameras=[Camera((0, 0, 1), (0, 0, -1), name="inner")])
+
+
+@pytest.mark.parametrize("normal", [(0, 0, -1), (0, -1, 0), (-0.6, -0.48, -0.64)])
+def test_single_sided_models_are_seen_from_their_front(normal: tuple[float, float, float], device: Any) -> None:
+    scene = square(normal)
+    turned = from_the_front(scene)
+    assert turned.warnings == [f"scene: {FROM_THE_FRONT}"]
+    assert np.dot(turned.camera().origin, normal) > 0
+    assert nothing_seen(Renderer(scene, device=device), SIZE)[0].startswith(NOTHING_SEEN)
+    assert nothing_seen(Renderer(turned, device=device), SIZE) == []
+
+
+def test_models_that_face_the_view_or_have_two_sides_stay() -> None:
+    for scene in (square((0, 0, 1)), square((0, 0, -1), Material()), room(True)):
+        assert from_the_front(scene) is scene
+    camera = [Camera((0, 0, 5), (0, 0, 0))]
+    own = square((0, 0, -1)).with_parts(cameras=camera)
+    assert from_the_front(own) is own
+
+
+def test_cameras_that_see_nothing_are_told(device: Any) -> None:
+    scene = square((0, 0, 1))
+    for camera, reason in (
+        (Camera((0, 0, 5), (0, 0, 9)), "not before the camera"),
+        (Camera((0, 0, 5), (0, 0, 0)), None),
+    ):
+        notes = nothing_seen(Renderer(scene, camera=camera, device=device), SIZE)
+        assert len(notes) == (reason is not None) and all(reason in note for note in notes if reason)
+    assert nothing_seen(Renderer(scene, camera="0,0,-5 0,0,0", device=device), SIZE)[0].startswith(NOTHING_SEEN)
+    assert nothing_seen(Renderer(square((0, 0, 1), Material()), camera="0,0,-5 0,0,0", device=device), SIZE) == []
+    ball = Scene([Quadric.sphere((0, 0, 0), 1.0)], [Instance(0)], [Material()])
+    assert nothing_seen(Renderer(ball, device=device), SIZE) == []
+    far = Camera((0, 0, 400), (0, 0, 0))  # smaller than a pixel
+    assert nothing_seen(Renderer(scene, camera=far, device=device), SIZE) == []
+
+
+def test_a_closed_room_without_light_gets_a_lamp(device: Any) -> None:
+    """And stays dark where that is asked for, where it has a light, and seen from outside."""
+    renderer = Renderer(room(True), device=device)
+    assert renderer.render(size=SIZE, spp=4).linear.max() == 0
+    assert lit_from_within(renderer, SIZE) == [ENCLOSED]
+    picture = renderer.render(size=SIZE, spp=4).linear
+    assert (picture > 0).all() and len(renderer.scene.lights) == 1
+    assert lit_from_within(renderer, SIZE) == []
+    lit = room(True).with_parts(lights=[Light("point", intensity=(9, 9, 9))])
+    outside = room(False).with_parts(cameras=[])
+    for scene in (lit, outside):
+        assert lit_from_within(Renderer(scene, device=device), SIZE) == []
+
+
+def test_materials_that_are_all_invisible() -> None:
+    clear = Material(base_color=(1, 1, 1, 0), alpha_mode="blend")
+    assert invisible(square((0, 0, 1), clear)) and not invisible(square((0, 0, 1)))
+    assert not invisible(square((0, 0, 1)).with_parts(materials=[CULLED, clear]))
+
+
+def test_a_file_from_behind(tmp_path: Path) -> None:
+    """A square whose front is towards -z."""
+    import json
+    import struct
+
+    data = struct.pack("<12f", 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0) + struct.pack("<6H", 0, 1, 2, 0, 2, 3)
+    (tmp_path / "a.bin").write_bytes(data)
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"uri": "a.bin", "byteLength": len(data)}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]},
+            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
+        ],
+    }
+    clear = {"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}
+    primitive = document["meshes"][0]["primitives"][0]  # type: ignore[index]
+    invisible_one = {**document, "materials": [clear], "meshes": [{"primitives": [{**primitive, "material": 0}]}]}
+    (tmp_path / "a.gltf").write_text(json.dumps(invisible_one))
+    assert INVISIBLE in load_plain(tmp_path / "a.gltf").warnings
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    scene = load(str(tmp_path / "a.gltf"))
+    assert INVISIBLE not in scene.warnings
+    assert any(FROM_THE_FRONT in note for note in scene.warnings) and scene.camera().origin[2] < 0

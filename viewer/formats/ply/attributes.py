@@ -1,0 +1,228 @@
+"""Attributes of PLY files: colours and texture coordinates of vertices and of faces, and textures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import read_file, short
+from viewer.formats.image.images import MODELLERS, read_image
+from viewer.formats.image.memory import ImageMemory
+from viewer.formats.ply.elements import AsciiReader, BinaryReader, Lists
+from viewer.formats.ply.header import Element
+from viewer.formats.references import referenced_file
+from viewer.formats.text import SMALL
+from viewer.scene.geometry.finite import finite_uvs
+from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
+from viewer.scene.geometry.weld import weld
+from viewer.scene.material import Material
+from viewer.scene.mesh import Float, Mesh, quiet_nans
+from viewer.scene.texture import Image, Texture, linear_from_srgb
+
+_UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))
+_COLORS = (
+    ("red", "green", "blue", "alpha"),
+    ("diffuse_red", "diffuse_green", "diffuse_blue", "diffuse_alpha"),
+    ("r", "g", "b", "a"),
+)
+_CORNER_UVS = ("texcoord", "texcoords", "tex_coord", "uv")
+_TEXTURE_NUMBERS = ("texnumber", "texture_number")
+# Floats of colours beyond this are of 0 to 255, and whole ones beyond 1.
+_BRIGHTEST = 32.0
+
+
+@dataclass
+class Faces:
+    """Faces: their corners' vertex numbers; colors (F, 4) linear; uvs, two for each corner; textures (F,), numbers."""
+
+    corners: Lists
+    colors: Float | None = None
+    uvs: NDArray | None = None
+    textures: NDArray | None = None
+
+    @property
+    def attributes(self) -> bool:
+        """Whether there are any besides the corners."""
+        return self.colors is not None or self.uvs is not None
+
+
+def faces_of(reader: AsciiReader | BinaryReader, element: Element, indices: str, warnings: list[str]) -> Faces:
+    """The faces of an element, whose list of vertex numbers is named; other properties are told."""
+    kinds = {p.name: p.type for p in element.properties if not p.length_type}
+    uvs = next((p.name for p in element.properties if p.name in _CORNER_UVS and p.length_type), None)
+    textures = next((name for name in _TEXTURE_NUMBERS if name in kinds), None)
+    colors = next((names for names in _COLORS if all(name in kinds for name in names[:3])), ())
+    columns, lists = reader.several(
+        element, (indices,) if uvs is None else (indices, uvs), bool(colors) or textures is not None
+    )
+    faces = Faces(lists[0], colors_of(columns, kinds, warnings))
+    if uvs is not None and (lists[1].lengths == 2 * lists[0].lengths).all():
+        faces.uvs = np.asarray(lists[1].values, np.float64).reshape(-1, 2)
+    elif uvs is not None:
+        other = lists[1].lengths != 2 * lists[0].lengths
+        if lists[1].lengths.any():
+            warnings.append(f"{int(other.sum()):,} faces lack texture coordinates for their corners; none are used")
+    faces.textures = columns[textures] if textures is not None else None
+    used = {indices, uvs, textures, *colors}
+    rest = [p.name for p in element.properties if p.name not in used]
+    if rest:
+        warnings.append(f"properties of faces left out: {', '.join(short(name, 30) for name in rest[:5])}")
+    return faces
+
+
+def columns_of(columns: dict[str, NDArray], names: Sequence[str]) -> Float | None:
+    """(N, len(names)) float32, or None if one is missing."""
+    if not all(name in columns for name in names):
+        return None
+    out = np.empty((len(columns[names[0]]), len(names)), np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
+        for k, name in enumerate(names):
+            out[:, k] = columns[name]
+    return quiet_nans(out)
+
+
+def vertex_uvs(vertex: dict[str, NDArray], warnings: list[str]) -> Float | None:
+    """(V, 2), their origin at the upper left instead of the lower one."""
+    for names in _UVS:
+        uvs = columns_of(vertex, names)
+        if uvs is not None:
+            uvs = finite_uvs(uvs, warnings)
+            uvs[:, 1] = np.float32(1) - uvs[:, 1]
+            return uvs
+    return None
+
+
+def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list[str]) -> Float | None:
+    """(N, 4) linear; None without.
+
+    Integers are sRGB of 0 to their type's largest; those of more than 8 bits of 0 to 255 where none is larger. Floats
+    are linear of 0 to 1, but sRGB of 0 to 255 where they are whole numbers of that range, or beyond any light of a
+    picture.
+    """
+    for names in _COLORS:
+        if not all(name in columns for name in names[:3]):
+            continue
+        present = [name for name in names if name in columns]
+        if all(columns[name].dtype == np.uint8 for name in present):  # the usual case, by a table
+            return _of_bytes([columns[name] for name in present])
+        values = np.ones((len(columns[names[0]]), 4))
+        for k, name in enumerate(present):
+            column = columns[name]
+            values[:, k] = quiet_nans(column) if column.dtype.kind == "f" else column
+        values = np.where(np.isfinite(values), np.maximum(values, 0.0), 0.0)
+        kind = np.dtype(types[names[0]])
+        rgb = values[:, :3]
+        most = float(rgb.max(initial=0.0))
+        if kind.kind == "f":
+            whole = bool((rgb == np.floor(rgb)).all())
+            scale = 255.0 if most <= 255.0 and (most > _BRIGHTEST or (whole and most > 1.0)) else None
+            if scale is not None:
+                warnings.append(f"colours up to {most:g} are taken for sRGB of 0 to 255")
+        else:
+            limits = [255.0, 65535.0, float(np.iinfo(kind).max)] if kind.itemsize > 1 else [float(np.iinfo(kind).max)]
+            scale = next(limit for limit in limits if most <= limit) if most else limits[-1]
+            scale = min(scale, float(np.iinfo(kind).max))
+        if scale is not None:
+            rgb[:] = linear_from_srgb(np.minimum(rgb / scale, 1.0))
+            if len(present) > 3:
+                values[:, 3] = np.minimum(values[:, 3] / scale, 1.0)
+        return np.minimum(values, np.finfo(np.float32).max).astype(np.float32)
+    return None
+
+
+def _of_bytes(columns: list[NDArray]) -> Float:
+    linear = np.arange(256) / 255.0
+    tables = np.stack([linear_from_srgb(linear), linear]).astype(np.float32)
+    colors = np.ones((len(columns[0]), 4), np.float32)
+    for k, column in enumerate(columns):
+        colors[:, k] = tables[int(k == 3)][column]
+    return colors
+
+
+def with_attributes(
+    mesh: Mesh, normals: Float | None, faces: Faces, corners: NDArray, polygon: NDArray, warnings: list[str]
+) -> tuple[Mesh, Float | None]:
+    """The mesh, and its vertices' normals, with a vertex for each combination of attributes at corners.
+
+    corners (T, 3): numbers of corners of triangles, the mesh's first ones; polygon (T,): their faces. Triangles behind
+    these have the vertices' attributes. Of colours of faces and of vertices those are used that differ.
+    """
+    order = mesh.triangles.ravel()
+    count = 3 * len(corners)
+    rows = [order.astype(np.uint32)[:, None]]
+    uvs = colors = None
+    if faces.uvs is not None:
+        flipped = np.array([0.0, 1.0]) + np.array([1.0, -1.0]) * finite_uvs(faces.uvs, warnings)
+        uvs = np.zeros((len(order), 2), np.float32) if mesh.uvs is None else mesh.uvs[order]
+        uvs[:count] = flipped[corners.ravel()]
+        rows.append(uvs.view(np.uint32))
+    if faces.colors is not None and (mesh.colors is None or not _one(faces.colors) or _one(mesh.colors)):
+        colors = np.ones((len(order), 4), np.float32) if mesh.colors is None else mesh.colors[order]
+        colors[:count] = np.repeat(faces.colors[polygon], 3, axis=0)
+        rows.append(colors.view(np.uint32))
+    number, first = weld(np.ascontiguousarray(np.concatenate(rows, axis=1)), small=len(order) < SMALL)
+    source = order[first]
+    mesh = Mesh(
+        mesh.positions[source],
+        number.reshape(-1, 3),
+        mesh.materials,
+        uvs=uvs[first] if uvs is not None else None if mesh.uvs is None else mesh.uvs[source],
+        colors=colors[first] if colors is not None else None if mesh.colors is None else mesh.colors[source],
+        name=mesh.name,
+    )
+    if faces.textures is not None:
+        chosen = np.zeros(len(mesh.triangles), np.int32)
+        chosen[: len(corners)] = np.clip(np.nan_to_num(faces.textures), 0, 1 << 20).astype(np.int32)[polygon]
+        mesh.materials = chosen
+    return mesh, None if normals is None else normals[source]
+
+
+def _one(rows: NDArray) -> bool:
+    """Whether all rows are alike."""
+    return bool((rows == rows[:1]).all())
+
+
+def textured(
+    mesh: Mesh, names: list[str], folder: Path, warnings: list[str], lenient: bool, max_texture: int | None
+) -> tuple[list[Material], list[Texture]]:
+    """The materials of a mesh and their textures, one for each file named; the mesh's numbers of materials are numbers
+    of textures, and its colours are left out where a texture has them."""
+    if not names or mesh.uvs is None:
+        mesh.materials = np.zeros_like(mesh.materials)
+        if names:
+            warnings.append(f"texture {short(names[0])} is left out: no vertex and no face has texture coordinates")
+        if mesh.colors is not None:
+            return [Material(base_color=(1.0, 1.0, 1.0, 1.0))], []
+        return [Material()], []
+    memory, textures, materials, readable = ImageMemory(max_texture), list[Texture](), list[Material](), True
+    for name in names:
+        try:
+            image = read_image(memory, read_file(referenced_file(folder, name, name), name), name, name, MODELLERS)
+        except ViewerError as error:
+            readable = False
+            image = Image.checkerboard(name) if lenient else Image.white(name)
+            instead = "a checkerboard" if lenient else "white"
+            warnings.append(f"texture {short(name)} not read, {instead} instead: {error.what}")
+        materials.append(Material(name, (1.0, 1.0, 1.0, 1.0), texture=len(textures)))
+        textures.append(Texture(image, name=name))
+    mesh.materials = np.minimum(mesh.materials, len(names) - 1)
+    if mesh.colors is not None and readable:
+        mesh.colors = None
+        warnings.append("colours of vertices and faces are left out: the texture has them")
+    return materials, textures
+
+
+def points_or_lines(positions: Float, edges: dict[str, NDArray], colors: Float | None, name: str) -> Quadrics:
+    """Cylinders along the edges, which name two vertices each; spheres around the vertices without any."""
+    if "vertex1" in edges and "vertex2" in edges:
+        lines = np.stack([edges["vertex1"], edges["vertex2"]], axis=1).astype(np.int64)
+        lines = lines[((lines >= 0) & (lines < len(positions))).all(axis=1)].astype(np.int32)
+        mesh = Quadrics.cylinders(positions, lines, line_radius(positions), colors, name)
+        if len(mesh.triangles):
+            return mesh
+    return Quadrics.spheres(positions, point_radius(positions), colors, name)

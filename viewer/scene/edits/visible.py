@@ -1,0 +1,51 @@
+"""What a camera can see of a model: its triangles that face it, or that have two sides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.scene.camera import Camera
+from viewer.scene.edits.materials import culls
+from viewer.scene.geometry.framing import view_direction
+from viewer.scene.geometry.surface import SurfacePoints, surface_points
+from viewer.scene.scene import Scene
+
+LEAST = 0.01  # of a model's surface that faces its default view
+FROM_THE_FRONT = "its triangles have one side, and face away from the default view: it is seen from the other side"
+INVISIBLE = "every material in use is invisible: its opacity is 0"
+
+
+def from_the_front(scene: Scene) -> Scene:
+    """The scene whose default view sees its triangles, with a warning, where these have one side and face away from it;
+    itself elsewhere, and where a camera of its own sees the picture."""
+    if scene.own_camera is not None or not any(map(culls, scene.materials)):
+        return scene
+    points = surface_points(scene.meshes, scene.instances)
+    if not len(points.points) or facing(scene, scene.camera(), points) >= LEAST:
+        return scene
+    x, y, z = view_direction(scene.silhouette())
+    turned = [scene.with_parts(front=each) for each in ((-x, y, -z), (x, -y, z), (-x, -y, -z))]
+    shares = [facing(each, each.camera(), points) for each in turned]
+    best = int(np.argmax(shares))
+    if shares[best] < LEAST:
+        return scene
+    return turned[best].with_parts(warnings=[*scene.warnings, f"{scene.name}: {FROM_THE_FRONT}"])
+
+
+def facing(scene: Scene, camera: Camera, points: SurfacePoints) -> float:
+    """The share of points of the surface whose side towards the camera is seen by it."""
+    one_sided = np.array([*map(culls, scene.materials), False])
+    numbers = np.where(points.materials < len(scene.materials), points.materials, -1)
+    towards = ((np.asarray(camera.origin) - points.points) * points.normals).sum(axis=1) > 0
+    return float((towards | ~one_sided[numbers]).mean()) if len(towards) else 0.0
+
+
+def invisible(scene: Scene) -> bool:
+    """Whether there are triangles, and all of materials whose opacity is 0."""
+    used = {
+        int(number)
+        for each in scene.instances
+        for number in ([each.material] if each.material is not None else np.unique(scene.meshes[each.mesh].materials))
+    }
+    own = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
+    return bool(own) and all(each.alpha_mode != "opaque" and each.base_color[3] == 0.0 for each in own)

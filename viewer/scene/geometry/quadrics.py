@@ -1,0 +1,183 @@
+"""Many quadrics as one mesh: points as spheres, lines as cylinders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.scene.mesh import Float, Mesh
+from viewer.scene.quadric import Quadric, QuadricShape
+
+_SPHERE = QuadricShape((1.0, 1.0, 1.0), constant=-1.0)
+_TUBE = QuadricShape(
+    (1.0, 0.0, 1.0), constant=-1.0, low=(-np.inf, 0.0, -np.inf), high=(np.inf, 1.0, np.inf)
+)  # along y, from 0 to 1
+NEIGHBOURS = 6  # of a point, whose mean distance is the diameter of points
+SAMPLES = 2048  # points whose neighbours are looked for
+_MOST_IN_CELL = 64  # points of a cell that are looked at
+_AROUND = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
+_COARSE = 1 << 15  # quadrics that are tessellated at most: others are left out at even steps
+LINE_SHARE = 0.5  # radius of a line, in radii of points
+
+
+@dataclass
+class Quadrics(Mesh):
+    """Quadrics of one shape, made by `spheres` and `cylinders`: each a primitive that counts as one triangle.
+
+    As a mesh, ``positions`` (V, 3) are their centres or ends, and ``triangles`` (N, 3) name the first end, the first
+    and the second: ``colors`` run from one to the other. radius : of all, scene units.
+    """
+
+    normals: Float | None = None
+    shape: QuadricShape = field(default_factory=lambda: _SPHERE)
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.radius) and self.radius > 0.0):
+            raise ViewerError(self.name, f"radius {self.radius} of points or lines", "give a finite number above 0")
+        if self.normals is None:
+            self.normals = np.tile(np.array((0.0, 1.0, 0.0), np.float32), (len(self.positions), 1))
+        super().__post_init__()
+
+    @classmethod
+    def spheres(cls, centers: Float, radius: float, colors: Float | None = None, name: str = "points") -> Quadrics:
+        """A sphere around each of the finite centres (V, 3). colors : (V, 4) linear."""
+        own = np.flatnonzero(np.isfinite(centers).all(axis=1))
+        return cls(centers, np.stack([own, own, own], axis=1), colors=colors, name=name, radius=radius)
+
+    @classmethod
+    def cylinders(
+        cls, ends: Float, lines: NDArray[np.integer], radius: float, colors: Float | None = None, name: str = "lines"
+    ) -> Quadrics:
+        """An open cylinder along each of the lines (N, 2), numbers of ``ends`` (V, 3); lines without length, or with an
+        end that is not finite, are left out."""
+        first, second = np.asarray(ends, np.float64)[lines[:, 0]], np.asarray(ends, np.float64)[lines[:, 1]]
+        with np.errstate(invalid="ignore"):
+            length = np.linalg.norm(second - first, axis=1)
+        lines = lines[np.isfinite(length) & (length > 0.0)]
+        return cls(ends, lines[:, [0, 0, 1]].astype(np.int32), colors=colors, name=name, shape=_TUBE, radius=radius)
+
+    @property
+    def maps(self) -> NDArray[np.float64]:
+        """(N, 4, 4): the maps of the shape to the mesh's space."""
+        made = np.zeros((len(self.triangles), 4, 4))
+        start = self.positions[self.triangles[:, 0]].astype(np.float64)
+        made[:, :3, 3], made[:, 3, 3] = start, 1.0
+        if self.shape is not _TUBE:
+            made[:, [0, 1, 2], [0, 1, 2]] = self.radius
+            return made
+        axis = self.positions[self.triangles[:, 2]].astype(np.float64) - start
+        unit = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+        z = np.where(np.abs(unit[:, 2:]) < 0.9, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+        x = np.cross(unit, z)
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        made[:, :3, 0], made[:, :3, 1], made[:, :3, 2] = x * self.radius, axis, np.cross(x, unit) * self.radius
+        return made
+
+    def tessellated(self, segments: int = 6) -> Mesh:
+        """Triangles in place of the quadrics, with their normals, ``segments`` around each axis; of very many some."""
+        step = max(1, -(-len(self.triangles) // _COARSE))
+        maps, ends = self.maps[::step], self.triangles[::step]
+        unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.shape is _TUBE else max(2, segments // 2))
+        assert unit.normals is not None
+        points = np.einsum("nij,vj->nvi", maps[:, :3, :3], unit.positions.astype(np.float64)) + maps[:, None, :3, 3]
+        normals = np.einsum("nij,vj->nvi", np.linalg.inv(maps[:, :3, :3]).transpose(0, 2, 1), unit.normals)
+        normals /= np.linalg.norm(normals, axis=2, keepdims=True)
+        count = len(unit.positions)
+        faces = unit.triangles + count * np.arange(len(maps))[:, None, None]
+        colors = None
+        if self.colors is not None:
+            second = (unit.positions[:, 1] > 0.5) & (self.shape is _TUBE)
+            colors = self.colors[np.where(second, ends[:, 2:], ends[:, :1])].reshape(-1, 4)
+        return Mesh(
+            points.reshape(-1, 3),
+            faces.reshape(-1, 3),
+            np.repeat(self.materials[::step], len(unit.triangles)),
+            normals=normals.reshape(-1, 3),
+            colors=colors,
+            name=self.name,
+        )
+
+    def transformed(self, transform: NDArray[np.float64], material: int | None, name: str) -> Quadrics | None:
+        """The mesh under a map (4, 4) that scales evenly; None under another one."""
+        linear = transform[:3, :3]
+        square = linear.T @ linear
+        size = float(np.trace(square)) / 3.0
+        if not np.abs(square - size * np.eye(3)).max() <= 1e-9 * size:
+            return None
+        positions = (self.positions.astype(np.float64) @ linear.T + transform[:3, 3]).astype(np.float32)
+        materials = self.materials if material is None else np.full_like(self.materials, material)
+        radius = self.radius * float(np.sqrt(size))
+        return replace(self, positions=positions, materials=materials, radius=radius, name=name)
+
+
+def without_quadrics(meshes: Sequence[Mesh], segments: int) -> list[Mesh]:
+    """The meshes with triangles in place of quadrics: `Quadric.tessellated` and `Quadrics.tessellated`."""
+    made = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in meshes]
+    return [mesh.tessellated() if isinstance(mesh, Quadrics) else mesh for mesh in made]
+
+
+def with_point_size(meshes: Sequence[Mesh], size: float) -> list[Mesh]:
+    """The meshes with points of this diameter, and lines of their share of it."""
+    return [
+        replace(mesh, positions=mesh.positions.copy(), radius=size / 2.0 * (LINE_SHARE if mesh.shape is _TUBE else 1.0))
+        if isinstance(mesh, Quadrics)
+        else mesh
+        for mesh in meshes
+    ]
+
+
+def line_radius(points: Float) -> float:
+    """A fivehundredth of the largest edge of the box of points (V, 3), or of 1 where they lie in one place."""
+    points = points[np.isfinite(points).all(axis=1)].astype(np.float64)
+    edge = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    return (edge or 1.0) / 500.0
+
+
+def point_radius(points: Float) -> float:
+    """Half the mean distance of points (V, 3) to their `NEIGHBOURS` nearest ones at other places; half a unit where all
+    lie in one.
+
+    The mean is over `SAMPLES` points, with neighbours from a grid of about one point a cell.
+    """
+    finite = points[np.isfinite(points).all(axis=1)].astype(np.float64)
+    edge = float(np.ptp(finite, axis=0).max()) if len(finite) else 0.0
+    if not edge > 0.0:
+        return 0.5
+    cell = edge / max(2.0, np.sqrt(len(finite)))  # of a surface, of which most points are
+    while cell < 2.0 * edge:
+        distances, share = _neighbours(finite, cell)
+        if share >= 0.5:
+            return float(distances.mean()) / 2.0
+        cell *= 2.0
+    distances, _ = _neighbours(finite, cell)
+    return float(distances.mean()) / 2.0 if len(distances) else edge / 2.0
+
+
+def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.float64], float]:
+    """Distances of some points to their nearest neighbours within their cells and those around, and the share of the
+    points that have as many there."""
+    numbers = np.floor((points - points.min(axis=0)) / cell).astype(np.int64) + 1
+    size = numbers.max(axis=0) + 2
+    weights = np.array([size[1] * size[2], size[2], 1])
+    keys = numbers @ weights
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    chosen = np.arange(0, len(points), max(1, len(points) // SAMPLES))
+    wanted = ((numbers[chosen, None] + _AROUND) @ weights).ravel()
+    first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    counts = np.minimum(last - first, _MOST_IN_CELL)
+    rows = np.repeat(np.repeat(np.arange(len(chosen)), len(_AROUND)), counts)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    distance = np.linalg.norm(points[order[np.repeat(first, counts) + within]] - points[chosen[rows]], axis=1)
+    rows, distance = rows[distance > 0.0], distance[distance > 0.0]
+    sort = np.lexsort((distance, rows))
+    rows, distance = rows[sort], distance[sort]
+    begin = np.searchsorted(rows, np.arange(len(chosen)))
+    near = np.arange(len(rows)) - begin[rows] < NEIGHBOURS
+    full = np.bincount(rows, minlength=len(chosen)) >= min(NEIGHBOURS, len(points) - 1)
+    return distance[near], float(full.mean())
