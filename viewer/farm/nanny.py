@@ -8,6 +8,8 @@ from typing import Any
 from distributed import Nanny
 from distributed.core import Status
 
+from viewer.base.start.isolation import SAFE_PATH
+
 MOST_DEATHS = 5  # in a row, at its start
 ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
@@ -18,6 +20,7 @@ class Keeper(Nanny):
     def __init__(self, *given: Any, given_up: threading.Event, **options: Any) -> None:
         super().__init__(*given, **options)
         self._given_up = given_up
+        self.pre_spawn_env |= SAFE_PATH
 
     async def instantiate(self) -> Status:
         """Start the process, see `Nanny.instantiate`, again and again."""
