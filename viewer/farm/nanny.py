@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+from multiprocessing import resource_tracker
 from typing import Any
 
 from distributed import Nanny
@@ -15,7 +17,11 @@ ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
 
 class Keeper(Nanny):
-    """A nanny that does not give up when its process is killed while it starts. given_up : set after `MOST_DEATHS`."""
+    """A nanny that does not give up when its process is killed while it starts, and whose process takes no Ctrl-C from
+    its first moment: a terminal sends that to all processes, and the one that asked for the picture ends the others.
+
+    given_up : set after `MOST_DEATHS`.
+    """
 
     def __init__(self, *given: Any, given_up: threading.Event, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -24,6 +30,9 @@ class Keeper(Nanny):
 
     async def instantiate(self) -> Status:
         """Start the process, see `Nanny.instantiate`, again and again."""
+        if hasattr(signal, "pthread_sigmask"):  # of this thread and those that it starts, and so of the processes
+            resource_tracker.ensure_running()  # its start ends with the signal let through again
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         for _ in range(MOST_DEATHS):
             try:
                 status = await super().instantiate()
