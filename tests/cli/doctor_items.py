@@ -11,12 +11,11 @@ from typing import Any
 from viewer.cli.doctor.items import Item
 
 CODE = """
-import sys
-sys.path[:0] = [sys.argv[1], {folder!r}]
+sys.path.insert(0, {folder!r})
 import doctor_items
 from viewer.cli.doctor import items
 items.items = lambda: doctor_items.ITEMS
-items.main(sys.argv[2])
+items.main(sys.argv[1])
 """
 
 

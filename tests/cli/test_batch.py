@@ -21,8 +21,7 @@ SMALL = ("--size", "12x8", "--spp", "1", "--machine", "singlepass")
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 {top} 0\nf 1 2 3\n"
 # A worker whose pictures are texts, and which one of the scenes kills.
 PRETENDING = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
+import os
 from viewer.cli import workers
 def render(self, task, progress):
     if task.scene == "dies":

@@ -249,7 +249,6 @@ def begun(head: str) -> Path:
     [
         ('{"recipe":"0123","raystream":"VERSION"}\n', "another recipe, or other models"),
         ('{"recipe":"0123","raystream":"0.0.7"}\n', "another version"),
-        ("{}\n", "another version"),
     ],
 )
 def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,6 +260,14 @@ def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFix
     run("dataset", "r.toml", code=2)
     assert error_line(capsys) == f"r: holds pictures of {what} (give another folder with -o, or delete this one)"
     assert manifest.read_text() == text
+
+
+@pytest.mark.usefixtures("unmade")
+def test_a_manifest_of_another_program(capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = begun("{}\n")
+    run("dataset", "r.toml", code=2)
+    assert error_line(capsys) == "r: holds other files: its manifest.jsonl is no dataset's (give a new folder with -o)"
+    assert manifest.read_text() == "{}\n"
 
 
 @pytest.mark.usefixtures("unmade")

@@ -13,7 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.dataset.folder import opened
 from viewer.dataset.picture import FinishedPicture
 
-STAGE: Any = SimpleNamespace(digest="d", recipe=SimpleNamespace(formats=()))
+STAGE: Any = SimpleNamespace(digest="d", recipe=SimpleNamespace(formats=(), pictures=4))
 
 
 def made(number: int) -> FinishedPicture:

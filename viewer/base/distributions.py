@@ -5,6 +5,7 @@ else works."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import warn
+from viewer.base.start.isolation import installed
 
 PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 
@@ -26,12 +28,18 @@ def named(group: str) -> dict[str, Any]:
     """The entry points of ``raystream.<group>`` by name, not loaded yet; of one name the first on the path."""
     if not _any():
         return {}
-    from importlib.metadata import entry_points  # takes as long as the rest of a short command
+    from importlib.metadata import distributions  # takes as long as the rest of a short command
 
     found: dict[str, Any] = {}
-    for each in entry_points(group=f"raystream.{group}"):
-        if found.setdefault(each.name, each) is not each:
-            _later.setdefault((group, each.name), []).append(each)
+    known: set[str] = set()
+    for distribution in distributions(path=installed()):
+        name = re.sub(r"[-_.]+", "_", distribution.metadata["Name"] or "").lower()
+        if name in known:  # of one distribution the first on the path
+            continue
+        known.add(name)
+        for each in distribution.entry_points.select(group=f"raystream.{group}"):
+            if found.setdefault(each.name, each) is not each:
+                _later.setdefault((group, each.name), []).append(each)
     return found
 
 
@@ -69,9 +77,9 @@ def _leave_out(group: str, point: Any, why: str) -> None:
 def _any() -> bool:
     """Whether a distribution on the path has entry points of this package, by the files themselves: to ask
     importlib.metadata takes ten times as long."""
-    for folder in sys.path:
+    for folder in installed():
         try:
-            names = os.listdir(folder or ".")
+            names = os.listdir(folder)
         except OSError:
             continue
         for name in names:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from viewer.base import distributions
 from viewer.base.errors import ViewerError, printable
-from viewer.base.interrupts import Terminated, exit_now, terminate
+from viewer.base.interrupts import HELD, Terminated, exit_now, terminate
 from viewer.base.start.modules import loaded
 from viewer.cli import batch, commands, rendering
 from viewer.cli.commands import FAULT, explained
@@ -71,20 +71,21 @@ def entry() -> NoReturn:
     import warnings
 
     _open_standard_files()
-    ending = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
-    for number in ending:
-        if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
-            signal.signal(number, terminate)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, terminate)  # which knows of it where a finalizer drops the exception
-
     if "--quiet" not in sys.argv and (said := distributions.remark()):
         print(f"raystream: note: {printable(said)}", file=sys.stderr)
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
-    code = main()
-    for number in (signal.SIGINT, *ending):  # a second one must not interrupt the interpreter's own end
-        signal.signal(number, signal.SIG_IGN)
+    try:
+        for number in HELD:
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                signal.signal(number, terminate)
+        code = main()
+        for number in HELD:  # a second one must not interrupt the interpreter's own end
+            signal.signal(number, signal.SIG_IGN)
+    except KeyboardInterrupt as stop:  # between those lines and `main`'s own
+        code = _stopped(stop)
+        for number in HELD:
+            signal.signal(number, signal.SIG_IGN)
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
     exec("")
@@ -120,8 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell_faults("--quiet" in arguments)
         return code
     except KeyboardInterrupt as stop:
-        code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None
-        return _complain(str(stop) or "stopped", code, kind="")
+        return _stopped(stop)
     except BrokenPipeError:
         _abandon_output()
         return BROKEN_PIPE
@@ -142,6 +142,11 @@ def _tell_faults(quiet: bool) -> None:
     for said in () if quiet else distributions.faults:
         print(f"raystream: note: {printable(said)}", file=sys.stderr)
     distributions.faults.clear()
+
+
+def _stopped(stop: KeyboardInterrupt) -> int:
+    code, Terminated.last = stop.code if isinstance(stop, Terminated) else STOPPED, None
+    return _complain(str(stop) or "stopped", code, kind="")
 
 
 def _complain(line: str, code: int, kind: str = "error: ") -> int:

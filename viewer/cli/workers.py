@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from viewer.base import paths
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import child_process
+from viewer.base.start.isolation import SAFE_PATH, python
 from viewer.cli import rendering
 from viewer.cli.commands import explained
 
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
     from viewer.cli.progress import TerminalProgress
     from viewer.renderer.renderer import Renderer
 
-# A worker imports the package that this process has, wherever it lies.
-CODE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from viewer.cli.workers import work
-work()
-"""
+CODE = "from viewer.cli.workers import work; work()"
 RENDERINGS = "viewer.cli.workers:Renderings"
 Answer = tuple[list[str], Any, str]  # notes, what is made, fault
 
@@ -86,7 +80,7 @@ class _Server(threading.Thread):
         self._left, self._done, self._maker, self._stopped = left, done, maker, False
         self._process: subprocess.Popen[bytes] | None = None
         threads = str(max(1, (os.cpu_count() or 1) // count))  # of the software driver and of compiled loops
-        self._environment = {"LP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ}
+        self._environment = {"LP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ, **SAFE_PATH}
 
     def run(self) -> None:
         """Until no task is left."""
@@ -99,7 +93,7 @@ class _Server(threading.Thread):
 
     def _serve(self, task: Namespace) -> None:
         """A task by a new process, and those that follow while it lives."""
-        command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent), self._maker]
+        command = python(CODE, self._maker)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with child_process(command, env=self._environment, **pipes) as self._process:
             to, back = self._process.stdin, self._process.stdout
@@ -133,7 +127,7 @@ def work() -> None:
 
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # drivers print to standard output, too
-    maker = pkgutil.resolve_name(sys.argv[2])()
+    maker = pkgutil.resolve_name(sys.argv[1])()
     while True:
         try:
             task = pickle.load(sys.stdin.buffer)

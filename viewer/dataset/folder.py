@@ -1,11 +1,14 @@
 """The folder of a dataset: files written whole, and a manifest of the pictures that are done.
 
 The manifest has a line for the recipe and one for each picture, written once all of its files are there: other files of
-a killed process are made again. At the end its lines are put in the pictures' order.
+a killed process are made again. At the end its lines are put in the pictures' order. A file that does not begin with
+such a line is somebody else's, and stays as it is. Each picture's line ends with a checksum of itself and the recipe: a
+damaged one, or another recipe's, is no picture.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -30,6 +33,8 @@ except ImportError:  # Windows
 
 MANIFEST = "manifest.jsonl"
 FRESH = "give another folder with -o, or delete this one"
+NEW = "give a new folder with -o"
+CHECKSUM = "checksum"  # of a picture's line, its last key
 
 
 class DatasetFolder:
@@ -42,23 +47,22 @@ class DatasetFolder:
 
     def read(self) -> None:
         """Read the finished pictures from the manifest, and cut off a line that was not finished. Raises ViewerError
-        for another recipe's."""
-        end = 0
-        with open(self.path / MANIFEST, "rb") as file:
-            for number, line in enumerate(file):
-                record = _record(line)
-                if record is None:
-                    break
-                if number == 0:
-                    if record != self._head and not self._begun:
-                        break  # another recipe, of which there is no picture
-                    self._check(record)
-                elif self._whole(record):
-                    self.done[record["number"]] = record
-                end += len(line)
-        self._manifest.truncate(end)
-        if end == 0:
+        for another recipe's, and for a file that is no manifest."""
+        data = (self.path / MANIFEST).read_bytes()
+        first, _, _ = data.partition(b"\n")
+        head = _head(first + b"\n") if len(first) < len(data) else None
+        if head is None and (self._begun or not _line(self._head).startswith(data)):  # a process killed at its start
+            raise ViewerError(str(self.path), f"holds other files: its {MANIFEST} is no dataset's", NEW)
+        if head is None or (head != self._head and not self._begun):
+            self._manifest.truncate(0)  # of another recipe there is no picture
             self._append(self._head)
+            return
+        self._check(head)
+        self._manifest.truncate(data.rfind(b"\n") + 1)
+        for line in data.splitlines(keepends=True)[1:]:
+            record = self._record(line)
+            if record is not None and self._has_files(record):
+                self.done[record["number"]] = record
 
     @property
     def _begun(self) -> bool:
@@ -70,13 +74,20 @@ class DatasetFolder:
             if head.get(key) != self._head[key]:
                 raise ViewerError(str(self.path), f"holds pictures of {what}", FRESH)
 
-    def _whole(self, record: Mapping[str, Any]) -> bool:
-        """Whether it is a picture's, all of whose files are there, in their sizes."""
-        files = record.get("files")
-        if not isinstance(record.get("number"), int) or not isinstance(files, dict):
-            return False
+    def _record(self, line: bytes) -> dict[str, Any] | None:
+        """A picture's record of its line; None for a line that is damaged, or of another recipe."""
+        record = _object(line)
+        if record is None or record.pop(CHECKSUM, None) != self._checksum(record):
+            return None
+        return record if record["number"] < self.stage.recipe.pictures else None
+
+    def _checksum(self, record: Mapping[str, Any]) -> str:
+        return hashlib.blake2b(_line(record), key=self.stage.digest.encode(), digest_size=8).hexdigest()
+
+    def _has_files(self, record: Mapping[str, Any]) -> bool:
+        """Whether all of a picture's files are there, in their sizes."""
         try:
-            return all(os.path.getsize(self.path / name) == size for name, size in files.items())
+            return all(os.path.getsize(self.path / name) == size for name, size in record["files"].items())
         except OSError:
             return False
 
@@ -85,7 +96,7 @@ class DatasetFolder:
         for name, data in made.files.items():
             self._write(name, data)
         record = {**made.record, "files": {name: len(data) for name, data in made.files.items()}}
-        self._append(record)
+        self._append(self._checked(record))
         self.done[made.number] = record
 
     def finish(self) -> None:
@@ -94,9 +105,12 @@ class DatasetFolder:
         for name in self.stage.recipe.formats:
             for path, data in WRITERS[name].lists(self.stage, records).items():
                 self._write(path, data)
-        lines = [self._head, *records]
+        lines = [self._head, *map(self._checked, records)]
         self._manifest.close()  # Windows renames onto no open file
         self._write(MANIFEST, b"".join(_line(each) for each in lines))
+
+    def _checked(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**record, CHECKSUM: self._checksum(record)}
 
     def _write(self, name: str, data: bytes) -> None:
         target = self.path / name
@@ -131,8 +145,9 @@ def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
         there = folder.exists()
         if there and not folder.is_dir():
             raise ViewerError(echo(path), "is a file", "give a folder with -o")
-        if there and not (folder / MANIFEST).exists() and any(folder.iterdir()):
-            raise ViewerError(path, "holds other files", "give a new folder with -o")
+        there = there and any(folder.iterdir())
+        if there and (not (folder / MANIFEST).is_file() or (folder / MANIFEST).is_symlink()):
+            raise ViewerError(path, "holds other files", NEW)
         folder.mkdir(exist_ok=True)
         manifest = os.fdopen(os.open(folder / MANIFEST, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
     except (OSError, ValueError) as error:
@@ -156,13 +171,20 @@ def _fill(part: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Of a line; None for one that is not whole."""
+def _object(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None for anything else."""
     try:
-        found = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
+
+
+def _head(line: bytes) -> dict[str, Any] | None:
+    """The recipe's digest and the version of a manifest's first line; None for another program's."""
+    value = _object(line)
+    ours = value is not None and [*value] == ["recipe", "raystream"] and all(isinstance(v, str) for v in value.values())
+    return value if ours else None
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerWarning
 from viewer.dataset import bop, coco, nerf
-from viewer.dataset.sampling import SceneLayout, camera, picture_seed
+from viewer.dataset.sampling import SceneLayout, Told, camera, picture_seed
 from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
 from viewer.dataset.stage import Arrangement, DatasetStage
 from viewer.dataset.view import CopyInView, GroundTruth, lens_of
@@ -39,9 +39,13 @@ class FinishedPicture:
 
 
 class Maker:
-    """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it."""
+    """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
 
-    def __init__(self, stage: DatasetStage) -> None:
+    told : of the placement of copies, see `viewer.dataset.sampling.layout`.
+    """
+
+    def __init__(self, stage: DatasetStage, told: Told | None = None) -> None:
+        self._told = told
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
         self._scene: tuple[int, SceneLayout, Arrangement] | None = None
@@ -69,7 +73,7 @@ class Maker:
         """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
-            laid = self.stage.layout(scene)
+            laid = self.stage.layout(scene, self._told)
             self._scene = scene, laid, self.stage.arranged(laid)
         _, laid, arranged = self._scene
         eye, size = camera(recipe, laid.middle, scene, index), recipe.size

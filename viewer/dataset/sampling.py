@@ -7,22 +7,25 @@ picture can be made by itself, in any order, and that another subject's numbers 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.jit import run
 from viewer.dataset.fields import Span
 from viewer.dataset.recipe import Cameras, DatasetRecipe, Lights
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 
 Array = NDArray[np.float64]
+Told = Callable[[int, int], None]  # copies placed so far, and of all
 
 POSES, LIGHTS, ENVIRONMENT, CAMERA, PICTURE = range(5)  # subjects
 TRIES = 32  # positions of which the one of most room is taken
+INTERPRETED = 64  # copies below which compiling a loop takes longer than to run it
 
 
 class Shape(NamedTuple):
@@ -72,12 +75,14 @@ def generator(seed: int, *numbers: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *numbers))))
 
 
-def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int) -> SceneLayout:
-    """The scene of that number. shapes : of the recipe's models."""
-    placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene))
+def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, told: Told | None = None) -> SceneLayout:
+    """The scene of that number. shapes : of the recipe's models. told : called with the copies placed so far, and with
+    that of all."""
+    placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene), told)
+    radii = [placed.scale * shapes[placed.model].radius for placed in placements]
     corners = [
-        placed.position + side * placed.scale * shapes[placed.model].radius
-        for placed in placements
+        placed.position + side * radius
+        for placed, radius in zip(placements, radii, strict=True)
         for side in (-1.0, 1.0)
     ]
     low, high = (np.min(corners, axis=0), np.max(corners, axis=0)) if corners else (np.zeros(3), np.zeros(3))
@@ -89,27 +94,65 @@ def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int) -> SceneL
     return SceneLayout(placements, lights, chosen, rotation, sun, middle)
 
 
-def _placements(recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator) -> tuple[Placement, ...]:
-    poses, found = recipe.poses, list[Placement]()
+def _placements(
+    recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator, told: Told | None
+) -> tuple[Placement, ...]:
+    poses = recipe.poses
     low, high = (np.array(corner) for corner in poses.area)
+    copies = _Copies(sum(model.count[1] for model in recipe.models))
+    found = list[Placement]()
     for number, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
+        turned_about_y = poses.turn != "any"
+        lowest = float(shape.points[:, 1].min()) if len(shape.points) else 0.0
         for _ in range(model.count[0] + _one_of(model.count[1] - model.count[0] + 1, draw)):
             scale = 1.0 if model.size is None else within(model.size, draw) / shape.side
             rotation = rotated(poses.turn, draw)
-            lift = -float((shape.points @ rotation[1]).min()) * scale if poses.rest and len(shape.points) else 0.0
-            best, room = low, -math.inf
-            for _ in range(TRIES if poses.apart else 1):
-                position = low + draw.random(3) * (high - low) + (0.0, lift, 0.0)
-                gaps = [
-                    float(np.linalg.norm(position - other.position))
-                    - scale * shape.radius
-                    - other.scale * shapes[other.model].radius
-                    for other in found
-                ]
-                if min(gaps, default=math.inf) > room:
-                    best, room = position, min(gaps, default=math.inf)
-            found.append(Placement(number, scale, rotation, best))
+            if not turned_about_y and len(shape.points):
+                lowest = float((shape.points @ rotation[1]).min())
+            lift = -lowest * scale if poses.rest else 0.0
+            positions = low + draw.random((TRIES if poses.apart else 1, 3)) * (high - low) + (0.0, lift, 0.0)
+            position = positions[copies.of_most_room(positions)]
+            copies.add(position, scale * shape.radius)
+            found.append(Placement(number, scale, rotation, position))
+            if told is not None:
+                told(len(found), copies.most)
     return tuple(found)
+
+
+class _Copies:
+    """Balls around the copies placed so far, of which there are ``most`` in the end."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._count, self._centers, self._radii = 0, np.zeros((most, 3)), np.zeros(most)
+
+    def add(self, position: Array, radius: float) -> None:
+        """A copy at a position (3,)."""
+        self._centers[self._count], self._radii[self._count] = position, radius
+        self._count += 1
+
+    def of_most_room(self, positions: Array) -> int:
+        """The number of the position (N, 3) that is farthest from the ball nearest to it, the first of equal ones."""
+        few = self.most < INTERPRETED
+        chosen: int = run(most_room_loop, positions, self._centers, self._radii, self._count, small=few)
+        return chosen
+
+
+def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -> int:
+    """See `_Copies.of_most_room`: among the first ``count`` balls."""
+    best, room = 0, -math.inf
+    for number in range(len(positions)):
+        gap = math.inf
+        for k in range(count):
+            x = positions[number, 0] - centers[k, 0]
+            y = positions[number, 1] - centers[k, 1]
+            z = positions[number, 2] - centers[k, 2]
+            gap = min(gap, math.sqrt(x * x + y * y + z * z) - radii[k])
+            if gap <= room:
+                break
+        if gap > room:
+            best, room = number, gap
+    return best
 
 
 def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:

@@ -16,7 +16,7 @@ from viewer import formats
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.dataset.recipe import DatasetRecipe, Model
-from viewer.dataset.sampling import Placement, SceneLayout, Shape, layout
+from viewer.dataset.sampling import Placement, SceneLayout, Shape, Told, layout
 from viewer.film.files.checkpoint import fingerprint
 from viewer.film.mattes.labels import classes, objects, shortened, unique
 from viewer.formats.image.environment_maps import load as load_environment
@@ -109,9 +109,9 @@ class DatasetStage:
         parts = (self.kinds, self.categories, content, looks, self.environments)
         return fingerprint(__version__, plain, *parts)
 
-    def layout(self, scene: int) -> SceneLayout:
-        """The layout of the scene of that number."""
-        return layout(self.recipe, [each.shape for each in self.assets], scene)
+    def layout(self, scene: int, told: Told | None = None) -> SceneLayout:
+        """The layout of the scene of that number. told : see `viewer.dataset.sampling.layout`."""
+        return layout(self.recipe, [each.shape for each in self.assets], scene, told)
 
     def arranged(self, placed: SceneLayout) -> Arrangement:
         """The scene of a layout."""

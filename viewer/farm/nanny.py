@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+from multiprocessing import resource_tracker
 from typing import Any
 
 from distributed import Nanny
 from distributed.core import Status
+
+from viewer.base.start.isolation import SAFE_PATH
 
 MOST_DEATHS = 5  # in a row, at its start
 ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
 
 class Keeper(Nanny):
-    """A nanny that does not give up when its process is killed while it starts. given_up : set after `MOST_DEATHS`."""
+    """A nanny that does not give up when its process is killed while it starts, and whose process takes no Ctrl-C from
+    its first moment: a terminal sends that to all processes, and the one that asked for the picture ends the others.
+
+    given_up : set after `MOST_DEATHS`.
+    """
 
     def __init__(self, *given: Any, given_up: threading.Event, **options: Any) -> None:
         super().__init__(*given, **options)
         self._given_up = given_up
+        self.pre_spawn_env |= SAFE_PATH
 
     async def instantiate(self) -> Status:
         """Start the process, see `Nanny.instantiate`, again and again."""
+        if hasattr(signal, "pthread_sigmask"):  # of this thread and those that it starts, and so of the processes
+            resource_tracker.ensure_running()  # its start ends with the signal let through again
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         for _ in range(MOST_DEATHS):
             try:
                 status = await super().instantiate()

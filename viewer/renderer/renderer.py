@@ -168,9 +168,9 @@ class Renderer:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on first hits, on faults of the driver, on a structure that is not built as asked for,
+        """Remarks on the device, on first hits, on faults of the driver, on a structure that is not built as asked for,
         and on lights and environment, where the program has lighting."""
-        found = [*self.first_hits.notes, *self.fallbacks]
+        found = [*filter(None, [self.device.remark]), *self.first_hits.notes, *self.fallbacks]
         if not self.progressive and (self.prepared.moving or self.camera.motion):
             found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
         found += view_notes(self.settings, self.camera)

@@ -78,7 +78,8 @@ class App:
         moment, animation = check("moment", moment), check("animation", animation)
         self.preferences, keymap, faults = configured(preferences)
         self.window = window or Window(TITLE, size or self.preferences.size)
-        self.device = Device(self.window.context, settings.barrier == "auto", settings.memory != "texture")
+        allowed, remark = (settings.barrier == "auto", settings.memory != "texture"), self.window.remark
+        self.device = Device(self.window.context, *allowed, remark=remark)
         if not in_buffers(settings, self.device):
             self.device.max_buffer = 0
         self.display, self.canvas, self.auto_exposure = (

@@ -13,6 +13,7 @@ import glfw
 import moderngl
 
 from viewer.base.errors import DeviceError, ViewerError
+from viewer.stream.gl.programs.disk_cache import check_room
 from viewer.stream.gl.programs.handover import Handover
 
 TITLE = "Raystream"
@@ -85,6 +86,7 @@ class Window:
             (glfw.STENCIL_BITS, 0),
         ):
             glfw.window_hint(hint, value)
+        self.remark = check_room()
         self.handle = glfw.create_window(*size, title, None, None)
         if not self.handle:
             glfw.terminate()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from viewer.base.interrupts import UNWAITED
 from viewer.base.start import methods
+from viewer.base.start.isolation import isolate
 
 # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as long
 # as that takes to load, and after every product.
@@ -28,6 +29,7 @@ class _Start:
 def begin() -> None:
     """Before the modules of a command are loaded. No garbage is looked for until `loaded`: they leave none."""
     gc.disable()
+    isolate()
     _Start.methods = methods.begin()
     for name in BLAS:
         os.environ.setdefault(name, "1")

@@ -47,9 +47,16 @@ def pictures(
         return
     from viewer.dataset.picture import Maker
 
-    maker = Maker(stage)
+    made = 0
+
+    def placing(copies: int, of: int) -> None:
+        progress(
+            (stage.recipe.pictures - len(numbers) + made) / stage.recipe.pictures, f"{copies:,} of {of:,} copies placed"
+        )
+
+    maker = Maker(stage, placing)
     try:
-        for number in numbers:
+        for made, number in enumerate(numbers):  # noqa: B007  # told by `placing`
             yield maker.make(number)
     finally:
         maker.release()

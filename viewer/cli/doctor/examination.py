@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,9 +13,9 @@ from contextlib import suppress
 from queue import Empty, Queue
 from typing import IO, Any
 
-from viewer.base import paths
 from viewer.base.errors import DeviceError, printable
 from viewer.base.interrupts import child_process
+from viewer.base.start.isolation import SAFE_PATH, python
 from viewer.cli.doctor.items import BEGUN, FOUND, MARK, NO_DEVICE, items
 from viewer.stream.selftest.check import FAIL
 
@@ -24,13 +23,7 @@ START_SECONDS = 60.0  # after which a child is given up that has not yet opened 
 ITEM_SECONDS = 60.0  # after which an item is
 MOST_DEATHS = 6  # of children one after another, each at its first item: nothing works then
 TAIL = 200  # characters of a dead child's last words
-# A child imports the package that this process has, wherever it lies.
-CODE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from viewer.cli.doctor.items import main
-main(sys.argv[2])
-"""
+CODE = "from viewer.cli.doctor.items import main; main(sys.argv[1])"
 # Programs are compiled, not found: by Mesa, and by NVIDIA's driver.
 COLD = {"MESA_SHADER_CACHE_DISABLE": "true", "MESA_GLSL_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 
@@ -74,13 +67,13 @@ def _child(
 ) -> None:
     """Run items in a process of their own until it ends, or one of them kills it."""
     argument = json.dumps({"device": device, "items": keys})
-    command = [sys.executable, "-c", CODE, str(paths.PACKAGE.parent), argument]
+    command = python(CODE, argument)
     begun = keys[0]  # the device is opened for the first
     with (
         tempfile.TemporaryFile() as words,
         child_process(
             command,
-            env={**os.environ, **variables},
+            env={**os.environ, **SAFE_PATH, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=words,

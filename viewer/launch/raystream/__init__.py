@@ -10,6 +10,9 @@ explains every option. Names are those of the package ``viewer``, looked up when
 
 from __future__ import annotations
 
+from raystream import _stopping  # noqa: F401  # before all that takes time
+
+# isort: split
 import sys
 from contextlib import suppress
 from importlib.machinery import PathFinder

@@ -17,6 +17,9 @@ def entry() -> NoReturn:
             raise  # something that raystream needs is missing
         print(f"raystream: error: {error}", file=sys.stderr)
         sys.exit(2)
+    from viewer.base.start import stopping
+
+    stopping.begin()
     from viewer.base.start.modules import begin
 
     begin()

@@ -86,7 +86,7 @@ class Device:
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
     imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
-    driver that fails them, see `viewer.stream.selftest.ways`. binaries : see `Compiler`.
+    driver that fails them, see `viewer.stream.selftest.ways`. binaries : see `Compiler`. remark : of its opening.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -101,6 +101,7 @@ class Device:
     limits: Limits | None = None
     distrusted: frozenset[str] = frozenset()
     binaries: bool | None = None
+    remark: str = ""
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
     precise: bool = field(default=True, init=False)  # its compiler keeps to `precise` (shaders/lib/exact.glsl)
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.

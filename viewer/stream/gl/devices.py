@@ -14,6 +14,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl import elsewhere
 from viewer.stream.gl.device import Device, Process, this_thread
+from viewer.stream.gl.programs.disk_cache import check_room
 from viewer.stream.gl.programs.handover import Handover
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
@@ -43,7 +44,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
     elif index is not None:
         raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
     with _opening:
-        Process.opened = True
+        Process.opened, remark = True, check_room()
         put_back = elsewhere.leave()
         try:
             linux = sys.platform.startswith("linux")
@@ -54,7 +55,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             put_back()
             raise _no_context(error, index) from None
         try:
-            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
+            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits), remark=remark)
         finally:  # a new context becomes current, which would block other threads
             context.__exit__(None, None, None)
             if this_thread.device is not None:
