@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from benchmarks import common, scenes
 from benchmarks.noise import eight
+from benchmarks.processes import drivers
 from benchmarks.viewing import ladder, playing
 
 from viewer.stream.machines.mask import MASKS
@@ -44,7 +45,7 @@ def _quick(name: str, folder: Path) -> dict:
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
     without = {"memory", "raster", "host", "photon", "switches", "gpu", "opening", "flight"}  # a picture
-    without |= {"deform", "undeformed", "grid-build", "blur"}
+    without |= {"deform", "undeformed", "grid-build", "blur", "drivers"}
     if name not in without and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
@@ -185,6 +186,19 @@ def test_bench_switches(tmp_path: Path) -> None:
     rows = _quick("switches", tmp_path)["rows"]
     assert [row["scene"] for row in rows] == 2 * ["cornell", "teapotahedron"]
     assert all(row["resident"] > 50 << 20 and row["lent"] < row["resident"] for row in rows)
+
+
+@pytest.mark.slow
+def test_bench_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAYSTREAM_BEFORE", str(common.ROOT))
+    data = _quick("drivers", tmp_path)
+    assert "Mesa" in data["facts"]["driver"] and data["tables"][0]["title"].endswith(data["facts"]["driver"])
+    for name, row in zip(drivers.PICTURES, data["tables"][0]["rows"], strict=True):
+        before, now, ratio = row[3:]
+        assert row[0] == name and min(before, now) > 0.1 and 0.1 < ratio < 10
+    monkeypatch.delenv("RAYSTREAM_BEFORE")
+    rows = _quick("drivers", tmp_path)["tables"][0]["rows"]
+    assert [row[3:] for row in rows] == [[None, row[4], None] for row in rows]
 
 
 def test_bench_masks(tmp_path: Path) -> None:

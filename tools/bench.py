@@ -24,7 +24,7 @@ from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 ROOMS = {
     "rays": ("cast", "raster", "accel", "bvh-build", "instances", "deform", "undeformed", "grid-build"),
     "stream": ("policies", "memory", "masks", "host", "gpu"),
-    "processes": ("fresh", "farm", "switches"),
+    "processes": ("fresh", "farm", "switches", "drivers"),
     "light": ("path", "samplers", "photon", "progressive", "bias", "materials", "lights", "blur"),
     "noise": ("converge", "denoise", "adaptive"),
     "viewing": ("window", "live", "readable", "ladder", "flight", "opening"),

@@ -80,8 +80,11 @@ def test_centres_are_seen_by_both_functions_alike(device: Device, name: str) -> 
     pixels = np.stack(np.meshgrid(np.arange(34), np.arange(20)), -1).reshape(-1, 2)
     made, half = module(camera, size), np.full((len(pixels), 2), 0.5)
     sampled = Function(device, SAMPLE, modules=[made])(pixels, half, half)
-    for got, expected in zip(sampled, Function(device, CENTRE, modules=[made])(pixels), strict=True):
-        np.testing.assert_array_equal(got, expected)
+    centred = Function(device, CENTRE, modules=[made])(pixels)
+    # Of an eye beside the camera a compiler adds the three terms in either order. Below 4 a float32 sum is off by 2^-23
+    # at most: two of them in each function, and as much for all products, which are below 1/4.
+    np.testing.assert_allclose(sampled[0], centred[0], rtol=0, atol=5 * 2.0**-23 if camera.eyes else 0)
+    np.testing.assert_array_equal(sampled[1], centred[1])
     origins, directions = (part.reshape(-1, 3) for part in camera.rays(*size))
     seen = np.isfinite(directions).all(axis=1) & (sampled[1] != 0).any(axis=1)
     np.testing.assert_allclose(sampled[1][seen], directions[seen], atol=4e-6)

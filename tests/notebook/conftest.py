@@ -30,6 +30,7 @@ def run(device: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
             finally:
                 for widget in widgets:
                     widget.close()
+                await asyncio.sleep(0)  # rendercanvas' task starts: cancelled before, its loop is never reset
                 loop.stop(force=True)
 
         asyncio.run(whole())

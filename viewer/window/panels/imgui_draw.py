@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import weakref
 from typing import Any
 
@@ -58,8 +59,10 @@ class ImguiDraw:
             blamed = vertex if "vertex_shader" in str(error) else fragment
             raise blamed.error("GLSL", str(error)) from None
         self._uniforms: dict[str, Any] = {name: self._program[name] for name in ("corner", "size", "in_texture")}
-        self._own: dict[int, moderngl.Texture] = {}  # textures that ImGui asked for, by identifier
-        self._users: weakref.WeakValueDictionary[int, moderngl.Texture] = weakref.WeakValueDictionary()
+        # Identifiers of textures: no names of OpenGL's, which drivers give anew to the next texture at once.
+        self._identifiers = itertools.count(1)
+        self._own: dict[int, moderngl.Texture] = {}  # textures that ImGui asked for
+        self._users: weakref.WeakKeyDictionary[moderngl.Texture, int] = weakref.WeakKeyDictionary()
         self._vertices, self._indices = (context.buffer(reserve=_LEAST_BYTES, dynamic=True) for _ in range(2))
         self._array: moderngl.VertexArray | None = None
         self._blending = _Blending(context)
@@ -70,8 +73,9 @@ class ImguiDraw:
 
     def register(self, texture: moderngl.Texture) -> imgui.ImTextureRef:
         """The argument of `imgui.image` for a texture: RGBA or RGB, row 0 at the top; released ones are not drawn."""
-        self._users[texture.glo] = texture
-        return imgui.ImTextureRef(texture.glo)
+        identifier = self._users.get(texture) or next(self._identifiers)
+        self._users[texture] = identifier
+        return imgui.ImTextureRef(identifier)
 
     def render(self, draw_data: imgui.ImDrawData) -> None:
         """Draw the lists of `imgui.render`; one call to the driver for each of its commands."""
@@ -122,7 +126,8 @@ class ImguiDraw:
 
     def _texture(self, identifier: int) -> moderngl.Texture | None:
         """None for one that was released since."""
-        texture = self._own.get(identifier) or self._users.get(identifier)
+        users = (texture for texture, number in self._users.items() if number == identifier)
+        texture = self._own.get(identifier) or next(users, None)
         if texture is None or isinstance(texture.mglo, moderngl.InvalidObject):
             return None
         return texture
@@ -173,8 +178,9 @@ class ImguiDraw:
             texture.repeat_x = texture.repeat_y = False
             if data.bytes_per_pixel == 1:
                 texture.swizzle = "111R"
-            self._own[texture.glo] = texture
-            data.set_tex_id(texture.glo)
+            identifier = next(self._identifiers)
+            self._own[identifier] = texture
+            data.set_tex_id(identifier)
             data.set_status(status.ok)
         elif data.status == status.want_updates:
             texture, pixels = self._own[data.tex_id], _pixels(data)
