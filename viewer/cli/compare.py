@@ -115,7 +115,7 @@ def _check_render(arguments: Namespace, layer: str | None) -> None:
     if len(arguments.scenes) > 1:
         raise ViewerError("--render", f"names {len(arguments.scenes)} scenes", "one picture is compared")
     for name, option in OPTIONS.items():
-        if option.filed and name in arguments.typed and getattr(arguments, name):
+        if option.serves == "file" and name in arguments.typed and getattr(arguments, name):
             raise ViewerError(option.flag, "has no place in --render", "the picture is compared, not written")
     if layer is not None and layer not in arguments.layers:
         arguments.layers = (*arguments.layers, layer)

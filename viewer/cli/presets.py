@@ -17,7 +17,7 @@ from viewer.options.table import OPTIONS
 _MACHINE: dict[str, Any] = {
     **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
     **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
-    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none", "denoise": "none"},
 }
 _PUBLISHED: dict[str, Any] = {
     **_MACHINE,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.film.error.stop import Stop, stop_of
 from viewer.renderer.inputs.camera import exactly
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
@@ -17,6 +18,7 @@ from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Action, Keymap
 from viewer.viewport.preferences import Preferences
 
+RULES = ("spp", "time", "error", "quality")  # options that end a picture
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 ACTION_SECONDS = 1.0  # and the name of what a key has done
@@ -267,6 +269,22 @@ def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, li
         return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
     except ViewerError as error:
         return preferences, Keymap(), [str(error), *faults]
+
+
+def rules(
+    preferences: Preferences,
+    spp: int | None = None,
+    time: float | None = None,
+    error: float | None = None,
+    quality: str | None = None,
+) -> Stop:
+    """The rules that end a picture, by the options of `RULES`; the preferences have those that these leave open.
+
+    Raises ViewerError for a value out of range.
+    """
+    chosen = stop_of(spp, time, error, quality)
+    samples = preferences.samples if (spp, quality) == (None, None) else chosen.spp
+    return Stop(samples, chosen.seconds, chosen.error or preferences.noise or None)
 
 
 def choose_pivot(view: Viewport) -> None:

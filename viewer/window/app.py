@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.base.start.modules import load_beside
-from viewer.film.error.stop import Stop
 from viewer.formats import named
-from viewer.options.table import check
+from viewer.options.table import check, keywords
 from viewer.renderer.device.tuning import in_buffers
 from viewer.renderer.inputs.program_file import program_files
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import PANELS
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
+from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl.device import Device
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
@@ -34,7 +34,7 @@ from viewer.viewport.preferences import Preferences
 from viewer.viewport.reload import Watch
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport, configured
+from viewer.viewport.viewport import RULES, Viewport, configured, rules
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
@@ -52,7 +52,9 @@ PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
 class App:
     """A window on a scene, of a file or a built-in one by name, or given, at a ``moment`` (seconds) of an animation by
-    its name or number. ``window``: one that is open already. ``chosen`` are options of the renderer.
+    its name or number. ``size`` (width, height) is the window's. ``window``: one that is open already. ``chosen`` are
+    options of the renderer, of the display, and the rules of `viewer.viewport.viewport.RULES`; what they decide is no
+    preference.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -74,11 +76,17 @@ class App:
         window: Window | None = None,
         **chosen: Any,
     ) -> None:
+        ends = {name: chosen.pop(name) for name in RULES if name in chosen}
+        shown = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
         settings = Settings(camera=camera, fov=fov, **chosen)
+        if settings.device is not None:
+            raise ViewerError("--device", "chooses no GPU for a window, which has its display's", "--remote takes it")
+        size = None if size is None else check("size", size)
         moment, animation = check("moment", moment), check("animation", animation)
         self.preferences, keymap, faults = configured(preferences)
         self.window = window or Window(TITLE, size or self.preferences.size)
-        self.device = Device(self.window.context, settings.barrier == "auto", settings.memory != "texture")
+        allowed = settings.barrier == "auto", settings.memory != "texture"
+        self.device = Device(self.window.context, *allowed, limits=LIMITS.get(settings.limits))
         if not in_buffers(settings, self.device):
             self.device.max_buffer = 0
         self.display, self.canvas, self.auto_exposure = (
@@ -87,9 +95,12 @@ class App:
             AutoExposure(self.device),
         )
         self._photons: PhotonPicture | None = None  # made when they are shown
-        stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
+        stop = rules(self.preferences, **ends)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
         self.view = Viewport(self.session, self.preferences, keymap)
+        self.view.exposure = shown.get("exposure", self.view.exposure)
+        self.view.tonemap = shown.get("tonemap", self.view.tonemap)
+        self._chosen = {**self._rules(), "size": size}
         self.debug_views = DebugViews(self.view)
         self.markers = LightMarkers(self.view)
 
@@ -120,7 +131,7 @@ class App:
         self.draws = 0  # of the whole window, for tests and statistics
         self.view.frame = self.window.pixels
         self._measure()
-        if self.preferences.full_screen:
+        if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
         self.scene_loader.faults += faults
         if faults:
@@ -268,17 +279,23 @@ class App:
         self.session.abandon()
         self.debug_views.reloaded()
 
+    def _rules(self) -> dict[str, Any]:
+        """What ends a picture and how it is shown, as preferences have it."""
+        stop = self.session.stop
+        return {"samples": stop.spp, "noise": stop.error or 0.0, "tonemap": self.view.tonemap}
+
     def release(self) -> None:
         """Save the preferences and close."""
         sys.setswitchinterval(self._switching)
         self.scene_loader.loader.cancel()
-        kept, view, stop = self.preferences, self.view, self.session.stop
-        kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.tonemap = view.tonemap
+        kept, view = self.preferences, self.view
+        for name, value in self._rules().items():
+            if value != self._chosen[name]:
+                setattr(kept, name, value)
         if view.controller is not None:
             kept.speed = view.controller.speed / view.controller.natural_speed
         kept.full_screen = self.window.full_screen
-        if not self.window.full_screen and min(self.window.size) > 0:
+        if not self.window.full_screen and min(self.window.size) > 0 and self.window.size != self._chosen["size"]:
             kept.size = self.window.size
         kept.panels, kept.statistics = view.panels_visible, view.stats_visible
         view.attempt(kept.save)

@@ -142,7 +142,7 @@ class Convergence:
         self.refilters = False
         if self.complete:
             return False, self.film.buffer
-        self.changed = self.changed and not frame.preview
+        self.changed = False
         return True, self.film.blank(renderer.device, frame.size) if renderer.progressive else None
 
     def refilter(self) -> None:
