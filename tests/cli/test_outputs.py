@@ -96,9 +96,10 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
             (("-o", "b.png", flag, value), None, "auto")
             for flag, value in (
                 *(("--spp", "32"), ("--time", "9"), ("--error", "0.1"), ("--sample-range", "4")),
-                *(("--resume", "a.exr"), ("--cluster", "local"), ("--preset", "2002")),
+                *(("--resume", "a.exr"), ("--cluster", "local")),
             )
         ),
+        (("-o", "b.png", "--preset", "2002"), None, "none"),
         (("-o", "b.exr"), None, "auto"),
         (("-o", "b.npz", "--denoise", "oidn"), None, "oidn"),
         (("-o", "b.exr", "--quality", "best"), "best", "none"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -325,3 +326,29 @@ def test_settings_of_the_user_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(faults) == 1 and "panels = 3" in faults[0]
     given = Preferences(panels=True, keys={"help": "F7"})
     assert configured(given)[0] is given and configured(given)[1].text("help") == "F7" and configured(given)[2] == []
+
+
+def test_actions_wait_for_the_first_scene(view: Viewport) -> None:
+    """In order, while it is loading; not where there is none on its way, and no longer than it is."""
+    done: list[str] = []
+    there = False
+
+    def needs(name: str) -> None:
+        if not there:
+            view.shown()
+        done.append(name)
+
+    names = ("animation.play", "camera.front")
+    view.handlers = {name: partial(needs, name) for name in names}
+    view.do(names[0])
+    assert view.message_is_error and view.waiting == []
+    view.expect_scene(True)
+    for name in names:
+        view.do(name)
+    assert view.waiting == [*names] and not view.message_is_error and view.message.endswith("view from the front")
+    there = True
+    view.perform_waiting()
+    assert done == [*names] and view.waiting == []
+    view.waiting.append("quit")
+    view.expect_scene(False)
+    assert view.waiting == []

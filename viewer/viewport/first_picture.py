@@ -89,8 +89,10 @@ class FirstPicture:
 
 
 def first_controller(view: Viewport, camera: Camera, bounds: Any) -> CameraController:
-    """A camera in the hand for a scene that comes."""
+    """A camera in the hand for a scene that comes; keys that are down move it."""
     controller = CameraController(camera, bounds)
     controller.mode = "fly" if controller.indoors else view.preferences.mode
     controller.speed = view.preferences.speed * controller.natural_speed
+    for motion in view.held:
+        controller.press(motion)
     return controller

@@ -40,6 +40,7 @@ class FrameLoop:
         if not same:
             self._metered, self._unseen, self._rests = self.session.pictures, True, False
             self.trials.abandon()
+        self.view.perform_waiting()
 
     @property
     def anything(self) -> bool:

@@ -15,13 +15,17 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Action, Keymap
+from viewer.viewport.controls.keymap import BY_NAME, Action, Keymap
 from viewer.viewport.preferences import Preferences
 
 RULES = ("spp", "time", "error", "quality")  # options that end a picture
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 ACTION_SECONDS = 1.0  # and the name of what a key has done
+
+
+class SceneMissing(ViewerError):
+    """Something needs a scene, and there is none."""
 
 
 class Viewport:
@@ -34,7 +38,8 @@ class Viewport:
     size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
     panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.
-    handlers : of actions, by name.
+    handlers : of actions, by name. waiting : actions for the first scene, by name, while it is loading. held : flight
+    keys that are down, by motion.
     """
 
     def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
@@ -53,6 +58,9 @@ class Viewport:
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
+        self.waiting: list[str] = []
+        self.held: set[str] = set()
+        self._expected = False  # the first scene is loading
         self.message, self.message_is_error, self._until = "", False, 0.0
         self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
         self._told = False  # that it compiles
@@ -79,9 +87,9 @@ class Viewport:
         return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
     def shown(self) -> tuple[Renderer, CameraController]:
-        """The renderer and the camera in the hand. Raises ViewerError while there is no scene."""
+        """The renderer and the camera in the hand. Raises SceneMissing while there is no scene."""
         if self.renderer is None or self.controller is None:
-            raise ViewerError("scene", "none is loaded yet", "wait, or open one")
+            raise SceneMissing("scene", "none is loaded yet", "wait, or open one")
         return self.renderer, self.controller
 
     def take(self, camera: Camera) -> None:
@@ -142,13 +150,36 @@ class Viewport:
     # -- commands --------------------------------------------------------------------------------------------------
 
     def do(self, name: str) -> None:
-        """Perform an action by its name; its errors go to the message line."""
+        """Perform an action by its name; its errors go to the message line. One that needs a scene waits for the first
+        while that is loading."""
         handler = self.handlers.get(name)
         if handler is None:
             self.say(f"{name}: not there yet")
             return
-        self.attempt(handler)
+        self.attempt(lambda: self._perform(name, handler))
         self.wake()
+
+    def _perform(self, name: str, handler: Callable[[], None]) -> None:
+        try:
+            handler()
+        except SceneMissing:
+            if not self._expected:
+                raise
+            self.waiting.append(name)
+            self.say(f"as soon as the scene is there: {BY_NAME[name].help}")
+
+    def expect_scene(self, expected: bool) -> None:
+        """The first scene is loading; or it will not come, and nothing waits for it."""
+        self._expected = expected
+        if not expected:
+            self.waiting.clear()
+
+    def perform_waiting(self) -> None:
+        """The scene is there: what has waited for it is performed, in order."""
+        names = list(self.waiting)
+        self.expect_scene(False)
+        for name in names:
+            self.do(name)
 
     def attempt(self, what: Callable[[], object]) -> None:
         """Run something that may fail for the user's reasons: the window shows the line and goes on."""
