@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from viewer.base.durations import duration
 from viewer.base.errors import ViewerError
 from viewer.cli import commands, main, outputs, progress, rendering
 from viewer.cli.presets import preset
-from viewer.cli.progress import TerminalProgress, TimeLeft, duration
+from viewer.cli.progress import TerminalProgress, TimeLeft
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
 from viewer.options.values import read_ground, read_integer

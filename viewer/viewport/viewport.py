@@ -35,8 +35,7 @@ class Viewport:
     which is ``opened`` as it was at first: its default view fits pictures of every shape.
     exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
     by hand is the open scene's: the next one has that of the preferences.
-    size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
-    panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
+    size : of the picture, window coordinates; ``pixels`` of its framebuffer. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.
     handlers : of actions, by name. waiting : actions for the first scene, by name, while it is loading. held : flight
     keys that are down, by motion.
@@ -53,8 +52,6 @@ class Viewport:
         self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
         self.help_visible = self.wires = self.paused = self.minimised = False
         self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
-        self.frame, self.span = self.pixels, (0.0, 1.0)  # framebuffer of the window
-        self.left = 0.0
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
@@ -111,21 +108,15 @@ class Viewport:
         """The exposure on show."""
         return self.metered if isinstance(self.exposure, str) else self.exposure
 
-    def lay_out(self, size: tuple[int, int], frame: tuple[int, int], span: tuple[float, float]) -> None:
-        """The window has this size, in its own coordinates and in pixels of its framebuffer, and the picture that part
-        of its width; a picture of another size restarts where the span or the framebuffer are others."""
-        (first, last), (width, height) = self.columns(frame[0], span), size
-        begin, end = self.columns(width, span)
-        before = self.aspect
-        self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+    def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
+        """The picture has this size, in the window's coordinates and in pixels; of others of these it restarts."""
+        before, self.size = self.aspect, size
         if self.controller is not None and self.controller.fit(before, self.aspect, self._default):
             self.look()
-        if (frame, span) != (self.frame, self.span):
-            self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
-            self.frame, self.span = frame, span
-            self.session.resize(self.pixels)
+        if pixels != self.pixels:
+            self.pixels = pixels
+            self.session.resize(pixels)
             self.wake()
-        self.left = float(begin)
 
     def _default(self, aspect: float) -> Camera:
         """The default view of the scene as it was opened."""
@@ -136,11 +127,6 @@ class Viewport:
     def aspect(self) -> float:
         """Of the picture, width / height."""
         return max(1, self.size[0]) / max(1, self.size[1])
-
-    @staticmethod
-    def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
-        """The first column of a span of a width, and the one after its last."""
-        return round(span[0] * width), round(span[1] * width)
 
     def ray_under_cursor(self) -> tuple[Any, Any]:
         """(3,) float64 origin and unit direction of the camera's ray through the cursor, world space."""

@@ -129,7 +129,7 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.frame = self.window.pixels
+        self.view.pixels = self.window.pixels
         self._measure()
         if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
@@ -173,15 +173,8 @@ class App:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
         view.scale = window.scale
-        width, height = window.size
-        if min(width, height) == 0:
-            return
-        scale = layout.scale_of(view.scale, window.pixels[0] / width)
-        panels = view.panels_visible and layout.panels_fit((width, height), scale)
-        left, right = layout.free(panels, panels and self.debug_views.inspector is not None, width, scale)
-        span = (left / width, right / width)
-        # Of a change of the framebuffer alone `Events.on_resize` has told.
-        view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
+        if min(window.size) > 0:
+            view.lay_out(window.size, view.pixels)  # which `Events.on_resize` tells
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -227,14 +220,13 @@ class App:
             self.canvas.grow(self.session.under_way)
         self.frame_loop.expose()
         dim = PHOTON_DIMMING if self.debug_views.photons.points else 0.0
-        first, last = view.columns(pixels[0], view.span)
-        place, screen = (last - first, pixels[1]), self.window.context.screen
-        if place != pixels or self.canvas.blank:
+        screen = self.window.context.screen
+        if self.canvas.blank:
             screen.use()
             screen.clear(*layout.GROUND, 1.0)
-        if not self.canvas.blank:
-            self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
-        self._draw_photons(place, first)
+        else:
+            self.display.draw(self.canvas.texture, screen, pixels, view.stops - dim, view.tonemap)
+        self._draw_photons(pixels)
         if self._gui is not None:
             self._gui.draw(dt)
         view.take_shots()
@@ -244,7 +236,7 @@ class App:
         self._pictures = self.session.pictures + self.session.warped
         self.draw_schedule.note(began, time.monotonic() - began)
 
-    def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
+    def _draw_photons(self, pixels: tuple[int, int]) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
         study, screen = self.debug_views.photons, self.window.context.screen
         points, wires = study.scene(), study.wires()
@@ -252,7 +244,6 @@ class App:
             self._photons = PhotonPicture(self.device)
         if self._photons is None:
             return
-        self._photons.left = left
         if wires is not None:
             self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None:

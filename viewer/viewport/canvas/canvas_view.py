@@ -159,7 +159,7 @@ class CanvasView:
         view = self.view
         view.exposure, view.tonemap = old.exposure, old.tonemap
         view.minimised, view.paused = old.minimised, old.paused
-        view.lay_out(old.size, old.pixels, (0.0, 1.0))
+        view.lay_out(old.size, old.pixels)
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
@@ -229,7 +229,7 @@ class CanvasView:
             return
         self.view.minimised = False
         logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
-        self.view.lay_out(logical, pixels, (0.0, 1.0))
+        self.view.lay_out(logical, pixels)
 
     @property
     def visible(self) -> bool:
