@@ -30,7 +30,6 @@ class FrameLoop:
         self.trials = BackgroundTrials()
         self._last, self._moved = time.monotonic(), 0.0
         self._seen: tuple[Any, ...] = ()  # what was on show when the light was measured
-        self._led = False  # the first picture has led the exposure: those to come go on from there
         self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self._rests = False  # nothing is left to trace, and free memory is given back
@@ -138,12 +137,9 @@ class FrameLoop:
             if session.pictures == self._metered:
                 if first.shown:
                     self._follow(first.drawn, True)
-                    self._led = True
                 return  # nothing else of the scene is on show yet
             self._metered = None
-            if not self._led:
-                self.auto_exposure.begin()
-            self._led = False
+            self.auto_exposure.begin()
         if self._unseen and session.complete:
             self._unseen, self._gives = False, True
             self._fill()
