@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from viewer.base.durations import duration
 from viewer.base.errors import ViewerError
 from viewer.cli import commands, main, outputs, progress, rendering
-from viewer.cli.progress import TerminalProgress, TimeLeft, duration
+from viewer.cli.presets import preset
+from viewer.cli.progress import TerminalProgress, TimeLeft
 from viewer.options.declare import Affects, Option
 from viewer.options.table import OPTIONS
 from viewer.options.values import read_ground, read_integer
@@ -95,9 +97,10 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
             (("-o", "b.png", flag, value), None, "auto")
             for flag, value in (
                 *(("--spp", "32"), ("--time", "9"), ("--error", "0.1"), ("--sample-range", "4")),
-                *(("--resume", "a.exr"), ("--cluster", "local"), ("--preset", "2002")),
+                *(("--resume", "a.exr"), ("--cluster", "local")),
             )
         ),
+        (("-o", "b.png", "--preset", "2002"), None, "none"),
         (("-o", "b.exr"), None, "auto"),
         (("-o", "b.npz", "--denoise", "oidn"), None, "oidn"),
         (("-o", "b.exr", "--quality", "best"), "best", "none"),
@@ -138,7 +141,7 @@ def test_standard_output(output: Any, words: tuple[str, ...], said: str, monkeyp
 
 
 def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every option that it takes, and nothing of the command's own."""
+    """The options that are typed, and nothing of the command's own; of a preset all but a file's size and samples."""
     made: list[Any] = []
 
     class App:
@@ -151,12 +154,28 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("viewer.window.opening")
     module.opened = App  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "viewer.window.opening", module)
-    arguments = main._parse("view", ["cornell", "--program", "cast", "--fov", "50"])
-    assert commands.view(arguments)
-    (scene, chosen), run = made
-    assert (scene, run) == ("cornell", "run")
-    expected = {name: found.default for name, found in OPTIONS.items() if found.viewed and found.part != "command"}
-    assert chosen == {**expected, "program": "cast", "fov": 50.0} and "quiet" not in chosen
+    for words, expected in (
+        (["--program", "cast", "--fov", "50", "--debug"], {"program": "cast", "fov": 50.0}),
+        (["--size", "64x48", "--spp", "9", "--exposure", "-1"], {"size": (64, 48), "spp": 9, "exposure": -1.0}),
+        (["--environment", "sky", "--light", "lamp=0,1,2"], {"environment": "sky", "light": (("lamp", (0, 1, 2)),)}),
+    ):
+        assert commands.view(main._parse("view", ["cornell", *words]))
+        assert made == [("cornell", expected), "run"]
+        made.clear()
+    assert commands.view(main._parse("view", ["ring", "--preset", "2003", "--photons", "64"]))
+    published = {name: value for name, value in preset("2003", "ring").items() if name not in ("size", "spp")}
+    assert made[0] == ("ring", {**published, "photons": 64}) and published["estimate"] == "published"
+
+
+def test_the_window_takes_what_a_picture_on_show_has() -> None:
+    """All options of the renderer and the display, and the rules that end a picture; none of files and batches."""
+    taken = {flag for action in main._parser("view")._actions for flag in action.option_strings}
+    for name, found in OPTIONS.items():
+        assert (found.flag in taken) == (found.serves == "picture"), name
+        assert found.flag in taken or found.scope not in ("renderer", "prepare", "save"), name
+        assert found.flag not in taken or not found.needs or OPTIONS[found.needs].flag in taken, name
+    assert {"--preset", "--spp", "--time", "--error", "--quality", "--size", "--variant", "--moment"} <= taken
+    assert not {"--output", "--resume", "--frames", "--cluster", "--jobs", "--stats", "--layers"} & taken
 
 
 def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,9 +187,9 @@ def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--remote",), ("cornell", "auto", "127.0.0.1")),
         (("--remote", "0", "--remote-host", "0.0.0.0"), ("cornell", 0, "0.0.0.0")),
     ):
-        assert commands.view(main._parse("view", ["cornell", *words]))
+        assert commands.view(main._parse("view", ["cornell", "--program", "whitted", "--debug", *words]))
         assert served[-1][0] == given
-    assert "program" in served[0][1] and not {"remote", "remote_host", "debug"} & set(served[0][1])
+        assert served[-1][1] == {"program": "whitted"}
 
 
 def test_what_is_no_scene_opens_no_window(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.cli.progress import WINDOW, TimeLeft, duration
+from viewer.base.durations import duration
+from viewer.cli.progress import WINDOW, TimeLeft
 
 
 def test_time_left_by_the_pace() -> None:

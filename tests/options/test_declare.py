@@ -132,9 +132,11 @@ def test_other_renderers_words() -> None:
 
 
 def test_parts_and_commands() -> None:
-    first, second = of_part("lamp", COUNT, WORD, viewed=True, sampled=True)
+    first, second = of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
     assert (first.name, second.name) == ("a_count", "word")
-    assert all(each.part == "lamp" and each.viewed and each.sampled and not each.remote for each in (first, second))
+    assert all(
+        each.part == "lamp" and each.serves == "batch" and each.sampled and not each.remote for each in (first, second)
+    )
     assert of_command(COUNT, WORD) == {name: replace(each, scope="command") for name, each in
                                        (("a_count", COUNT), ("word", WORD))}  # fmt: skip
     assert part("structure") == [name for name, each in OPTIONS.items() if each.part == "structure"]

@@ -149,3 +149,13 @@ def test_kernel_by_kernel_a_run_has_many_samples() -> None:
     assert scheduler.next(replace(on_show, stepwise=True), 1.0).added == 16
     assert scheduler.next(replace(on_show, stepwise=True, seconds_left=40.0), 1.0).added == 4
     assert Scheduler().next(replace(on_show, stepwise=True), 1.0).added == 1
+
+
+def test_kernel_by_kernel_nothing_stands_before_what_grows() -> None:
+    """At rest the first frame is the film's first sample; in motion a preview that does not take minutes."""
+    on_show = OnShow(SIZE, True, most=1024, stepwise=True)
+    first = Scheduler().next(on_show, 0.03)
+    assert (first.size, first.samples, first.preview) == (SIZE, 1, False)
+    assert Scheduler().next(replace(on_show, reconstructs=True), 0.03).preview, "where it is denoised, it is not seen"
+    moving = Scheduler().next(replace(on_show, moving=True), 0.03)
+    assert moving.preview and moving.scale < 0.2

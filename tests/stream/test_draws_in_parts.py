@@ -190,7 +190,7 @@ def test_triangles_under_a_headlight(device: Device, slow: Device, watch: Watch)
     def made(on: Device) -> np.ndarray:
         headlight, target = Headlight(on), Stream(on, SHOWN, SIZE)
         headlight.load(loaded)
-        headlight.draw(CAMERA, target, 0.0)
+        headlight.draw(CAMERA, target)
         headlight.release()
         return np.frombuffer(target.textures[0].read(), np.float32)
 

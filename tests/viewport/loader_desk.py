@@ -72,7 +72,8 @@ class Desk:
         view.message, view.message_is_error = "", False
         view.say = self._say
         view.say_switched = lambda name, on: self._say(f"{name} {on}")
-        view.wake = lambda: None
+        view.wake, view.held = lambda: None, set()
+        view.expect_scene = lambda expected: None
         view.look = lambda: self.done.append("look")
         view.take = lambda camera: self.done.append(camera)
         view.attempt = self._attempt

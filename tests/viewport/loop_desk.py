@@ -43,7 +43,12 @@ class Desk:
             prepared=SimpleNamespace(lighting=SimpleNamespace(own_alone=True, backdrop=None)),
         )
         self.view: Any = SimpleNamespace(
-            session=self.session, controller=self.controller, renderer=self.renderer, awake=False, woken=False
+            perform_waiting=lambda: None,
+            session=self.session,
+            controller=self.controller,
+            renderer=self.renderer,
+            awake=False,
+            woken=False,
         )
         self.view.minimised = self.view.paused = self.view.compile_waits = False
         self.view.drag, self.view.exposure, self.view.metered = None, 0.0, 0.0

@@ -371,9 +371,6 @@ def test_the_turntable_by_its_key(stage: Stage) -> None:
     for on in (True, False):
         stage.editing.turn()
         assert stage.said[-1] == f"turntable {on}" and stage.editing.turning is on and stage.editing.active is on
-    stage.view.controller = None
-    stage.editing.turn()
-    assert not stage.editing.turning and stage.said[-1] == "turntable False"
 
 
 def test_a_camera_indoors_turns_about_what_it_sees(stage: Stage) -> None:

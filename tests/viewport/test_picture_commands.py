@@ -354,13 +354,13 @@ def test_files_of_the_folder(desk: Desk, tmp_path: Path) -> None:
         ("c.obj", "b.ply", "a.GLB"),
         ("0.txt", "c.obj", "b.ply"),  # not among them: as of the first
     ):
-        desk.view.path = str(tmp_path / here)
+        desk.loader.path = str(tmp_path / here)
         desk.do("scene.previous")
         desk.do("scene.next")
         desk.do("scene.reload")
         assert desk.opened == [str(tmp_path / before), str(tmp_path / after), str(tmp_path / here)]
         desk.opened.clear()
-    desk.view.path = "cornell"
+    desk.loader.path = "cornell"
     with pytest.raises(ViewerError, match="is built in"):
         desk.do("scene.next")
 

@@ -297,7 +297,7 @@ def test_the_scene_s_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_first_controllers() -> None:
-    view: Any = SimpleNamespace(preferences=Preferences(mode="fly", speed=2.0))
+    view: Any = SimpleNamespace(preferences=Preferences(mode="fly", speed=2.0), held={"left"})
     made = scene_loader.first_controller(view, START, BOX)
     assert isinstance(made, CameraController) and (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
     view.preferences.mode = "orbit"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +53,7 @@ def sleeping(view: Viewport) -> None:
 
 
 def test_as_the_preferences_have_it(view: Viewport) -> None:
-    assert (view.size, view.pixels, view.scale, view.left) == ((200, 100), (200, 100), 1.0, 0.0)
+    assert (view.size, view.pixels, view.scale) == ((200, 100), (200, 100), 1.0)
     assert (view.exposure, view.tonemap, view.stops) == (0.5, "aces", 0.5)
     assert not (view.panels_visible or view.stats_visible or view.help_visible or view.wires or view.paused)
     assert not view.minimised and view.drag is None and view.cursor == (0, 0) and view.path == view.message == ""
@@ -89,34 +90,17 @@ def test_stops(view: Viewport) -> None:
 # -- size --------------------------------------------------------------------------------------------------------------
 
 
-def test_beside_panels(view: Viewport) -> None:
-    """Of a window of 400 x 300 with twice as many pixels the picture has the part from 0.25 to 0.9 of the width."""
-    view.cursor = (150.0, 20.0)
-    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
-    assert (view.size, view.pixels, view.left) == ((260, 300), (520, 600), 100.0)
-    assert view.cursor == (50.0, 20.0), "in the picture, whose edge has moved under it"
-    assert view.session.sizes == [(520, 600)] and view.aspect == pytest.approx(260 / 300)
-    view.lay_out((400, 300), (800, 600), (0.0, 0.9))
-    assert (view.size, view.pixels, view.left, view.cursor) == ((360, 300), (720, 600), 0.0, (150.0, 20.0))
-    assert view.session.sizes == [(520, 600), (720, 600)]
-
-
-def test_a_layout_as_it_was_begins_no_picture_anew(view: Viewport) -> None:
-    view.lay_out((200, 100), (200, 100), (0.0, 1.0))
+def test_a_picture_of_as_many_pixels_does_not_restart(view: Viewport) -> None:
+    view.lay_out((200, 100), (200, 100))
     assert view.session.sizes == []
-    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
+    view.lay_out((400, 300), (800, 600))
+    assert (view.size, view.pixels, view.aspect) == ((400, 300), (800, 600), pytest.approx(4 / 3)) and view.awake
     view.cursor = (3.0, 4.0)
     sleeping(view)
-    view.lay_out((400, 300), (800, 600), (0.25, 0.9))
-    assert view.session.sizes == [(520, 600)] and view.cursor == (3.0, 4.0) and not view.awake
-    view.lay_out((200, 150), (800, 600), (0.25, 0.9))  # a screen of another scale, and the same pixels
-    assert view.session.sizes == [(520, 600)] and view.size == (130, 150) and view.left == 50.0
-    view.lay_out((200, 150), (800, 600), (0.25, 1.0))
-    assert view.session.sizes == [(520, 600), (600, 600)] and view.awake
-
-
-def test_columns_are_rounded() -> None:
-    assert Viewport.columns(101, (0.0, 1.0)) == (0, 101) and Viewport.columns(101, (0.25, 0.75)) == (25, 76)
+    view.lay_out((400, 300), (800, 600))
+    assert view.cursor == (3.0, 4.0) and not view.awake
+    view.lay_out((200, 150), (800, 600))  # a screen of another scale
+    assert view.session.sizes == [(800, 600)] and view.size == (200, 150)
 
 
 @pytest.mark.parametrize(
@@ -130,14 +114,14 @@ def test_aspects(view: Viewport, size: tuple[int, int], aspect: float) -> None:
 def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport) -> None:
     scene = Scene.from_triangles([[-1, -1, -1], [1, -1, 1], [1, 1, -1]], [[0, 1, 2]])
     controller = view.controller = CameraController(scene.camera(aspect=view.aspect), BOX)
-    view.lay_out((200, 200), (200, 200), (0.0, 1.0))  # no scene has been opened
+    view.lay_out((200, 200), (200, 200))  # no scene has been opened
     controller.set_camera(scene.camera())
     view.opened = scene
-    view.lay_out((100, 200), (100, 200), (0.0, 1.0))
+    view.lay_out((100, 200), (100, 200))
     assert controller.camera == scene.camera(aspect=0.5)
     controller.orbit(20, 0)
     moved = controller.camera
-    view.lay_out((200, 100), (200, 100), (0.0, 1.0))
+    view.lay_out((200, 100), (200, 100))
     assert controller.camera is moved
 
 
@@ -325,3 +309,29 @@ def test_settings_of_the_user_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(faults) == 1 and "panels = 3" in faults[0]
     given = Preferences(panels=True, keys={"help": "F7"})
     assert configured(given)[0] is given and configured(given)[1].text("help") == "F7" and configured(given)[2] == []
+
+
+def test_actions_wait_for_the_first_scene(view: Viewport) -> None:
+    """In order, while it is loading; not where there is none on its way, and no longer than it is."""
+    done: list[str] = []
+    there = False
+
+    def needs(name: str) -> None:
+        if not there:
+            view.shown()
+        done.append(name)
+
+    names = ("animation.play", "camera.front")
+    view.handlers = {name: partial(needs, name) for name in names}
+    view.do(names[0])
+    assert view.message_is_error and view.waiting == []
+    view.expect_scene(True)
+    for name in names:
+        view.do(name)
+    assert view.waiting == [*names] and not view.message_is_error and view.message.endswith("view from the front")
+    there = True
+    view.perform_waiting()
+    assert done == [*names] and view.waiting == []
+    view.waiting.append("quit")
+    view.expect_scene(False)
+    assert view.waiting == []

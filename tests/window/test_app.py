@@ -133,7 +133,7 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     type(hands.app).release(hands.app)
     saved = Preferences.load()
     assert (saved.exposure, saved.statistics, saved.mode) == ("auto", True, "fly")
-    assert (saved.size, saved.full_screen) == ((320, 240), False)
+    assert (saved.size, saved.full_screen) == (Preferences().size, False)  # that of the window was asked for
     assert controller.natural_speed != 1 and saved.speed == 2, "a factor on what suits the scene"
     assert (saved.samples, saved.noise) == (77, 0.125)
     assert (saved.panels, saved.tonemap) == (True, hands.app.view.tonemap) and saved.tonemap != "agx"
@@ -316,22 +316,24 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     hands.until(lambda: (hands.pixels()[60, 80] == 255 - shown).all(), "the inverted picture")
 
 
-def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> None:
-    from viewer.film.tonemap import srgb8
-
+def test_panels_lie_over_the_picture(opened: Opener) -> None:
+    """Neither they nor the inspector change its size or restart it; beside them it stays as it was, to the pixel."""
     hands = opened(size=(600, 160))
     app = hands.app
-    assert app.session.size == (600, 160) and not app.view.panels_visible
+    hands.until(lambda: app.session.idle, "the last sample")
+    before, began, texture = hands.pixels(), app.session.pictures, app.canvas.texture
+    for keys in (("ctrl+b",), ("i",), ("ctrl+b",)):
+        hands.quietly(*keys)
+        hands.until(lambda: not app.view.compiling)
+        hands.turn(4)
+        assert (app.view.size, app.session.size) == ((600, 160), (600, 160))
+        assert app.session.pictures == began and app.canvas.texture is texture and app.session.complete
     hands.quietly("ctrl+b")
-    hands.rest()
-    assert (app.view.left, app.view.size, app.session.size) == (310, (290, 160), (290, 160))
-    app.view.exposure = 0.0
-    shown, wanted = hands.pixels()[:, 310:].astype(int), srgb8(app.session.linear(), 0.0, app.view.tonemap)
-    beside = np.s_[:130]  # above the status line; the shader rounds its curve elsewhere
-    assert np.abs(shown[beside] - wanted[beside]).max() <= 1
-    app.events.on_move(310 + 145.0, 80.0)
-    assert app.view.cursor == (145, 80)
+    hands.quietly("i")
+    hands.turn(4)
+    assert app.view.panels_visible and app.debug_views.inspector is None
+    np.testing.assert_array_equal(hands.pixels()[:130, 330:], before[:130, 330:])  # above the status line
+    app.events.on_move(300.0, 80.0)
+    assert app.view.cursor == (300, 80)
     _, _, forward = app.view.controller.camera.basis()
     np.testing.assert_allclose(app.view.ray_under_cursor()[1], forward, atol=1e-9)
-    hands.key("ctrl+b")
-    assert app.view.cursor == (455, 80) and app.session.size == (600, 160)

@@ -13,7 +13,6 @@ pytest.importorskip("glfw", reason="glfw is not installed")
 
 from tests.window.test_events import Noted
 from viewer.base.errors import ViewerError
-from viewer.viewport.viewport import Viewport
 from viewer.window import app as app_module
 from viewer.window import gui as gui_module
 from viewer.window.app import App
@@ -34,8 +33,8 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     screen = part("screen")
     made.window = part("window", size=(400, 300), pixels=(800, 600), scale=2.0, full_screen=False)
     made.window.context = SimpleNamespace(screen=screen)
-    made.view = part("view", scale=1.0, panels_visible=True, stats_visible=True, span=(0.25, 1.0), frame=(7, 5))
-    made.view.columns, made.view.stops, made.view.tonemap = Viewport.columns, 1.5, "agx"
+    made.view = part("view", scale=1.0, panels_visible=True, stats_visible=True, pixels=(7, 5))
+    made.view.stops, made.view.tonemap = 1.5, "agx"
     made.view.message_is_error, made.view.renderer, made.view.controller = False, None, None
     made.session = part("session", running=False, appearing=False, complete=False, pictures=3, warped=1)
     made.session.under_way, made.session.stop = None, SimpleNamespace(spp=64, error=None)
@@ -53,6 +52,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     gui.space, gui.file_list, gui.input = part("space"), part("file_list"), part("input")
     made._watch, made._broken, made._photons = SimpleNamespace(changed=lambda files: False), "", None
     made._pictures, made.draws, made._switching = 4, 10, sys.getswitchinterval()
+    made._chosen = {"samples": 1, "noise": 0.5, "tonemap": "none", "size": (5, 6)}  # by options: no preferences
     made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
     monkeypatch.setattr(gui_module, "draw_panels", lambda *given: order.append(("panels", *given)))
     free = lambda left, right, wide, scale: (100 * scale * left, wide - 50 * scale * right)  # noqa: E731
@@ -75,23 +75,14 @@ class Calls(list):
         self.order.append((f"{self.name}.{call[0]}", *call[1:]))
 
 
-@pytest.mark.parametrize(
-    ("panels", "inspector", "size", "span"),
-    [
-        (True, None, (400, 300), (0.25, 1.0)),
-        (True, "inspector", (400, 300), (0.25, 0.875)),
-        (False, "inspector", (400, 300), (0.0, 1.0)),
-        (True, "inspector", (400, 199), (0.0, 1.0)),  # no room for panels
-        (True, None, (0, 300), None),
-        (True, None, (400, 0), None),
-    ],
-)
-def test_the_picture_s_part_of_the_window(app: Any, panels: bool, inspector: Any, size: Any, span: Any) -> None:
-    app.view.panels_visible, app.debug_views.inspector, app.window.size = panels, inspector, size
+@pytest.mark.parametrize("panels", [True, False])
+@pytest.mark.parametrize("size", [(400, 300), (0, 300), (400, 0)])
+def test_the_picture_fills_the_window(app: Any, panels: bool, size: Any) -> None:
+    """Under panels, too; of its pixels an event tells."""
+    app.view.panels_visible, app.debug_views.inspector, app.window.size = panels, "inspector", size
     app._measure()
     assert app.view.scale == 2.0
-    frame = (7, 5) if span == app.view.span else (800, 600)  # of a change of pixels alone an event tells
-    assert app.view.take() == ([("lay_out", size, frame, span)] if span else [])
+    assert app.view.take() == ([("lay_out", size, (7, 5))] if min(size) else [])
 
 
 @pytest.mark.parametrize(
@@ -150,18 +141,15 @@ def test_shaders_that_changed_are_compiled(app: Any) -> None:
 
 
 def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The picture beside the panels, photons, what lies over it, the panels, the list of files; then it is shown."""
+    """The picture, photons, what lies over it, the panels, the list of files; then it is shown."""
     monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.5)).__next__)
     app.session.under_way = "half"
     app._draw(0.125)
-    ground = (*app_module.layout.GROUND, 1.0)
     screen = app.window.context.screen
     assert app.order == [
         ("canvas.grow", "half"),
         ("frame_loop.expose",),
-        ("screen.use",),
-        ("screen.clear", *ground),
-        ("display.draw", "texture", screen, (600, 600), 1.5, "agx", 200),
+        ("display.draw", "texture", screen, (800, 600), 1.5, "agx"),
         ("input.begin", (400, 300), (800, 600), 0.125),
         ("imgui.new_frame",),
         ("space.draw", "desk"),
@@ -178,19 +166,18 @@ def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("span", "blank", "points", "expected"),
+    ("blank", "points", "expected"),
     [
-        ((0.0, 1.0), False, False, [("display.draw", (800, 600), 1.5, 0)]),
-        ((0.0, 1.0), False, True, [("display.draw", (800, 600), -0.5, 0)]),  # darker by two stops
-        ((0.0, 1.0), True, False, [("screen.clear",)]),
-        ((0.0, 0.5), False, False, [("screen.clear",), ("display.draw", (400, 600), 1.5, 0)]),
+        (False, False, [("display.draw", (800, 600), 1.5)]),
+        (False, True, [("display.draw", (800, 600), -0.5)]),  # darker by two stops
+        (True, False, [("screen.clear",)]),
     ],
 )
-def test_the_picture_and_the_ground(app: Any, span: Any, blank: bool, points: bool, expected: Any) -> None:
-    app.view.span, app.canvas.blank, app.debug_views.photons.points = span, blank, points
+def test_the_picture_or_the_ground(app: Any, blank: bool, points: bool, expected: Any) -> None:
+    app.canvas.blank, app.debug_views.photons.points = blank, points
     app._draw(0.1)
     drawn = [each for each in app.order if each[0] in ("display.draw", "screen.clear")]
-    shown = [each[:1] if each[0] == "screen.clear" else (each[0], each[3], each[4], each[6]) for each in drawn]
+    shown = [each[:1] if each[0] == "screen.clear" else (each[0], each[3], each[4]) for each in drawn]
     assert shown == expected and not any(each[0] == "canvas.grow" for each in app.order)
 
 
@@ -207,24 +194,24 @@ def test_photons(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def picture(device: Any) -> Noted:
         made.append(device)
-        return Noted(left=None)
+        return Noted()
 
     monkeypatch.setattr(app_module, "PhotonPicture", picture)
     study, screen = app.debug_views.photons, app.window.context.screen
-    app._draw_photons((600, 500), 200)
+    app._draw_photons((600, 500))
     assert made == [] and app._photons is None
     study.wires = lambda: ("lines", "colours")
-    app._draw_photons((600, 500), 200)
-    assert made == [app.device] and app._photons.left == 200
+    app._draw_photons((600, 500))
+    assert made == [app.device]
     assert app._photons.take() == [("wires", screen, (600, 500), "lines", "colours")]
     study.scene = lambda: ("camera", "hits")
-    app._draw_photons((600, 500), 100)
+    app._draw_photons((600, 500))
     assert [each[0] for each in app._photons.take()] == ["wires"]  # no renderer yet
     study.renderer = SimpleNamespace(photon_map=SimpleNamespace(streams="streams", stored=9))
     app.view.scale, study.wires = 2.0, lambda: None
-    app._draw_photons((600, 500), 100)
+    app._draw_photons((600, 500))
     expected = ("points", screen, (600, 500), "camera", "streams", 9, "hits", 6.0)
-    assert app._photons.take() == [expected] and len(made) == 1 and app._photons.left == 100
+    assert app._photons.take() == [expected] and len(made) == 1
 
 
 def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
@@ -259,6 +246,7 @@ def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
         (False, (0, 300), 0.25, (1, 1), 0.25),
         (False, (400, 0), 0.25, (1, 1), 0.25),
         (False, (1, 2), 0.25, (1, 2), 0.25),
+        (False, (5, 6), 0.25, (1, 1), 0.25),
         (True, (400, 300), None, (1, 1), 0.0),
     ],
 )

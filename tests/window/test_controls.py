@@ -372,3 +372,34 @@ def test_tips_have_the_hotkey(panel_stage: Stage, controls: Controls, monkeypatc
     controls.show(panels._inside)
     panel_stage.turn(90, mouse=controls.at("Boxes"))  # a second and a half
     assert panel_stage.view.keymap.text("wires.toggle") in said
+
+
+@pytest.mark.parametrize("size", [(1280, 1400), (960, 900)])
+def test_no_label_is_cut(panel_stage: Stage, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+    """A button is as wide as its text and the padding that it is drawn with; texts end within their panel."""
+    from viewer.window.panels import panels
+
+    every = tuple((title, draw, True) for title, draw, _ in panels.SECTIONS)
+    monkeypatch.setattr(panels, "SECTIONS", every)
+    cut, seen = list[str](), list[str]()
+
+    def watch(name: str) -> None:
+        drawn = getattr(imgui, name)
+
+        def noted(text: str, *rest: Any) -> Any:
+            found, shown = drawn(text, *rest), text.partition("##")[0]
+            padding = 2 * imgui.get_style().frame_padding.x if name == "button" else 0.0
+            low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+            right = imgui.get_window_pos().x + imgui.get_window_size().x
+            seen.append(shown)
+            if imgui.calc_text_size(shown).x + padding > high.x - low.x + 0.5 or high.x > right:
+                cut.append(shown)
+            return found
+
+        monkeypatch.setattr(imgui, name, noted)
+
+    for name in ("button", "text_disabled", "text_unformatted"):
+        watch(name)
+    panel_stage.turn(3, size)
+    assert {"shader", "oidn", "Path", "exposure", "Reload"} <= set(seen)
+    assert cut == []

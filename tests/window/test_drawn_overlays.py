@@ -65,6 +65,35 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
     sheet.lines.append(" | ".join(status(panel_stage.context)))
 
 
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"complete": False, "samples": 0}, "sharpening"),
+        ({"samples": 1}, "refining | 1 of 1 024 samples"),
+        (
+            {"samples": 256, "error": 0.02, "seconds": 30.0},
+            "refining | 256 of 1 024 samples | noise 2 % | about 90 s left",
+        ),
+        ({"samples": 1024, "error": 0.01, "converged": True}, "complete | 1 024 samples | noise 1 %"),
+        ({"samples": 1, "error": 0.0, "converged": True}, "complete | 1 sample | noise none"),
+    ],
+)
+def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
+    """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
+    from viewer.film.error.stop import Stop
+    from viewer.window.panels.inspector import machine
+    from viewer.window.panels.overlay import status
+
+    convergence = panel_stage.session.convergence
+    convergence.stop, convergence.complete, convergence.converged = Stop(1024), True, False
+    convergence.film.take(convergence.film.blank(panel_stage.device, (4, 4)))
+    for name, value in state.items():
+        setattr(convergence, name, value)
+    assert " | ".join(status(panel_stage.context)) == expected
+    assert machine(panel_stage.context).startswith(f"{panel_stage.renderer.settings.program} by ")
+    convergence.film.release()
+
+
 def test_hints(panel_stage: Stage, sheet: Sheet) -> None:
     panel_stage.view.preferences.hint = True
     for panels in (True, False):
@@ -147,7 +176,6 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     sheet.draw = draw
     lights = [Light("point", name="lamp", position=(0.5, 0.2, 0.3)), Light("point", name="other")]
     use_scene(panel_stage, replace(panel_stage.renderer.scene, lights=lights), program="cast")
-    panel_stage.view.left = 10.0
     panel_stage.markers.visible, panel_stage.markers.chosen = True, (False, 0)
     sheet.show("markers")
     panel_stage.markers.visible, panel_stage.view.wires = False, True

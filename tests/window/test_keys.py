@@ -269,3 +269,17 @@ def test_single_step_shows_each_pass(hands: Hands) -> None:
     assert "no ray is left" in app.view.message
     hands.key("shift+i")
     assert not app.debug_views.inspector.passes
+
+
+def test_another_program_keeps_the_picture_until_it_has_its_own(traced: Callable[..., Hands]) -> None:
+    """Keys 1 to 5: what is on show stays to the pixel, whatever is compiled meanwhile, until the new one's first."""
+    hands = traced(samples=1)
+    app = hands.app
+    for key in ("1", "2", "3", "5", "4"):
+        hands.until(lambda: app.session.idle, "the old picture")
+        before, pictures = app.canvas.linear(), app.session.pictures
+        hands.key(key)
+        while app.session.pictures == pictures:
+            assert np.array_equal(app.canvas.linear(), before), key
+            hands.turn()
+        assert app.canvas.linear().any(), key

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from viewer.base.errors import ViewerError, brief, printable
 from viewer.base.start.modules import loaded
 from viewer.cli.outputs import STANDARD_OUTPUT
-from viewer.options.table import OPTIONS, keywords, part
+from viewer.cli.presets import preset
+from viewer.options.table import OPTIONS, keywords, of_view, part
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -44,9 +45,12 @@ def view(arguments: Namespace) -> bool:
 
 
 def viewed(arguments: Namespace) -> dict[str, Any]:
-    """The options of a view as keywords."""
-    taken = (name for name, option in OPTIONS.items() if option.viewed and option.part != "command")
-    return {name: getattr(arguments, name) for name in taken}
+    """The options of a view as keywords: those that are typed, and those of a preset. The size and the samples that it
+    has are a file's: a picture on show goes on until the window's own rules end it."""
+    chosen = set(arguments.typed)
+    if arguments.preset is not None:
+        chosen |= preset(arguments.preset, arguments.scene).keys() - set(keywords("render"))
+    return {name: getattr(arguments, name) for name in of_view() if name in chosen and OPTIONS[name].part != "command"}
 
 
 def info(arguments: Namespace) -> bool:

@@ -32,7 +32,7 @@ from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.processor import CHECK, MEASURE
-from viewer.options.table import OPTIONS, check, meant
+from viewer.options.table import OPTIONS, check, meant, of_view
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
@@ -372,7 +372,7 @@ COMMANDS = {
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
-        (*(name for name, option in OPTIONS.items() if option.viewed), *REMOTE),
+        (*of_view(), *REMOTE),
         scene=True,
         own=REMOTE,
     ),

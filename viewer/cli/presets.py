@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from viewer.cli.progress import duration
+from viewer.base.durations import duration
 from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.table import OPTIONS
 
@@ -17,7 +17,7 @@ from viewer.options.table import OPTIONS
 _MACHINE: dict[str, Any] = {
     **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
     **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
-    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none", "denoise": "none"},
 }
 _PUBLISHED: dict[str, Any] = {
     **_MACHINE,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from viewer.base.durations import duration
 from viewer.base.errors import printable
 
 if TYPE_CHECKING:
@@ -48,14 +49,6 @@ class TimeLeft:
         if now - begin < LEAST or share <= before:
             return None
         return (1 - share) * (now - begin) / (share - before)
-
-
-def duration(seconds: float) -> str:
-    """``8 s``, ``12 min`` or ``3 h 20 min``."""
-    minutes = round(seconds / 60)
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class TerminalProgress:

@@ -67,9 +67,9 @@ class Option:
     added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
     needs    : another option, without which this one has no effect.
     emission : photons leave the lights, and go on, by it: another value traces them once more.
-    filed    : it tells of files that a render writes or goes on from: without effect where pictures are only compared.
-    viewed   : ``raystream view`` takes it, too; informs : ``raystream info``. remote : the page of ``raystream view
-               --remote`` offers it.
+    serves   : any ``picture``, so that ``raystream view`` takes it, too; a ``batch``, of work that nobody watches; or
+               the ``file`` that a render writes or goes on from: without effect where pictures are only compared.
+    informs  : ``raystream info`` takes it, too. remote : the page of ``raystream view --remote`` offers it.
     """
 
     name: str
@@ -99,8 +99,7 @@ class Option:
     added: bool = False
     needs: str = ""
     emission: bool = False
-    filed: bool = False
-    viewed: bool = False
+    serves: Literal["picture", "batch", "file"] = "picture"
     informs: bool = False
     remote: bool = False
 

@@ -24,7 +24,7 @@ WHOLE = of_part(
         "- is a PNG on standard output",
         short="-o",
         scope="command",
-        filed=True,
+        serves="file",
     ),
     Option(
         "size",
@@ -110,7 +110,7 @@ WHOLE = of_part(
         values="a file that was rendered with the same settings, or auto",
         scope="render",
         default_text="none",
-        filed=True,
+        serves="file",
     ),
     Option(
         "sample_range",
@@ -125,6 +125,7 @@ WHOLE = of_part(
         MOST_SAMPLES,
         scope="render",
         default_text="each joins it; with --unit samples 16",
+        serves="batch",
     ),
 )
 
@@ -151,6 +152,7 @@ SHOWN = of_part(
         values="names with commas between them, of {choices}",
         scope="render",
         default_text="none",
+        serves="batch",
     ),
     Option(
         "denoise",
@@ -199,7 +201,7 @@ SHOWN = of_part(
         values="a file name such as stats.json",
         scope="call",
         default_text="none",
-        filed=True,
+        serves="file",
     ),
 )
 
@@ -216,7 +218,7 @@ MOTION = of_part(
         high=values.LAST_FRAME,
         scope="call",
         default_text="none",
-        filed=True,
+        serves="file",
     ),
     Option(
         "fps",
@@ -230,6 +232,7 @@ MOTION = of_part(
         values="a number from {low:g} to {high:g}",
         scope="call",
         default_text="30",
+        serves="batch",
     ),
     Option(
         "turntable",
@@ -238,7 +241,7 @@ MOTION = of_part(
         "in these frames the camera orbits the scene once",
         Affects.UNIFORMS,
         scope="call",
-        filed=True,
+        serves="file",
     ),
     Option(
         "moment",
@@ -252,7 +255,6 @@ MOTION = of_part(
         values="a number of seconds from {low:g} to {high:g}",
         scope="command",
         default_text="the rest pose of the file",
-        viewed=True,
     ),
     Option(
         "shutter",
@@ -266,6 +268,7 @@ MOTION = of_part(
         high=1,
         scope="call",
         default_text="none",
+        serves="batch",
     ),
     Option(
         "motion_keys",
@@ -280,6 +283,7 @@ MOTION = of_part(
         values="auto or a whole number from {low} to {high}",
         scope="call",
         needs="shutter",
+        serves="batch",
     ),
     Option(
         "animation",
@@ -291,7 +295,6 @@ MOTION = of_part(
         values="a name, a number from 0 in the file's order, or all at once",
         scope="command",
         default_text="the scene's first",
-        viewed=True,
     ),
 )
 
@@ -321,6 +324,7 @@ COMMAND = of_part(
         values="local, local:N, an address such as tcp://HOST:8786, or a scheduler's file",
         scope="call",
         default_text="this process alone",
+        serves="batch",
     ),
     Option(
         "unit",
@@ -333,6 +337,7 @@ COMMAND = of_part(
         choices=("tiles", "samples"),
         scope="call",
         needs="cluster",
+        serves="batch",
     ),
     Option(
         "mix_builds",
@@ -342,6 +347,7 @@ COMMAND = of_part(
         Affects.NOTHING,
         scope="call",
         needs="cluster",
+        serves="batch",
     ),
     Option(
         "jobs",
@@ -354,9 +360,17 @@ COMMAND = of_part(
         1,
         256,
         scope="command",
-        filed=True,
+        serves="file",
     ),
-    Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
+    Option(
+        "quiet",
+        values.read_switch,
+        False,
+        "print nothing but errors",
+        Affects.NOTHING,
+        scope="command",
+        serves="batch",
+    ),
     Option(
         "debug",
         values.read_switch,
@@ -364,7 +378,6 @@ COMMAND = of_part(
         "show the traceback of an error",
         Affects.NOTHING,
         scope="command",
-        viewed=True,
         informs=True,
     ),
 )

@@ -89,7 +89,6 @@ MACHINE = of_part(
         choices=("auto", "query", "census"),
         unless=("machine", ("singlepass",)),
     ),
-    viewed=True,
 )
 
 DEVICE = of_part(
@@ -114,7 +113,6 @@ DEVICE = of_part(
         Affects.DEVICE,
         "NAME",
         choices=("auto", "off"),
-        viewed=True,
     ),
     Option(
         "memory",
@@ -125,7 +123,6 @@ DEVICE = of_part(
         Affects.DEVICE,
         "NAME",
         choices=("auto", "buffer", "texture"),
-        viewed=True,
     ),
     Option(
         "limits",

@@ -105,7 +105,6 @@ STRUCTURE = of_part(
         choices=("auto", "stack", "octants", "escape", "dda", "adinetz"),
     ),
     scope="prepare",
-    viewed=True,
 )
 
 SCENE = of_part(
@@ -180,7 +179,6 @@ SCENE = of_part(
         bare="auto",
         words=("shadow", "none"),
     ),
-    viewed=True,
 )
 
 CAMERA = of_part(
@@ -194,7 +192,6 @@ CAMERA = of_part(
         "CAMERA",
         values="the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'",
         default_text="the scene's first where that shows it, else a three-quarter view that it fills",
-        viewed=True,
     ),
     Option(
         "fov",
@@ -209,7 +206,6 @@ CAMERA = of_part(
         open_range=True,
         default_text="the camera's",
         slider=(5, 140),
-        viewed=True,
     ),
     Option(
         "aperture",
@@ -250,7 +246,6 @@ CAMERA = of_part(
         "NAME",
         choices=("perspective", "orthographic", "equirectangular", "fisheye", "equisolid", "opencv-fisheye"),
         default_text="the camera's",
-        viewed=True,
     ),
     Option(
         "ortho",
@@ -265,7 +260,6 @@ CAMERA = of_part(
         values="a number of scene units above {low:g}, or auto, or nothing: auto",
         default_text="none",
         bare="auto",
-        viewed=True,
     ),
     Option(
         "fisheye",
@@ -279,7 +273,6 @@ CAMERA = of_part(
         360,
         values="a number of degrees above {low:g}, at most {high:g}",
         default_text="none; 180 of such a projection",
-        viewed=True,
     ),
     Option(
         "intrinsics",
@@ -292,7 +285,6 @@ CAMERA = of_part(
         "pixels",
         values="four numbers such as 800,800,319.5,239.5, or the nine of a matrix K, and perhaps a size: '... 640x480'",
         default_text="none; its size is the picture's",
-        viewed=True,
     ),
     Option(
         "distortion",
@@ -304,7 +296,6 @@ CAMERA = of_part(
         values="4, 5 or 8 numbers",
         default_text="none",
         needs="intrinsics",
-        viewed=True,
     ),
     Option(
         "stereo",
@@ -319,7 +310,6 @@ CAMERA = of_part(
         values="a number of scene units from {low:g} to {high:g}",
         default_text="the camera's",
         zero="one picture",
-        viewed=True,
     ),
 )
 

@@ -131,6 +131,11 @@ def keywords(scope: Scope) -> list[str]:
     return [name for name, found in OPTIONS.items() if found.scope in scopes]
 
 
+def of_view() -> list[str]:
+    """The names of the options that ``raystream view`` takes: of all that a picture on show has."""
+    return [name for name, found in OPTIONS.items() if found.serves == "picture"]
+
+
 def part(*parts: str) -> list[str]:
     """The names of the options of these parts."""
     return [name for name, found in OPTIONS.items() if found.part in parts]

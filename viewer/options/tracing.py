@@ -14,7 +14,6 @@ PROGRAM = of_part(
         "the algorithm: a name, or a Python file of your own",
         Affects.PROGRAM,
         "NAME",
-        viewed=True,
         informs=True,
         remote=True,
     ),

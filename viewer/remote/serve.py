@@ -52,7 +52,7 @@ class Remote:
         from viewer.remote.canvas import RemoteCanvas
 
         try:
-            self.canvas = RemoteCanvas(scene, SIZE, **options)
+            self.canvas = RemoteCanvas(scene, options.pop("size", SIZE), **options)
         except BaseException:
             self.socket.close()
             raise

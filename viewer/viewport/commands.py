@@ -80,7 +80,7 @@ def picture_handlers(
         "pause": lambda: _pause(context),
         "screenshot.picture": partial(save, ".png"),
         "save.exr": partial(save, ".exr"),
-        "scene.reload": lambda: scene_loader.open(view.path),
+        "scene.reload": lambda: scene_loader.open(scene_loader.path),
         "scene.previous": lambda: _neighbour(context, -1),
         "scene.next": lambda: _neighbour(context, 1),
         "escape": lambda: _escape(context),
@@ -263,9 +263,9 @@ def _deepen(context: ViewportContext, by: int) -> None:
 
 
 def _neighbour(context: ViewportContext, step: int) -> None:
-    here = Path(context.view.path)
+    here = Path(context.scene_loader.path)
     if not here.is_file():
-        raise ViewerError(context.view.path, "is built in, and has no folder", "open a file first")
+        raise ViewerError(str(here), "is built in, and has no folder", "open a file first")
     files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in formats.suffixes())
     place = files.index(here) if here in files else 0
     context.scene_loader.open(str(files[(place + step) % len(files)]))

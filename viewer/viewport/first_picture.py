@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viewer.base.errors import ViewerError
 from viewer.cameras.backdrop import backdrop_of
+from viewer.formats.image.environment_maps import environment_of
+from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.camera import view as camera_of
-from viewer.renderer.inputs.lighting import background_of
+from viewer.renderer.inputs.lighting import background_of, seems_lit
 from viewer.renderer.inputs.prepared import PreparedScene, arranged
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.headlight import Headlight, HeadlightScene, headlight_scene
+from viewer.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
 from viewer.scene.camera import Camera
+from viewer.scene.edits.framed import is_single_object
+from viewer.scene.environment import ConstantEnvironment
+from viewer.scene.light import luminance
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.viewport import Viewport
+
+WORDS = OPTIONS["environment"].words
+UNREAD = 0.5  # of an environment that is not read yet
+BRIGHTEST = 4.0  # of an environment behind the scene, times white: of suns
+HORIZON = -0.5, 0.15  # of a gradient: where it begins and ends; also shaders/shading/plain_background.glsl
 
 
 class Glance:
@@ -24,7 +37,7 @@ class Glance:
 
     def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
-        self.drawn: HeadlightScene = headlight_scene(self.scene, backdrop_of(background_of(self.scene, settings), None))
+        self.drawn: HeadlightScene = headlight_scene(self.scene, background(self.scene, settings))
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:
@@ -35,10 +48,35 @@ class Glance:
             return camera_of(settings.replace(camera=None), self.scene, aspect)
 
 
+def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
+    """(*`DIRECTIONS`, 3) what a scene will be seen before, at a glance, linear; grey in place of a file, which takes
+    longer."""
+    rows, columns = DIRECTIONS
+    backdrop = backdrop_of(background_of(scene, settings), None)
+    if backdrop is not None and backdrop.tones is not None:
+        low, high = np.array(backdrop.tones)
+        up = np.cos((np.arange(rows) + 0.5) * np.pi / rows)
+        share = np.clip((up - HORIZON[0]) / (HORIZON[1] - HORIZON[0]), 0.0, 1.0)
+        tones = low + (share * share * (3.0 - 2.0 * share))[:, None] * (high - low)
+        return np.repeat(tones.astype(np.float32)[:, None], columns, axis=1)
+    value = settings.environment
+    if isinstance(value, str) and value not in WORDS:
+        return np.full((rows, columns, 3), UNREAD, np.float32)
+    alone, grounded = is_single_object(scene), scene.ground is not None
+    environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, alone, grounded)
+    if isinstance(environment, ConstantEnvironment):
+        white = max(float(luminance(environment.radiance)), 1e-30)
+        return np.tile(np.array(environment.radiance, np.float32) / np.float32(white), (rows, columns, 1))
+    height, width = environment.pixels.shape[:2]
+    row = (np.arange(rows) + 0.5) * height / rows
+    column = ((np.arange(columns) + 0.5) / columns + settings.environment_rotation / 360.0) % 1.0 * width
+    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], BRIGHTEST)
+
+
 class FirstPicture:
     """Shows scenes under a headlight on a session's screen. The context is current in every call.
 
-    shown : the scene's picture has been drawn, and the session has none of it yet.
+    shown : the scene's picture has been drawn, and the session has none of it yet. drawn : what the picture is of.
     """
 
     def __init__(self, view: Viewport, device: Device) -> None:
@@ -47,7 +85,7 @@ class FirstPicture:
         self._headlight: Headlight | None = None
         self._glance: Glance | None = None
         self._before = 0  # pictures of the session until then
-        self._drawn: tuple[Any, ...] = ()  # what the picture on show is of
+        self.drawn: tuple[Any, ...] = ()  # what the picture on show is of
 
     def warm(self) -> None:
         """Compile its program, once."""
@@ -60,7 +98,7 @@ class FirstPicture:
         self.warm()
         assert self._headlight is not None
         self._headlight.load(glance.drawn)
-        self._glance, self._before, self._drawn = glance, self.view.session.pictures, ()
+        self._glance, self._before, self.drawn = glance, self.view.session.pictures, ()
 
     def draw(self) -> None:
         """Show the scene as the controller's camera sees it by now, where it has moved; or end."""
@@ -70,15 +108,15 @@ class FirstPicture:
         if session.pictures > self._before or (session.running and not session.previewing):
             self.end()
             return
-        of = controller.camera, view.pixels, view.stops
-        if of == self._drawn or session.screen is None or min(view.pixels) < 1:
+        of = controller.camera, view.pixels
+        if of == self.drawn or session.screen is None or min(view.pixels) < 1:
             return
         if controller.camera.kind:  # the headlight's picture is a pinhole's
             return
         headlight = self._headlight
         assert headlight is not None
-        session.screen.warp(view.pixels, lambda stream: headlight.draw(controller.camera, stream, view.stops))
-        self._drawn, self.shown = of, True
+        session.screen.warp(view.pixels, lambda stream: headlight.draw(controller.camera, stream))
+        self.drawn, self.shown = of, True
         view.wake()
 
     def end(self) -> None:
@@ -89,8 +127,10 @@ class FirstPicture:
 
 
 def first_controller(view: Viewport, camera: Camera, bounds: Any) -> CameraController:
-    """A camera in the hand for a scene that comes."""
+    """A camera in the hand for a scene that comes; keys that are down move it."""
     controller = CameraController(camera, bounds)
     controller.mode = "fly" if controller.indoors else view.preferences.mode
     controller.speed = view.preferences.speed * controller.natural_speed
+    for motion in view.held:
+        controller.press(motion)
     return controller

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.base.memory import give_back
@@ -28,7 +29,7 @@ class FrameLoop:
         self.moving, self.dt = False, 0.0
         self.trials = BackgroundTrials()
         self._last, self._moved = time.monotonic(), 0.0
-        self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
+        self._seen: tuple[Any, ...] = ()  # what was on show when the light was measured
         self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self._rests = False  # nothing is left to trace, and free memory is given back
@@ -40,6 +41,7 @@ class FrameLoop:
         if not same:
             self._metered, self._unseen, self._rests = self.session.pictures, True, False
             self.trials.abandon()
+        self.view.perform_waiting()
 
     @property
     def anything(self) -> bool:
@@ -129,10 +131,13 @@ class FrameLoop:
 
     def expose(self) -> None:
         """The exposure follows the picture, where it is left to it."""
-        view, session = self.view, self.session
+        session = self.session
+        first = self.context.scene_loader.first_picture
         if self._metered is not None:
             if session.pictures == self._metered:
-                return  # nothing of the scene is on show yet
+                if first.shown:
+                    self._follow(first.drawn, True)
+                return  # nothing else of the scene is on show yet
             self._metered = None
             self.auto_exposure.begin()
         if self._unseen and session.complete:
@@ -143,14 +148,18 @@ class FrameLoop:
             give_back()  # what reading and building took, and the scene before; at rest what compiling took
             self._gives, self._rests = False, session.idle
         self._rests &= session.idle
-        if isinstance(view.exposure, str):
-            shown = session.pictures, session.steps
-            now = time.monotonic()
-            if self.auto_exposure.follow(self.canvas.texture, now, self.dt, session.idle, shown == self._seen):
-                self._seen = shown
-            view.metered = self.auto_exposure.stops
-            if not self.auto_exposure.settled:
-                view.wake()
+        self._follow((session.pictures, session.steps), session.idle)
+
+    def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
+        """The light meter looks at what is on show, if that is another picture, and its ``last`` for a while."""
+        if not isinstance(self.view.exposure, str):
+            return
+        now = time.monotonic()
+        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._seen):
+            self._seen = shown
+        self.view.metered = self.auto_exposure.stops
+        if not self.auto_exposure.settled:
+            self.view.wake()
 
     def _fill(self) -> None:
         """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""

@@ -149,9 +149,9 @@ class ObjectEditing:
         self.view.say_switched("loop", self.player.loop)
 
     def _animated(self) -> Scene:
-        """The scene. Raises ViewerError where nothing moves in it."""
-        scene = self.view.scene
-        if scene is None or scene.duration == 0:
+        """The scene. Raises ViewerError where nothing moves in it, and where there is none."""
+        scene = self._scene
+        if scene.duration == 0:
             raise ViewerError(
                 "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
             )
@@ -163,7 +163,8 @@ class ObjectEditing:
 
     def turn(self) -> None:
         """Start or stop the turntable."""
-        self.turning = not self.turning and self.view.controller is not None
+        self.view.shown()
+        self.turning = not self.turning
         if self.turning:
             self.view.attempt(lambda: choose_pivot(self.view))
         self.view.say_switched("turntable", self.turning)
@@ -230,6 +231,7 @@ class ObjectEditing:
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
+        self.view.shown()
         self.drop()
         listed = self.markers.listed()
         light = next((each for each in listed if self.markers.is_chosen(each)), listed[0] if listed else None)

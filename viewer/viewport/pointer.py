@@ -35,14 +35,15 @@ class PointerInput:
             view.do(found.name)
 
     def _hold(self, found: Action, down: bool, repeated: bool) -> None:
-        controller = self.view.controller
-        if controller is None or repeated:
+        if repeated:
             return
-        editing = found.name.removeprefix("fly.")
+        motion, controller = found.name.removeprefix("fly."), self.view.controller
         if down:
-            controller.press(editing)
+            self.view.held.add(motion)
         else:
-            controller.release(editing)
+            self.view.held.discard(motion)
+        if controller is not None:
+            (controller.press if down else controller.release)(motion)
 
     def clicked(self, button: int) -> bool:
         """A button goes down while something follows the mouse; whether it was for that."""
@@ -110,6 +111,7 @@ class PointerInput:
     def leave(self) -> None:
         """The keyboard's focus goes: keys and buttons that are down are let go."""
         self.end()
+        self.view.held.clear()
         if self.view.controller is not None:
             self.view.controller.release_all()
 

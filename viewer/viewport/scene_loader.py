@@ -101,6 +101,13 @@ class SceneLoader:
         """Whether a scene is on its way to the device."""
         return self._coming is not None
 
+    @property
+    def path(self) -> str:
+        """The scene that is on its way, or else on show."""
+        if self._coming is not None:
+            return self._coming_text
+        return self.loader.path if self.loader.busy else self.view.path
+
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
         if self._filled:  # the next one may have lights that show something
@@ -123,12 +130,14 @@ class SceneLoader:
     def _drop_first(self) -> None:
         """A scene that was seen already does not come."""
         self.first_picture.end()
+        self.view.expect_scene(False)
         if self._opened is not None and self.view.renderer is None:
             self.view.controller = None
         self._opened = None
 
     def _start(self, path: str, scene: Scene | None = None, before: PreparedScene | None = None) -> None:
         self._drop_coming()
+        self.view.expect_scene(self.view.renderer is None)
         self._given = scene
         settings = self.requested.replace(**dict.fromkeys(VIEW))
         if scene is not None and before is not None and settings.ground != before.settings.ground:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.film.error.stop import Stop, stop_of
 from viewer.renderer.inputs.camera import exactly
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
@@ -14,12 +15,17 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Action, Keymap
+from viewer.viewport.controls.keymap import BY_NAME, Action, Keymap
 from viewer.viewport.preferences import Preferences
 
+RULES = ("spp", "time", "error", "quality")  # options that end a picture
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 ACTION_SECONDS = 1.0  # and the name of what a key has done
+
+
+class SceneMissing(ViewerError):
+    """Something needs a scene, and there is none."""
 
 
 class Viewport:
@@ -29,10 +35,10 @@ class Viewport:
     which is ``opened`` as it was at first: its default view fits pictures of every shape.
     exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
     by hand is the open scene's: the next one has that of the preferences.
-    size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
-    panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
+    size : of the picture, window coordinates; ``pixels`` of its framebuffer. scale : of the window's text.
     cursor : in the picture, window coordinates. drag : button and modifiers that are down.
-    handlers : of actions, by name.
+    handlers : of actions, by name. waiting : actions for the first scene, by name, while it is loading. held : flight
+    keys that are down, by motion.
     """
 
     def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
@@ -46,11 +52,12 @@ class Viewport:
         self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
         self.help_visible = self.wires = self.paused = self.minimised = False
         self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
-        self.frame, self.span = self.pixels, (0.0, 1.0)  # framebuffer of the window
-        self.left = 0.0
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
+        self.waiting: list[str] = []
+        self.held: set[str] = set()
+        self._expected = False  # the first scene is loading
         self.message, self.message_is_error, self._until = "", False, 0.0
         self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
         self._told = False  # that it compiles
@@ -77,9 +84,9 @@ class Viewport:
         return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
     def shown(self) -> tuple[Renderer, CameraController]:
-        """The renderer and the camera in the hand. Raises ViewerError while there is no scene."""
+        """The renderer and the camera in the hand. Raises SceneMissing while there is no scene."""
         if self.renderer is None or self.controller is None:
-            raise ViewerError("scene", "none is loaded yet", "wait, or open one")
+            raise SceneMissing("scene", "none is loaded yet", "wait, or open one")
         return self.renderer, self.controller
 
     def take(self, camera: Camera) -> None:
@@ -101,21 +108,15 @@ class Viewport:
         """The exposure on show."""
         return self.metered if isinstance(self.exposure, str) else self.exposure
 
-    def lay_out(self, size: tuple[int, int], frame: tuple[int, int], span: tuple[float, float]) -> None:
-        """The window has this size, in its own coordinates and in pixels of its framebuffer, and the picture that part
-        of its width; a picture of another size restarts where the span or the framebuffer are others."""
-        (first, last), (width, height) = self.columns(frame[0], span), size
-        begin, end = self.columns(width, span)
-        before = self.aspect
-        self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+    def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
+        """The picture has this size, in the window's coordinates and in pixels; of others of these it restarts."""
+        before, self.size = self.aspect, size
         if self.controller is not None and self.controller.fit(before, self.aspect, self._default):
             self.look()
-        if (frame, span) != (self.frame, self.span):
-            self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
-            self.frame, self.span = frame, span
-            self.session.resize(self.pixels)
+        if pixels != self.pixels:
+            self.pixels = pixels
+            self.session.resize(pixels)
             self.wake()
-        self.left = float(begin)
 
     def _default(self, aspect: float) -> Camera:
         """The default view of the scene as it was opened."""
@@ -127,11 +128,6 @@ class Viewport:
         """Of the picture, width / height."""
         return max(1, self.size[0]) / max(1, self.size[1])
 
-    @staticmethod
-    def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
-        """The first column of a span of a width, and the one after its last."""
-        return round(span[0] * width), round(span[1] * width)
-
     def ray_under_cursor(self) -> tuple[Any, Any]:
         """(3,) float64 origin and unit direction of the camera's ray through the cursor, world space."""
         _, controller = self.shown()
@@ -140,13 +136,36 @@ class Viewport:
     # -- commands --------------------------------------------------------------------------------------------------
 
     def do(self, name: str) -> None:
-        """Perform an action by its name; its errors go to the message line."""
+        """Perform an action by its name; its errors go to the message line. One that needs a scene waits for the first
+        while that is loading."""
         handler = self.handlers.get(name)
         if handler is None:
             self.say(f"{name}: not there yet")
             return
-        self.attempt(handler)
+        self.attempt(lambda: self._perform(name, handler))
         self.wake()
+
+    def _perform(self, name: str, handler: Callable[[], None]) -> None:
+        try:
+            handler()
+        except SceneMissing:
+            if not self._expected:
+                raise
+            self.waiting.append(name)
+            self.say(f"as soon as the scene is there: {BY_NAME[name].help}")
+
+    def expect_scene(self, expected: bool) -> None:
+        """The first scene is loading; or it will not come, and nothing waits for it."""
+        self._expected = expected
+        if not expected:
+            self.waiting.clear()
+
+    def perform_waiting(self) -> None:
+        """The scene is there: what has waited for it is performed, in order."""
+        names = list(self.waiting)
+        self.expect_scene(False)
+        for name in names:
+            self.do(name)
 
     def attempt(self, what: Callable[[], object]) -> None:
         """Run something that may fail for the user's reasons: the window shows the line and goes on."""
@@ -267,6 +286,22 @@ def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, li
         return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
     except ViewerError as error:
         return preferences, Keymap(), [str(error), *faults]
+
+
+def rules(
+    preferences: Preferences,
+    spp: int | None = None,
+    time: float | None = None,
+    error: float | None = None,
+    quality: str | None = None,
+) -> Stop:
+    """The rules that end a picture, by the options of `RULES`; the preferences have those that these leave open.
+
+    Raises ViewerError for a value out of range.
+    """
+    chosen = stop_of(spp, time, error, quality)
+    samples = preferences.samples if (spp, quality) == (None, None) else chosen.spp
+    return Stop(samples, chosen.seconds, chosen.error or preferences.noise or None)
 
 
 def choose_pivot(view: Viewport) -> None:

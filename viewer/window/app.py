@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from viewer.base.errors import ViewerError
 from viewer.base.interrupts import raise_dropped
 from viewer.base.start.modules import load_beside
-from viewer.film.error.stop import Stop
 from viewer.formats import named
-from viewer.options.table import check
+from viewer.options.table import check, keywords
 from viewer.renderer.device.tuning import in_buffers
 from viewer.renderer.inputs.program_file import program_files
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import PANELS
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
+from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl.device import Device
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.display.auto_exposure import AutoExposure
@@ -34,7 +34,7 @@ from viewer.viewport.preferences import Preferences
 from viewer.viewport.reload import Watch
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport, configured
+from viewer.viewport.viewport import RULES, Viewport, configured, rules
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
@@ -52,7 +52,9 @@ PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 
 class App:
     """A window on a scene, of a file or a built-in one by name, or given, at a ``moment`` (seconds) of an animation by
-    its name or number. ``window``: one that is open already. ``chosen`` are options of the renderer.
+    its name or number. ``size`` (width, height) is the window's. ``window``: one that is open already. ``chosen`` are
+    options of the renderer, of the display, and the rules of `viewer.viewport.viewport.RULES`; what they decide is no
+    preference.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -74,12 +76,17 @@ class App:
         window: Window | None = None,
         **chosen: Any,
     ) -> None:
+        ends = {name: chosen.pop(name) for name in RULES if name in chosen}
+        shown = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
         settings = Settings(camera=camera, fov=fov, **chosen)
+        if settings.device is not None:
+            raise ViewerError("--device", "chooses no GPU for a window, which has its display's", "--remote takes it")
+        size = None if size is None else check("size", size)
         moment, animation = check("moment", moment), check("animation", animation)
         self.preferences, keymap, faults = configured(preferences)
         self.window = window or Window(TITLE, size or self.preferences.size)
         allowed, remark = (settings.barrier == "auto", settings.memory != "texture"), self.window.remark
-        self.device = Device(self.window.context, *allowed, remark=remark)
+        self.device = Device(self.window.context, *allowed, limits=LIMITS.get(settings.limits), remark=remark)
         if not in_buffers(settings, self.device):
             self.device.max_buffer = 0
         self.display, self.canvas, self.auto_exposure = (
@@ -88,9 +95,12 @@ class App:
             AutoExposure(self.device),
         )
         self._photons: PhotonPicture | None = None  # made when they are shown
-        stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
+        stop = rules(self.preferences, **ends)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
         self.view = Viewport(self.session, self.preferences, keymap)
+        self.view.exposure = shown.get("exposure", self.view.exposure)
+        self.view.tonemap = shown.get("tonemap", self.view.tonemap)
+        self._chosen = {**self._rules(), "size": size}
         self.debug_views = DebugViews(self.view)
         self.markers = LightMarkers(self.view)
 
@@ -119,9 +129,9 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.frame = self.window.pixels
+        self.view.pixels = self.window.pixels
         self._measure()
-        if self.preferences.full_screen:
+        if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
         self.scene_loader.faults += faults
         if faults:
@@ -163,15 +173,8 @@ class App:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
         view.scale = window.scale
-        width, height = window.size
-        if min(width, height) == 0:
-            return
-        scale = layout.scale_of(view.scale, window.pixels[0] / width)
-        panels = view.panels_visible and layout.panels_fit((width, height), scale)
-        left, right = layout.free(panels, panels and self.debug_views.inspector is not None, width, scale)
-        span = (left / width, right / width)
-        # Of a change of the framebuffer alone `Events.on_resize` has told.
-        view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
+        if min(window.size) > 0:
+            view.lay_out(window.size, view.pixels)  # which `Events.on_resize` tells
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -217,14 +220,13 @@ class App:
             self.canvas.grow(self.session.under_way)
         self.frame_loop.expose()
         dim = PHOTON_DIMMING if self.debug_views.photons.points else 0.0
-        first, last = view.columns(pixels[0], view.span)
-        place, screen = (last - first, pixels[1]), self.window.context.screen
-        if place != pixels or self.canvas.blank:
+        screen = self.window.context.screen
+        if self.canvas.blank:
             screen.use()
             screen.clear(*layout.GROUND, 1.0)
-        if not self.canvas.blank:
-            self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
-        self._draw_photons(place, first)
+        else:
+            self.display.draw(self.canvas.texture, screen, pixels, view.stops - dim, view.tonemap)
+        self._draw_photons(pixels)
         if self._gui is not None:
             self._gui.draw(dt)
         view.take_shots()
@@ -234,7 +236,7 @@ class App:
         self._pictures = self.session.pictures + self.session.warped
         self.draw_schedule.note(began, time.monotonic() - began)
 
-    def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
+    def _draw_photons(self, pixels: tuple[int, int]) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
         study, screen = self.debug_views.photons, self.window.context.screen
         points, wires = study.scene(), study.wires()
@@ -242,7 +244,6 @@ class App:
             self._photons = PhotonPicture(self.device)
         if self._photons is None:
             return
-        self._photons.left = left
         if wires is not None:
             self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None:
@@ -269,17 +270,23 @@ class App:
         self.session.abandon()
         self.debug_views.reloaded()
 
+    def _rules(self) -> dict[str, Any]:
+        """What ends a picture and how it is shown, as preferences have it."""
+        stop = self.session.stop
+        return {"samples": stop.spp, "noise": stop.error or 0.0, "tonemap": self.view.tonemap}
+
     def release(self) -> None:
         """Save the preferences and close."""
         sys.setswitchinterval(self._switching)
         self.scene_loader.loader.cancel()
-        kept, view, stop = self.preferences, self.view, self.session.stop
-        kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.tonemap = view.tonemap
+        kept, view = self.preferences, self.view
+        for name, value in self._rules().items():
+            if value != self._chosen[name]:
+                setattr(kept, name, value)
         if view.controller is not None:
             kept.speed = view.controller.speed / view.controller.natural_speed
         kept.full_screen = self.window.full_screen
-        if not self.window.full_screen and min(self.window.size) > 0:
+        if not self.window.full_screen and min(self.window.size) > 0 and self.window.size != self._chosen["size"]:
             kept.size = self.window.size
         kept.panels, kept.statistics = view.panels_visible, view.stats_visible
         view.attempt(kept.save)

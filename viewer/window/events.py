@@ -68,7 +68,7 @@ class Events:
         if self.gui is not None:
             self.gui.input.move(x, y)
         self.view.wake()
-        self.pointer.move(x - self.view.left, y)
+        self.pointer.move(x, y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
@@ -80,11 +80,8 @@ class Events:
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
-        self.view.minimised = min(width, height) == 0
         view = self.view
-        view.frame = (width, height)
-        first, last = view.columns(width, view.span)
-        view.pixels = (last - first, height)
+        view.minimised, view.pixels = min(width, height) == 0, (width, height)
         view.session.resize(view.pixels)
         view.wake()
 

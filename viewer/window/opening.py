@@ -26,7 +26,7 @@ def opened(scene: str, **chosen: Any) -> App:
         preferences = Preferences.load()
     except ViewerError:
         preferences = None  # the application tells why
-    window = Window(TITLE, (preferences or Preferences()).size)
+    window = Window(TITLE, chosen.get("size") or (preferences or Preferences()).size)
     loading.join()
     from viewer.window.app import App
 

@@ -111,6 +111,7 @@ def _drawn(parts: Sequence[Source]) -> Parts:
 
 def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     """Fragment programs that are no kernels'."""
+    yield "first picture: background", raster_source("headlight_background")
     for name, source in (*sort_sources(), *routing_sources()):
         yield f"photon map: {name}", source
     for name, source in grid_sources():

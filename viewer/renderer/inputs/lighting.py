@@ -172,14 +172,18 @@ def scene_lighting(
 
 
 def background_of(scene: Scene, settings: Settings) -> Any:
-    """The value of the option ``background`` that a scene will have, at a glance, without any work on emissive meshes;
-    None for a scene with lights of its own, whose backdrop is found with their irradiance."""
+    """The value of the option ``background`` that a scene will have, at a glance, without any work on emissive meshes
+    and on the irradiance of its own lights: a single object of a file lacks a fill beside them more often than not."""
     asked = settings.environment
     if settings.background is not None or settings.sun is not None or asked not in (None, "studio"):
         return settings.background
-    lit = bool(scene.lights) or any(any(each.emission) and each.emission_texture is None for each in scene.materials)
-    alone = asked == "studio" or (not lit and is_single_object(scene))
+    alone = asked == "studio" or (is_single_object(scene) and (scene.fills or not seems_lit(scene)))
     return GRADIENT if alone and scene.ground is None else None
+
+
+def seems_lit(scene: Scene) -> bool:
+    """Whether a scene has lights of its own, at a glance."""
+    return bool(scene.lights) or any(any(each.emission) and each.emission_texture is None for each in scene.materials)
 
 
 def _scene_lighting(

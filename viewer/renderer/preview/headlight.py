@@ -1,21 +1,25 @@
 """A scene's first picture: its triangles rasterised under a headlight, before anything is built or compiled for it.
 
-Base colours, vertex colours, and base colour textures as sampled at the vertices in a coarse copy. Lights and emission
-have no part in it: the picture is as it is to be displayed, whatever the exposure.
+Base colours with their textures, in copies of a size that is quickly there, vertex colours, alpha, emission and sheen;
+what transmits light is seen through. White under the headlight has a radiance of 1, as about under the default sky and
+in the studio: the picture is exposed as those to come.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
-from viewer.cameras.backdrop import Backdrop
 from viewer.cameras.lens import lens_uniforms
 from viewer.denoise.upsampling import SHOWN
+from viewer.film.tonemap import srgb8
 from viewer.scene.camera import Camera
 from viewer.scene.edits.materials import culls
 from viewer.scene.geometry.quadrics import Quadrics
@@ -23,46 +27,78 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Texture
+from viewer.scene.texture import Texture, linear_texels
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.instanced import ONE_SIDED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import Stream, float_texture
+from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
 from viewer.stream.raster.visible import NEAR, DepthTarget, raster_source
 
-BACKGROUND = 0.03  # linear, displayed
-COARSE = 32  # texels across the copy of a texture that vertices look into
+DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis
-CLEAR = 0.5  # opacity below which a surface is left out
 EXTRA = 3  # texels of an instance: rows by which normals go to the world
+MOST_TEXELS, LARGEST_SIDE, MOST_LAYERS = 1 << 22, 512, 256  # of the copies of textures
+LOOKED_AT = 16  # texels of a texture along each side, for its mean
+SHEEN = 0.35  # of a sheen's colour, about what it reflects towards the eye
+MATERIAL, MATERIALS = 4, 256  # texels of a material, and materials in a row; also shaders/raster/headlight_vertex.glsl
+BLENDED = TESTED  # the kind of triangles that are seen through
+SOURCE1_COLOR = 0x88F9
+OVER = moderngl.ONE, SOURCE1_COLOR, moderngl.ONE, moderngl.ONE  # what is there
 
 
 @dataclass(frozen=True)
 class HeadlightScene:
-    """The geometry drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. background
-    : behind it, linear, as displayed."""
+    """The geometry drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. materials
+    : (M, `MATERIAL`, 4) as the vertex program reads them, the last one for what has none. images : (N, S, S, 4) uint8
+    of base colours, sRGB. background : (*`DIRECTIONS`, 3) behind it, linear, as of `ImageEnvironment`."""
 
     groups: MeshGroups
     of: NDArray[np.int64]
     transforms: NDArray[np.float64]
     bounds: NDArray[np.float64]
-    background: tuple[float, float, float] = (BACKGROUND, BACKGROUND, BACKGROUND)
+    materials: NDArray[np.float32]
+    images: NDArray[np.uint8]
+    background: NDArray[np.float32]
 
 
-def headlight_scene(scene: Scene, backdrop: Backdrop | None = None) -> HeadlightScene:
-    """A scene's triangles and instances, and the colours of its vertices, before the mean colour of a backdrop that has
-    one."""
+def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None) -> HeadlightScene:
+    """A scene's triangles and instances, the colours of its vertices and its base colour textures, before a background;
+    None: before black."""
+    if background is None:
+        background = np.zeros((*DIRECTIONS, 3), np.float32)
     found: dict[tuple[int, int | None], int] = {}
     of = [found.setdefault((each.mesh, each.material), len(found)) for each in scene.instances]
+    named = (each.texture for each in scene.materials if each.texture is not None)
+    numbers = [number for number in dict.fromkeys(named) if number < len(scene.textures)][:MOST_LAYERS]
+    layers = {number: layer for layer, number in enumerate(numbers)}
     meshes = [_mesh(scene, scene.meshes[number], material) for number, material in found]
     transforms = np.array([each.transform for each in scene.instances], np.float64).reshape(-1, 4, 4)
-    made = HeadlightScene(
-        MeshGroups(meshes, ordered=False), np.array(of, np.int64), transforms, scene.bounds(ground=False)
+    return HeadlightScene(
+        MeshGroups(meshes, ordered=False),
+        np.array(of, np.int64),
+        transforms,
+        scene.bounds(ground=False),
+        np.array([_material(scene, each, layers) for each in (*scene.materials, Material())], np.float32),
+        _images([scene.textures[number] for number in numbers]),
+        background,
     )
-    if backdrop is None or backdrop.tones is None:
-        return made
-    red, green, blue = np.mean(backdrop.tones, axis=0).tolist()
-    return replace(made, background=(red, green, blue))
+
+
+def _material(scene: Scene, material: Material, layers: Mapping[int, int]) -> list[tuple[float, ...]]:
+    """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by number."""
+    cutoff = {"opaque": -1.0, "mask": material.alpha_cutoff, "blend": 0.0}[material.alpha_mode]
+    red, green, blue = (SHEEN * each for each in material.sheen_color)
+    layer = -1 if material.texture is None else layers.get(material.texture, -1)
+    return [
+        material.base_color,
+        (*_emission(scene, material).tolist(), _transmission(material)),
+        (red, green, blue, cutoff),
+        (float(layer), 0.0, 0.0, 0.0),
+    ]
+
+
+def _transmission(material: Material) -> float:
+    return 1.0 if material.kind == "dielectric" else material.transmission
 
 
 def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
@@ -77,23 +113,39 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
     if material is not None:
         mesh = mesh.with_materials(np.full(len(mesh.triangles), material, np.int32))
     used = distinct(mesh.materials)
-    if len(used) > 1:  # a vertex has one colour
+    if len(used) > 1:  # a vertex has one material
         mesh = _unshared(mesh)
-    tint = np.ones((len(mesh.positions), 3), np.float32) if mesh.colors is None else mesh.colors[:, :3].copy()
-    kinds, shown = np.zeros(len(mesh.triangles), np.uint8), np.ones(len(mesh.triangles), np.bool_)
+    count, kinds = len(mesh.positions), np.zeros(len(mesh.triangles), np.uint8)
+    tint = np.ones((count, 4), np.float32) if mesh.colors is None else mesh.colors
+    texel = np.zeros((count, 3), np.float32)
     for number in used.tolist():
-        own = scene.materials[number] if 0 <= number < len(scene.materials) else Material()
+        known = 0 <= number < len(scene.materials)
+        own = scene.materials[number] if known else Material()
         mine = mesh.materials == number
-        kinds[mine] = ONE_SIDED * culls(own)
-        shown[mine] = own.alpha_mode != "blend" or own.base_color[3] >= CLEAR
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
-        base = np.minimum(np.array(own.base_color[:3]) + own.emission, 1.0)
-        tint[vertices] *= base
-        if own.texture is not None and mesh.uvs is not None and own.texture < len(scene.textures):
-            tint[vertices] *= _texels(scene.textures[own.texture], mesh.uvs[vertices])
+        blended = own.alpha_mode == "blend" or _transmission(own) > 0.0
+        kinds[mine] = ONE_SIDED * culls(own) + BLENDED * blended
+        place = number if known else len(scene.materials)
+        texture = scene.textures[own.texture] if own.texture is not None and own.texture < len(scene.textures) else None
+        uvs = mesh.uvs_1 if texture is not None and texture.uv_set and mesh.uvs_1 is not None else mesh.uvs
+        if texture is None or uvs is None:
+            texel[vertices, 2] = -1.0 - place
+            continue
+        with np.errstate(invalid="ignore"):
+            at = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
+        texel[vertices, :2], texel[vertices, 2] = at, place
     normals = np.zeros_like(mesh.positions) if mesh.normals is None else mesh.normals
-    attributes = {"normal": normals, "tint": np.asarray(tint, np.float32)}
-    return RasterMesh(mesh.positions, mesh.triangles[shown], kinds[shown], attributes=attributes)
+    attributes = {"normal": normals, "tint": tint, "texel": texel}
+    return RasterMesh(mesh.positions, mesh.triangles, kinds, attributes=attributes)
+
+
+def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
+    """(3,) a surface's emission, of a texture the mean, linear."""
+    emission, number = np.minimum(material.emission, 1.0), material.emission_texture
+    if number is None or number >= len(scene.textures) or not emission.any():
+        return emission
+    texels = linear_texels(_coarse(scene.textures[number].image.texels, LOOKED_AT), True)
+    return np.asarray(emission * texels[..., :3].mean(axis=(0, 1)))
 
 
 def _unshared(mesh: Mesh) -> Mesh:
@@ -106,18 +158,31 @@ def _unshared(mesh: Mesh) -> Mesh:
     return Mesh(positions, np.arange(len(of), dtype=np.int32).reshape(-1, 3), mesh.materials, normals, uvs, colors)
 
 
-def _texels(texture: Texture, uvs: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(N, 3) linear sRGB of a coarse copy of a texture at (N, 2)."""
-    texels = texture.image.texels
-    rows, columns = (np.linspace(0, size - 1, min(size, COARSE)).round().astype(int) for size in texels.shape[:2])
-    coarse = texels[rows[:, None], columns, :3]
-    linear = coarse.astype(np.float32)
-    if coarse.dtype != np.float16:
-        linear = (linear / float(2 ** (8 * coarse.dtype.itemsize) - 1)) ** 2.2
-    with np.errstate(invalid="ignore"):
-        at = np.nan_to_num(uvs @ texture.transform[:, :2].T + texture.transform[:, 2])
-    column, row = ((at % 1.0) * linear.shape[1::-1]).astype(int).T
-    return linear[np.minimum(row, len(linear) - 1), np.minimum(column, linear.shape[1] - 1)]
+def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:
+    """(N, S, S, 4) copies of textures, all of a size."""
+    side = LARGEST_SIDE
+    while len(textures) * side * side > MOST_TEXELS:
+        side //= 2
+    side = min(side, max((max(each.image.size) for each in textures), default=1))
+    made = np.zeros((len(textures), side, side, 4), np.uint8)
+    for image, texture in zip(made, textures, strict=True):
+        image[:] = _bytes_of(_coarse(texture.image.texels, side))
+    return made
+
+
+def _coarse(texels: NDArray, side: int) -> NDArray:
+    """(side, side, 4) of an image's texels."""
+    rows, columns = (((np.arange(side) + 0.5) * size / side).astype(int) for size in texels.shape[:2])
+    return texels[rows[:, None], columns]
+
+
+def _bytes_of(texels: NDArray) -> NDArray[np.uint8]:
+    """Texels as 8 bits, sRGB-encoded."""
+    if texels.dtype == np.uint8:
+        return texels
+    if texels.dtype == np.uint16:
+        return (texels >> 8).astype(np.uint8)
+    return np.concatenate([srgb8(texels[..., :3]), np.rint(255 * np.clip(texels[..., 3:], 0, 1)).astype(np.uint8)], -1)
 
 
 class Headlight:
@@ -130,23 +195,27 @@ class Headlight:
         self.device = device
         sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
         self._shader = Shader(device, *sources, listed=True)
+        self._square = Tiles(device, (1, 1), 1)
+        self._square.keep(None)
+        self._behind = Drawing(device, Shader(device, raster_source("headlight_background")), self._square)
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
-        self._background = HeadlightScene.background
+        self._textures: dict[str, Any] = {}  # by their samplers
 
     def warm(self) -> None:
         """Draw a triangle: software drivers finish compilation then."""
         mesh = Mesh(np.eye(3, dtype=np.float32), np.arange(3, dtype=np.int32)[None])
-        self.load(headlight_scene(Scene([mesh], [Instance(0)])))
+        glass = Instance(0, material=0)
+        self.load(headlight_scene(Scene([mesh], [Instance(0), glass], [Material(kind="dielectric")])))
         picture = Stream(self.device, SHOWN, (8, 8))
-        self.draw(Camera((1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), picture, 0.0)
+        self.draw(Camera((1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), picture)
         self.release()
         picture.release()
 
     def load(self, scene: HeadlightScene) -> None:
         """Bring a scene to the device, in place of the one before."""
         self.release()
-        self._background = scene.background
+        self._textures = self._uploaded(scene)
         self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
         extra = np.zeros((len(scene.of), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]
@@ -156,20 +225,52 @@ class Headlight:
         extra[:, :, :3] = np.stack([np.cross(scaled[:, (k + 1) % 3], scaled[:, (k + 2) % 3]) for k in range(3)], axis=1)
         self._meshes.place(scene.of, scene.transforms, extra)
 
-    def draw(self, camera: Camera, target: Stream, stops: float) -> None:
-        """The scene that was loaded, to a stream of `SHOWN`, to be displayed at this exposure."""
+    def _uploaded(self, scene: HeadlightScene) -> dict[str, Any]:
+        """The scene's textures, by the names of their samplers."""
+        context = self.device.context
+        images = scene.images if len(scene.images) else np.full((1, 1, 1, 4), 255, np.uint8)
+        count, side = images.shape[:2]
+        colors = context.texture_array((side, side, count), 4, images)
+        colors.build_mipmaps()
+        rows = -(-len(scene.materials) // MATERIALS)
+        texels = np.zeros((rows * MATERIALS, MATERIAL, 4), np.float32)
+        texels[: len(scene.materials)] = scene.materials
+        background = context.texture(DIRECTIONS[::-1], 3, scene.background.tobytes(), dtype="f4")
+        background.repeat_y = False
+        materials = float_texture(self.device, (MATERIAL * MATERIALS, rows), 4, texels.tobytes())
+        return {"in_base_colors": colors, "in_materials": materials, "in_background": background}
+
+    def draw(self, camera: Camera, target: Stream) -> None:
+        """The scene that was loaded, to a stream of `SHOWN`."""
         assert self._meshes is not None
+        context = self.device.context
         lens = lens_uniforms(camera, target.size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
         view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
-        gain = 2.0**-stops
+        columns = tuple(np.stack([view.right, -view.up, view.forward], axis=1).T.ravel().tolist())
         self._meshes.select(view)
-        self._target.begin(target.textures[0], (*(gain * each for each in self._background), 0.0))
-        columns = np.stack([view.right, -view.up, view.forward], axis=1)
-        self._shader.set("view_columns", tuple(columns.T.ravel().tolist()))
-        self._shader.set("least_depth", NEAR * self._meshes.extent)
-        self._shader.set("gain", gain)
-        self._meshes.render(self._shader, (0, ONE_SIDED))
+        self._target.begin(target.textures[0], (0.0, 0.0, 0.0, 0.0))
+        behind, shader = self._behind.shader, self._shader
+        for name, texture in self._textures.items():
+            behind.bind(name, texture)
+        behind.set("view_columns", columns)
+        behind.set("size", target.size)
+        context.disable(moderngl.DEPTH_TEST)
+        self._behind.render()
+        context.enable(moderngl.DEPTH_TEST)
+        for name, texture in self._textures.items():
+            shader.bind(name, texture)
+        shader.set("view_columns", columns)
+        shader.set("least_depth", NEAR * self._meshes.extent)
+        self._meshes.render(shader, (0, ONE_SIDED))
+        context.enable(moderngl.BLEND)
+        context.blend_func = OVER  # type: ignore[assignment]  # of colour, and of nearness
+        context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX
+        self._meshes.render(shader, (BLENDED, BLENDED | ONE_SIDED))
+        context.disable(moderngl.BLEND)
+        context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
+        # The other function forbids passes with several outputs, to Mesa.
+        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
         self._target.end()
 
     def release(self) -> None:
@@ -178,3 +279,6 @@ class Headlight:
         if self._meshes is not None:
             self._meshes.release()
             self._meshes = None
+        for texture in self._textures.values():
+            texture.release()
+        self._textures = {}

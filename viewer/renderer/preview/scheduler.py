@@ -28,6 +28,7 @@ SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture t
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 FIRST_RATE = 1e6  # samples a second, before any has been seen
+STEPWISE_RATE = 5e3  # and kernel by kernel
 PHOTON_PART = 4  # a part of the photons follows what moves: all of them would hold it up
 SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
 MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
@@ -315,7 +316,9 @@ class Scheduler:
             seconds = min(batches.seconds, max(on_show.seconds_left, 0.0))
             added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
             return ScheduledFrame(size, 1.0, on_show.samples + added, added)
-        if not on_show.changed:
+        # Kernel by kernel estimates are seen while they grow: at rest no preview holds them up.
+        grows = on_show.stepwise and not (on_show.moving or on_show.reconstructs)
+        if grows or not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
                 rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
@@ -326,7 +329,8 @@ class Scheduler:
             # Where pictures are warped to the camera in between, one may take longer.
             budget = max(budget, IN_FLIGHT if on_show.moving and on_show.warps else DENOISED)
             share, scales = on_show.light, SMALLER
-        scale = self.light.choose(pixels, share * budget, self.rate, scales)
+        rate = min(self.rate, STEPWISE_RATE) if on_show.stepwise else self.rate
+        scale = self.light.choose(pixels, share * budget, rate, scales)
         samples = 1
         if on_show.progressive and scale == 1:  # there may be time for more than one
             samples = self._more((self.light.rate or self.rate) * share * budget, pixels, on_show.most)

@@ -100,6 +100,13 @@ class Convergence:
         """Seconds since the picture began."""
         return time.perf_counter() - self._began
 
+    @property
+    def seconds_left(self) -> float:
+        """Seconds of tracing to the rule that is nearest its end, as those so far tell; inf where they do not."""
+        error = bound(self.error, self.film.relative_std_error)
+        share = self.stop.share(self.samples, self.elapsed, error)
+        return self.seconds * (1 - share) / share if share > 0 and self.seconds > 0 else math.inf
+
     def report(self, job: FrameJob | None, share: float) -> tuple[float, str]:
         """The share that is done, and a text. job : the frame in progress, of which a ``share`` is done."""
         kept = self.samples
@@ -142,7 +149,7 @@ class Convergence:
         self.refilters = False
         if self.complete:
             return False, self.film.buffer
-        self.changed = self.changed and not frame.preview
+        self.changed = False
         return True, self.film.blank(renderer.device, frame.size) if renderer.progressive else None
 
     def refilter(self) -> None:

@@ -44,7 +44,7 @@ from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.scene_loader import SceneLoader
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport, configured
+from viewer.viewport.viewport import RULES, Viewport, configured, rules
 
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
@@ -61,7 +61,7 @@ class CanvasView:
     """A view of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
     source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
-    spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
+    spp, time, error, quality : rules that end the picture, as `rules` has them. exposure, tonemap : of the bitmap.
     mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. deliver : called with an ending such
     as ".exr" by the actions that save the picture, in place of a file on this machine. options : those of `Renderer`;
     ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. The camera is in the source's own coordinates,
@@ -84,6 +84,7 @@ class CanvasView:
     ) -> None:
         size = options.check("size", size)
         taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
+        ends = {name: chosen.pop(name) for name in RULES if name in chosen}
         own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
         settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
         self._deliver = deliver
@@ -100,7 +101,7 @@ class CanvasView:
         self.closed = self.parked = False
         kept, keymap, faults = configured(preferences)
         self._mode = own.pop("mode", None)
-        self._open(settings, size, Stop(kept.samples, error=kept.noise or None), kept, keymap)
+        self._open(settings, size, rules(kept, **ends), kept, keymap)
         self.scene_loader.faults += faults
         self._size(size, 1.0)
         self._apply(own)
@@ -158,7 +159,7 @@ class CanvasView:
         view = self.view
         view.exposure, view.tonemap = old.exposure, old.tonemap
         view.minimised, view.paused = old.minimised, old.paused
-        view.lay_out(old.size, old.pixels, (0.0, 1.0))
+        view.lay_out(old.size, old.pixels)
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
@@ -228,7 +229,7 @@ class CanvasView:
             return
         self.view.minimised = False
         logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
-        self.view.lay_out(logical, pixels, (0.0, 1.0))
+        self.view.lay_out(logical, pixels)
 
     @property
     def visible(self) -> bool:

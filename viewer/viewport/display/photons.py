@@ -56,7 +56,7 @@ class PhotonPicture:
     """Draws points and wires over the picture in a framebuffer; the context must be current in every call."""
 
     def __init__(self, device: Device) -> None:
-        self.device, self.left = device, 0  # the picture's edge in the framebuffer, pixels
+        self.device = device
         vertex, fragment = point_sources()
         self._points = Shader(device, fragment, vertex, listed=True)
         self._array = device.context.vertex_array(self._points.program, [])
@@ -124,6 +124,6 @@ class PhotonPicture:
         context, each = self.device.context, 2 if mode == moderngl.LINES else 1
         with context.scope(target, enable_only=moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE):
             context.blend_func = PREMULTIPLIED
-            target.viewport = (self.left, 0, *size)
+            target.viewport = (0, 0, *size)
             for first, some in ranges(shader.parts, count):
                 array.render(mode, vertices=each * some, first=each * first)

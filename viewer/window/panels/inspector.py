@@ -9,6 +9,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
 from viewer.viewport.studies.inspector import Inspector
@@ -17,7 +18,7 @@ from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import fact, grouped, label, press, shares
+from viewer.window.panels.widgets import fact, grouped, label, press, rate, shares
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0
@@ -92,6 +93,20 @@ def _controls(context: ViewportContext, inspector: Inspector) -> None:
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
+    imgui.text_wrapped(f"the window's picture: {machine(context)}")
+
+
+def machine(context: ViewportContext) -> str:
+    """How the picture on show is drawn: program, machine, resolution, speed."""
+    renderer, session = context.view.shown()[0], context.view.session
+    settings, (width, height) = renderer.settings, session.size
+    text = f"{settings.program} by {settings.machine}"
+    if settings.machine == "multipass":
+        tuned = tuning(renderer.device.driver, renderer.device.software_form)["fuse"]
+        fuse = tuned if settings.fuse == "auto" else settings.fuse
+        text += f" ({settings.policy}, fuse {fuse}, unroll {settings.unroll})"
+    scale = f" at {100 * session.scale:.0f} %" if session.scale < 1 else ""
+    return f"{text}, {width} x {height}{scale}, {rate(session.scheduler.rate)}"
 
 
 def _channels(inspector: Inspector, view: _View) -> None:

@@ -153,8 +153,7 @@ def draw_markers(context: ViewportContext) -> None:
         return
     add: Any = imgui.get_background_draw_list()
     dark = imgui.get_color_u32(imgui.ImVec4(0, 0, 0, 0.7))
-    for light, (across, y) in lights.markers():
-        x = across + context.view.left
+    for light, (x, y) in lights.markers():
         chosen = lights.is_chosen(light)
         ink = imgui.get_color_u32(color(ACCENT) if chosen else imgui.ImVec4(1, 1, 1, 0.9))
         radius = units(8 if chosen else 6)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from viewer.renderer.device.tuning import tuning
+from viewer.base import durations
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.bundle import ImVec2, imgui
@@ -84,29 +85,27 @@ def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> boo
 
 
 def status(context: ViewportContext) -> list[str]:
-    """The parts of the status line: program, machine, resolution, samples, speed."""
+    """The parts of the status line: how far the picture is, its samples and their noise, and the time that is left."""
     session = context.view.session
     if context.view.renderer is None:
         return ["no scene"]
-    choices = context.view.renderer.settings
-    machine = choices.machine
-    if machine == "multipass":
-        device = context.view.renderer.device
-        fuse = tuning(device.driver, device.software_form)["fuse"] if choices.fuse == "auto" else choices.fuse
-        machine += f" ({choices.policy}, fuse {fuse}, unroll {choices.unroll})"
-    width, height = session.size
-    size = f"{width} x {height}"
-    if session.scale < 1:
-        size += f" at {100 * session.scale:.0f} %"
-    samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
-    parts = [choices.program, machine, size, samples]
-    if session.convergence.film.buffer is not None:
-        parts += [duration(session.convergence.seconds), f"noise {noise(session.error)}"]
-    parts.append(rate(session.scheduler.rate))
+    film = session.convergence.film.buffer is not None
+    if context.view.paused:
+        parts = ["paused"]
+    elif session.complete:
+        parts = ["complete" if session.converged else "refining"]
+    else:
+        parts = ["sharpening"]
+    if session.complete and film:
+        of = "" if session.converged else f" of {grouped(session.stop.spp)}"
+        parts.append(f"{grouped(session.samples)}{of} sample" + ("" if session.samples == 1 and not of else "s"))
+        if math.isfinite(session.error):
+            parts.append(f"noise {noise(session.error)}")
+        left = session.convergence.seconds_left
+        if not (session.converged or context.view.paused) and math.isfinite(left):
+            parts.append(f"about {durations.duration(left)} left")
     if context.debug_views.counting is not None:
         parts.append(f"heat map {100 * context.debug_views.counting:.0f} %")
-    if context.view.paused:
-        parts.append("paused")
     return parts
 
 
@@ -203,11 +202,12 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if context.scene_loader.loading is not None:
-        top = _loading(
-            *context.scene_loader.loading, context.view.keymap.text("escape"), middle, top, min(width, units(360))
-        )
+        text, share = context.scene_loader.loading
+        cancels = f"{context.view.keymap.text('escape')} cancels"
+        top = _progress("loading", text, share, cancels, middle, top, min(width, units(360)))
     if context.view.compiling:
-        top = _line("compiling", f"compiling {context.view.compiling} ...", theme.ACCENT, middle, top, width)
+        text = f"compiling {context.view.compiling}"
+        top = _progress("compiling", text, None, "", middle, top, min(width, units(360)))
     if context.view.message:
         ink = theme.ERROR if context.view.message_is_error else theme.TEXT
         top = _line("message", context.view.message, ink, middle, top, width)
@@ -240,13 +240,15 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
     return top + height + units(6)
 
 
-def _loading(text: str, share: float | None, cancel: str, middle: float, top: float, width: float) -> float:
+def _progress(name: str, text: str, share: float | None, hint: str, middle: float, top: float, width: float) -> float:
+    """Something that goes on, with a bar that moves; the next one's top."""
     imgui.set_next_window_size(ImVec2(width, 0))
-    if _corner("##loading", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
+    if _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
         _fitting(text)
         # Without a known end the bar wanders.
         imgui.progress_bar(-imgui.get_time() if share is None else share, ImVec2(-1, units(5)), "")
-        imgui.text_disabled(f"{cancel} cancels")
+        if hint:
+            imgui.text_disabled(hint)
     height = imgui.get_window_size().y
     imgui.end()
     return top + height + units(6)

@@ -52,13 +52,10 @@ class Space:
     def _lines(self, context: ViewportContext, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
         assert context.view.controller is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
-        projected = project(context.view.controller.camera, context.view.size, lines) + (context.view.left, 0.0)
+        projected = project(context.view.controller.camera, context.view.size, lines)
         flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
-        left, (width, height) = context.view.left, context.view.size
-        imgui.get_background_draw_list().push_clip_rect(point(left, 0), point(left + width, height))
         for x0, y0, x1, y1 in flat:
             add(point(x0, y0), point(x1, y1), color, thick)
-        imgui.get_background_draw_list().pop_clip_rect()
 
     def _probe(self, context: ViewportContext) -> None:
         """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
@@ -88,9 +85,8 @@ class Space:
             shown = heat.show()
             self._upload(shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
-        left, (width, height) = context.view.left, context.view.size
         target = imgui.get_background_draw_list()
-        target.add_image(self._id, imgui.ImVec2(left, 0), imgui.ImVec2(left + width, height))
+        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.size))
         self._draw_legend(context)
 
     def _draw_legend(self, context: ViewportContext) -> None:

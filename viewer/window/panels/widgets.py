@@ -85,6 +85,8 @@ def segments(
     all_wide = imgui.get_content_region_avail().x - gap * (len(values) - 1)
     wide = _widths([imgui.calc_text_size(text).x for text in texts or values], all_wide)
     imgui.push_id(name)
+    # Texts are in the middle: padding would cut those that just fit.
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, imgui.get_style().frame_padding.y))
     for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
         if k:
             imgui.same_line(0, gap)
@@ -93,6 +95,7 @@ def segments(
             chosen = value
         imgui.end_disabled()
         tip(*describe(value))
+    imgui.pop_style_var()
     imgui.pop_id()
     return chosen
 

@@ -1,0 +1,75 @@
+"""The published machine in the window, as the command line opens it: its picture, while it grows and afterwards."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.window.conftest import Hands
+from viewer.cli import commands, main
+from viewer.cli.presets import PRESETS
+from viewer.formats.named import load
+from viewer.renderer.renderer import Renderer
+from viewer.viewport.preferences import Preferences
+
+Opener = Callable[..., Hands]
+SIZE = (32, 24)
+FEW = ("--photons", "64", "--caustic-photons", "16", "--nearest", "4", "--light-samples", "1", "--depth", "3")
+
+
+def chosen(*words: str) -> dict[str, object]:
+    """The options of a view as the command line hands them to the application."""
+    return commands.viewed(main._parse("view", list(words)))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_picture_is_the_published_one(name: str, opened: Opener, place: Path) -> None:
+    """Sample by sample it is that of ``raystream render``, undenoised, at the preset's exposure; and it goes on."""
+    scene = "glass_ball" if name == "2003" else "cornell"
+    words = [scene, "--preset", name, *(FEW if name == "2003" else FEW[-2:])]
+    options = chosen(*words)
+    (place / "settings.toml").write_text("samples = 2\nnoise = 0.0\npanels = false\n")
+    hands = opened(scene, SIZE, **{each: value for each, value in options.items() if each != "scene"})
+    session, view = hands.app.session, hands.app.view
+    hands.until(lambda: session.idle, "the last sample")
+    assert session.samples == 2 and session.stop.spp == 2, "a preset's samples are a file's"
+    assert (view.exposure, view.tonemap) == (0.0, "none")
+    asked = main._parse("render", [*words, "-o", "a.png"])
+    wanted = Renderer(load(scene), **commands.chosen_options(asked, "renderer")).render(size=SIZE, spp=2)
+    assert np.array_equal(session.linear(), wanted.linear)
+
+
+def test_the_running_estimate_grows_in_the_picture(opened: Opener, place: Path) -> None:
+    """Nothing stands between the first picture and the map's estimates, which join it before a sample is complete."""
+    (place / "settings.toml").write_text("samples = 1\nnoise = 0.0\npanels = false\n")
+    options = chosen("glass_ball", "--preset", "2003", *FEW)
+    from viewer.window.app import App
+
+    app = App("glass_ball", SIZE, **options)
+    try:
+        sizes, states = set(), []
+        while not app.session.idle or app.view.renderer is None:
+            app.turn()
+            if app.session.running and app.session.samples == 0 and not app.canvas.blank:
+                sizes.add(app.canvas.texture.size)
+                states.append(app.canvas.linear())
+        assert sizes == {SIZE}
+        assert sum(not np.array_equal(one, other) for one, other in itertools.pairwise(states)) > 2
+    finally:
+        app.release()
+
+
+def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> None:
+    kept = 'size = [200, 150]\nsamples = 5\nnoise = 0.25\ntonemap = "agx"\npanels = false\n'
+    (place / "settings.toml").write_text(kept)
+    hands = opened("cornell", SIZE, **chosen("cornell", "--quality", "draft", "--tonemap", "none", "--program", "cast"))
+    stop = hands.app.session.stop
+    assert (stop.spp, stop.error) == (8, 0.2) and hands.app.view.tonemap == "none"
+    release, hands.app.release = hands.app.release, lambda: None
+    release()
+    found = Preferences.load()
+    assert (found.size, found.samples, found.noise, found.tonemap) == ((200, 150), 5, 0.25, "agx")
