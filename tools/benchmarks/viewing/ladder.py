@@ -148,9 +148,7 @@ def judged(
     truth = converged(subject, size, samples, denoise="oidn" if oidn_there() else "shader")
     looks, figures = [], []
     for shot in shots:
-        linear = enlarged(shot.linear, size)
-        spots = truth.blemishes(linear)
-        figures.append((truth.flip(linear), spots.specks, spots.holes))
+        figures.append(truth.figures(enlarged(shot.linear, size)))
         flip, specks, holes = (round(figure, 5) for figure in figures[-1])
         looks.append((round(shot.seconds, 3), flip, round(shot.scale, 3), shot.samples, specks, holes))
     rise, *spoilt = (largest_rise(figure) for figure in zip(*figures, strict=True))
