@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.eight import SUBJECTS, Converged, Subject, built_in, converged, present, shared_file
+from benchmarks.viewing import ladder
 from benchmarks.viewing.ladder import RISE, SPOILT, aside
 from benchmarks.viewing.readable import enlarged
 from viewer.film.error.stop import Stop
@@ -132,12 +133,11 @@ def _played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors:
 
 
 def rises(frames: list[ShownFrame], figures: list[Figures]) -> list[Figures]:
-    """By how much each picture's figures are above the least before it, 0 at least; the drag begins anew."""
+    """By how much each picture's figures are above those of the best before it; the drag begins anew."""
     found: list[Figures] = []
     for opening in (True, False):
-        columns = np.array([f for frame, f in zip(frames, figures, strict=True) if (frame.phase == OPENING) == opening])
-        if len(columns):
-            found += map(tuple, (columns - np.minimum.accumulate(columns, axis=0)).tolist())
+        part = [values for frame, values in zip(frames, figures, strict=True) if (frame.phase == OPENING) == opening]
+        found += map(tuple, ladder.rises(part).tolist()) if part else ()
     return found
 
 
