@@ -37,6 +37,8 @@ settings.load_profile("busy")
 # Files that take longest begin first, so that no process is left alone with one of them at the end; and before these
 # those that take most memory, while a process has little.
 LONGEST = (
+    "blemishes/test_shown.py",
+    "blemishes/test_rendered.py",
     "formats/test_levels_that_unfold.py",
     "repro/test_images_that_take_memory.py",
     "reproduce/test_stand_ins.py",

@@ -113,8 +113,12 @@ def test_the_distance_from_a_converged_picture() -> None:
 
 
 def test_a_rise_is_over_the_best_before() -> None:
-    assert ladder.largest_rise([0.5, 0.25, 0.375, 0.125, 0.25, 0.0625]) == 0.125
-    assert ladder.largest_rise([0.5, 0.25, 0.25]) == 0 == ladder.largest_rise([0.5])
+    """By FLIP: specks are compared with those of the best picture, not with those of the smoothest."""
+    flips, specks = (0.5, 0.25, 0.375, 0.125, 0.25, 0.0625), (0.0, 0.5, 0.625, 0.75, 0.25, 1.0)
+    found = ladder.rises([(*pair, 0.5) for pair in zip(flips, specks, strict=True)])
+    assert found[:, 0].tolist() == [0, 0, 0.125, 0, 0.125, 0]
+    assert found[:, 1].tolist() == [0, 0.5, 0.125, 0.25, 0, 0.25] and not found[:, 2].any()
+    assert ladder.rises([(0.5, 0.25, 0.125)]).tolist() == [[0, 0, 0]]
 
 
 def test_cases_are_timed_in_turn() -> None:

@@ -339,6 +339,17 @@ def test_bench_denoise(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_references")
+def test_bench_paced(tmp_path: Path) -> None:
+    (row,) = _quick("paced", tmp_path)["rows"]
+    pictures = row["pictures"]
+    assert pictures[0]["phase"] == "opening" and pictures[-1]["phase"] == "rest" and pictures[-1]["samples"] == 64
+    assert pictures[-1]["flip"] == min(each["flip"] for each in pictures) and pictures[-1]["rises"][0] == 0
+    (folder,) = (path.parent for path in tmp_path.rglob("paced.json"))
+    assert (folder / "paced_sheet.png").is_file()
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_display", "own_references")
 def test_bench_ladder(tmp_path: Path) -> None:
     (scene,) = _quick("ladder", tmp_path)["scenes"].values()

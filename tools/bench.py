@@ -27,7 +27,7 @@ ROOMS = {
     "processes": ("fresh", "farm", "switches", "drivers"),
     "light": ("path", "samplers", "photon", "progressive", "bias", "materials", "lights", "blur"),
     "noise": ("converge", "denoise", "adaptive"),
-    "viewing": ("window", "live", "readable", "ladder", "flight", "opening"),
+    "viewing": ("window", "live", "readable", "ladder", "paced", "flight", "opening"),
 }
 NAMES = tuple(name for names in ROOMS.values() for name in names)
 

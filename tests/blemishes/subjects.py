@@ -9,18 +9,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.noise.eight import SEED, SUBJECTS, Subject, built_in, shared_file
+from benchmarks.noise.eight import SEED
+from benchmarks.viewing import paced
 
 from viewer.film.files.compare import ComparedPicture, read
 
-SIZE = (240, 135)
 FOLDER = Path(__file__).with_name("converged")
 SAMPLES = {"hall": 512, "bunny": 512, "ToyCar": 512, "glass_ball": 4096, "ring": 512, "many_lights": 512}
-_MORE = (
-    Subject("ToyCar", shared_file("models", "ToyCar.glb")),
-    Subject("glass_ball", built_in("glass_ball")),
-)
-SCENES = {subject.name: subject for subject in (*SUBJECTS, *_MORE) if subject.name in SAMPLES}
+SIZE, SCENES = paced.SIZE, {subject.name: subject for subject in paced.SCENES}
 
 
 def bound(samples: int, denoiser: str) -> float:

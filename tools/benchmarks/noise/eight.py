@@ -101,10 +101,10 @@ SUBJECTS = (
 )
 
 
-def present(names: tuple[str, ...] = ()) -> tuple[list[Subject], list[str]]:
-    """The subjects of those names (none: all) on this machine, and a remark on each missing one."""
+def present(names: tuple[str, ...] = (), subjects: tuple[Subject, ...] = SUBJECTS) -> tuple[list[Subject], list[str]]:
+    """Of some subjects those of the names (none: all) on this machine, and a remark on each missing one."""
     there, missing = [], []
-    for subject in SUBJECTS:
+    for subject in subjects:
         if names and subject.name not in names:
             continue
         try:
@@ -139,6 +139,11 @@ class Converged:
     def blemishes(self, linear: NDArray) -> Blemishes:
         """Specks and holes of a picture of the same size."""
         return blemishes(self.shown(linear), self.shown(self.linear))
+
+    def figures(self, linear: NDArray) -> tuple[float, float, float]:
+        """FLIP, specks and holes."""
+        spots = self.blemishes(linear)
+        return self.flip(linear), spots.specks, spots.holes
 
     def relative(self, linear: NDArray) -> float:
         """The root of the mean square of (picture - this) / max(this, a tenth of this one's mean), in luminance."""

@@ -148,22 +148,24 @@ def judged(
     truth = converged(subject, size, samples, denoise="oidn" if oidn_there() else "shader")
     looks, figures = [], []
     for shot in shots:
-        linear = enlarged(shot.linear, size)
-        spots = truth.blemishes(linear)
-        figures.append((truth.flip(linear), spots.specks, spots.holes))
+        figures.append(truth.figures(enlarged(shot.linear, size)))
         flip, specks, holes = (round(figure, 5) for figure in figures[-1])
         looks.append((round(shot.seconds, 3), flip, round(shot.scale, 3), shot.samples, specks, holes))
-    rise, *spoilt = (largest_rise(figure) for figure in zip(*figures, strict=True))
+    rise, *spoilt = rises(figures).max(axis=0).tolist()
     chosen = [shots[0], *(max((s for s in shots if s.seconds <= t), key=lambda s: s.seconds) for t in STEPS)]
     row = [*(truth.shown(enlarged(shot.linear, size)) for shot in chosen), truth.shown(truth.linear)]
     worse = rise > RISE or max(spoilt) > SPOILT
     return {"looks": looks, "rise": rise, "spoilt": spoilt, "worse": worse, "pictures": len(shots)}, row
 
 
-def largest_rise(figures: Sequence[float]) -> float:
-    """The most by which a figure is above the least before it; 0 where it never is."""
-    best = np.minimum.accumulate(figures)
-    return float((np.asarray(figures) - best).max())
+def rises(figures: Sequence[tuple[float, float, float]]) -> NDArray[np.float64]:
+    """(N, 3): by how much FLIP, specks and holes of each picture are above those of the best one before it, the one of
+    the least FLIP; 0 where they are not."""
+    values = np.asarray(figures, np.float64)
+    flips = np.append(np.inf, np.minimum.accumulate(values[:-1, 0]))  # of the best before each
+    best = np.maximum.accumulate(np.where(values[:, 0] < flips, np.arange(len(values)), 0))
+    before = np.append(0, best[:-1])
+    return np.maximum(values - values[before], 0)
 
 
 def flip_at(looks: list[Any], seconds: float) -> float:

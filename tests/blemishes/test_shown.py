@@ -1,0 +1,94 @@
+"""No picture that a session shows is worse than the best before it, from opening through a drag to rest.
+
+Of a device that pretends to be 1, 10 or 100 times slower. The scheduler follows measured times, so that no two runs
+show the same pictures; the bounds are for any that may come.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from benchmarks.viewing import paced
+from benchmarks.viewing.ladder import RISE, SPOILT
+from benchmarks.viewing.paced import AWAY, MOVING, OPENING, REST, Figures, ShownFrame
+from subjects import SCENES, SIZE, bound, converged
+
+from viewer.film.files.compare import ComparedPicture, compare
+
+# In every run each scene at one slowness, each slowness with a light scene and a dear one.
+EACH_RUN = {"hall": 10, "bunny": 1, "ToyCar": 100, "glass_ball": 1, "ring": 100, "many_lights": 10}
+CASES = [
+    pytest.param(name, slowness, marks=() if EACH_RUN[name] == slowness else pytest.mark.slow)
+    for name in SCENES
+    for slowness in (1, 10, 100)
+]
+
+
+@pytest.mark.filterwarnings("ignore:the scene has no lights")
+@pytest.mark.parametrize(("name", "slowness"), CASES)
+def test_every_picture_on_the_screen(name: str, slowness: int, shared_scenes: Path) -> None:
+    renderer = SCENES[name].renderer(seed=1, denoise="auto")
+    frames = paced.played(renderer, SIZE, slowness, name in paced.INDOORS)
+    renderer.release()
+    phases = [frame.phase for frame in frames]
+    assert phases[0] == OPENING and phases[-1] == REST and AWAY not in phases
+    assert frames[-1].samples == paced.SAMPLES
+    figures = [_figures(name, frame) for frame in frames]
+    wrong = []
+    for frame, values, rise in zip(frames, figures, paced.rises(frames, figures), strict=True):
+        faults = _faults(frame, values, rise)
+        flip, specks, holes = values
+        place = f"{frame.phase:7} {frame.seconds:7.2f} s, {frame.samples:2} samples, scale {frame.scale:.2f}"
+        told = f"{place}: FLIP {flip:.4f}, specks {specks:.2%}, holes {holes:.2%}"
+        print(told)
+        wrong += [f"{place}: {fault}" for fault in faults]
+    assert not wrong, "\n".join([f"{name}, {slowness} times as slow:", *wrong])
+
+
+def _figures(name: str, frame: ShownFrame) -> Figures:
+    found = compare(converged(name), ComparedPicture(name, frame.linear))
+    assert found.blemishes is not None
+    return found.flip or 0.0, found.blemishes.specks, found.blemishes.holes
+
+
+def _faults(frame: ShownFrame, figures: Figures, rises: Figures) -> list[str]:
+    """What is beyond the bounds of a picture."""
+    most = bound(frame.samples, "shader")
+    faults = [f"FLIP {figures[0]:.4f}, {rises[0]:.4f} above the best before"] if rises[0] > RISE else []
+    for kind, share, rise in zip(("specks", "holes"), figures[1:], rises[1:], strict=True):
+        if share > most:
+            faults.append(f"{share:.2%} {kind}, bound {most:.2%}")
+        if rise > SPOILT:
+            faults.append(f"{share:.2%} {kind}, {rise:.2%} above the best before")
+    return faults
+
+
+def test_rises_begin_anew_with_the_drag() -> None:
+    phases = (OPENING, OPENING, MOVING, REST, REST)
+    frames = [ShownFrame(phase, 0.0, 0, 1.0, converged("ring").pixels) for phase in phases]
+    flips = (0.25, 0.5, 0.75, 0.5, 0.625)
+    rises = paced.rises(frames, [(flip, 0.0, 1 - flip) for flip in flips])
+    assert [rise[0] for rise in rises] == [0, 0.25, 0, 0, 0.125]
+    assert [rise[2] for rise in rises] == [0, 0, 0, 0.25, 0] and not any(rise[1] for rise in rises)
+
+
+def test_a_clock_of_processor_time() -> None:
+    """A slow device takes more of it; what is paused takes none."""
+
+    def seconds() -> float:
+        before, end = clock(), time.process_time() + 0.02
+        while time.process_time() < end:
+            pass
+        return clock() - before
+
+    clock = paced.Clock(100.0)
+    assert seconds() >= 2.0
+    with clock.running():
+        assert time.perf_counter is clock
+        before = time.perf_counter()
+        with clock.paused():
+            seconds()
+        assert time.perf_counter() - before < 1.0
+    assert time.perf_counter is not clock
