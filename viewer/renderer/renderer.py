@@ -29,6 +29,7 @@ from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view, view_notes
 from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
+from viewer.renderer.inputs.scene_copies import SceneCopy
 from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, registered, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
@@ -63,8 +64,8 @@ class Renderer:
 
     scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
                `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
-               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
-               values: each is read once, and `update` shows another one.
+               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. It is read
+               once: `update` shows another one, and what has been edited in a `Scene` since.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.
@@ -95,6 +96,8 @@ class Renderer:
         asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
         # A wrong one is told before a file is read.
         scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
+        self._copy = SceneCopy(scene)
+        scene = self._copy.copy
         chosen = chosen_settings(settings or Settings(), scene, settings, options)
         if not isinstance(scene, PreparedScene):
             prepared = prepare(scene, chosen, progress)
@@ -112,7 +115,7 @@ class Renderer:
         warn(chosen.unused(options))
 
     def __repr__(self) -> str:
-        return f"<Renderer of {self.scene!r} by program {self.settings.program} on {self.device.name}>"
+        return f"<Renderer of {self.prepared.scene!r} by program {self.settings.program} on {self.device.name}>"
 
     def _own(self, gpu_scene: GpuScene) -> None:
         """Have the parts over a scene on a device."""
@@ -143,8 +146,9 @@ class Renderer:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is shown."""
-        return self.prepared.scene
+        """The scene as it is shown, to be edited in place, and shown by `update`; the one passed last where it is that
+        one."""
+        return self._copy.lent(self.prepared.scene)
 
     @property
     def structure(self) -> Structure:
@@ -198,11 +202,11 @@ class Renderer:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : as of the renderer. An edit of the one on show shares the unchanged parts, and only the rest is
-                   redone: instances that move under a structure of two levels change its top level and their rows;
-                   lights that keep number and kinds, materials that keep their kinds, and a picture around the scene
-                   that turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker
-                   thread.
+        scene    : as of the renderer. The one on show, edited in place, is compared by content; an edit of it shares
+                   the unchanged parts. Only the rest is redone: instances that move under a structure of two levels
+                   change its top level and their rows; lights that keep number and kinds, materials that keep their
+                   kinds, and a picture around the scene that turns change numbers in place, and nothing is compiled.
+                   It may be `prepare`d, as by a worker thread.
         settings : in place of those there are. changes : options by name, over them.
         moment   : seconds of the scene's animation, whose pose is shown; other parts stay as they are.
         animation : another one by name or number, or ``all``; at its first moment without ``moment``, and with all that
@@ -214,14 +218,17 @@ class Renderer:
         """
         self.revive()
         settings = settings_given(settings)
+        copied = self._copy
         if scene is not None:
             scene = scene_given(scene, changes, (settings or self.settings).max_texture)
+            copied = SceneCopy(scene, copied, self.prepared)
+            scene = copied.copy
         animated = self._animated
         if moment is not None or animation is not None:
             animated = animated.copy()
             if scene is None:  # which light, ground and glass have become part of
                 changes = {"light": (), "classic": False, **changes}
-            shown = self.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
+            shown = self.prepared.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
             scene = animated.at(shown, options.check("moment", moment), animation)
         chosen = chosen_settings(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
@@ -231,11 +238,11 @@ class Renderer:
         deepest = max(differences.values(), default=Affects.NOTHING)
         if scene is None and differences.keys().isdisjoint(PREPARED):
             check_limits(self.prepared, chosen)
-            camera = view(chosen, self.scene) if affects_view(differences) else self.camera
+            camera = view(chosen, self.prepared.scene) if affects_view(differences) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
         done = updated_scene(self.gpu_scene, self.camera, scene, chosen, differences, progress)
-        self.settings, self.camera, self._animated = chosen, done.camera, animated
+        self.settings, self.camera, self._animated, self._copy = chosen, done.camera, animated, copied
         if not done.edit.same:
             animated.forget()
         return max(deepest, Affects.SCENE) if done.edit.differs else deepest
@@ -251,8 +258,8 @@ class Renderer:
         for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
         instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
         """
-        numbers, matrices = placed(transforms, len(self.scene.instances))
-        self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
+        scene = self.prepared.scene
+        self.update(scene.moved(*placed(transforms, len(scene.instances))), light=(), classic=False)
 
     @exclusive
     def deform(self, mesh: int, positions: ArrayLike, normals: ArrayLike | None = None) -> None:
@@ -264,7 +271,7 @@ class Renderer:
         structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
         fit; then nothing has changed.
         """
-        self.update(deformed(self.scene, mesh, positions, normals), light=(), classic=False)
+        self.update(deformed(self.prepared.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
     def reload(self) -> None:
@@ -418,7 +425,7 @@ class Renderer:
         """For pictures of ``size`` (width, height) within the block: the camera, where it is a framing of the scene,
         has all of it in view."""
         camera = self.camera
-        self.camera = fitted(camera, self.settings, self.scene, size)
+        self.camera = fitted(camera, self.settings, self.prepared.scene, size)
         try:
             yield
         finally:
