@@ -15,7 +15,6 @@ from viewer.accel.structures import ON_DEVICE, Structure
 from viewer.base.errors import ViewerError, warn
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
-from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import WORDS
@@ -35,8 +34,7 @@ from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, sc
 from viewer.renderer.layers import checked_layers
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import PictureRequest, check_request, render_picture
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
+from viewer.renderer.render import picture_request, render_picture
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
@@ -252,11 +250,11 @@ class Renderer:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too, stays
-        as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat
-        structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are recompiled
-        for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
-        instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
+        Short for `update` with ``scene.moved(...)``, in which all else, lights and ``classic`` glass too, stays as it
+        is. Under two levels this takes milliseconds for a thousand instances; a flat structure, and one of two levels
+        where a transformation is flat or nearly, is rebuilt. Programs are recompiled for a grid of another resolution,
+        and where objects under two levels change. Raises ViewerError for an unknown instance and a matrix that is no
+        transformation, or leads too far away; then nothing has moved.
         """
         scene = self.prepared.scene
         self.update(scene.moved(*placed(transforms, len(scene.instances))), light=(), classic=False)
@@ -292,8 +290,7 @@ class Renderer:
         return self.gpu_scene.program(chosen, self.gpu_scene.first_hits(chosen, self.camera).mode)
 
     def bind(self, program: Program, stepwise: bool | None = None) -> LinkedProgram:
-        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
-        where it is None."""
+        """A program with the scene's modules: for passes of one kernel each where ``stepwise``; None: as set."""
         return self.gpu_scene.bind(program, self.settings, stepwise)
 
     def upload(self, prepared: PreparedScene | None = None) -> Iterator[float]:
@@ -390,13 +387,15 @@ class Renderer:
         sample_range: int | None = DEFAULT["sample_range"],
         film: Film | None = None,
         state: Checkpoint | None = None,
+        denoise: str | bool | None = None,
         **unknown: Never,
     ) -> Picture:
         """A picture of ``size`` (width, height) with the layers asked for.
 
-        spp, time, error : of progressive programs, which end with the first of these that is met. The ray caster
-        samples pixel centres, so that all its samples are one.
-        quality  : limits in their place, and a denoiser where ``denoise`` is auto.
+        spp, time, error : of progressive programs, which end with the first of these that is met.
+        quality  : limits in their place, and a denoiser where ``denoise`` is auto. Without any of these the picture has
+                   32 samples, and is denoised where it is looked at: `Picture.save` of .png, and notebooks.
+        denoise  : of this picture, in place of the renderer's own; True: the best that is installed.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
         film     : of the same picture, to go on from, in place of ``resume``.
@@ -408,14 +407,11 @@ class Renderer:
             other = ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
             raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
-        width, height = options.check("size", size)
         names = checked_layers(self, options.check("layers", layers, WORDS))
-        denoiser = denoiser_of(self.settings, quality if self.progressive else None)
-        stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
-        sample_range = options.check("sample_range", sample_range)
-        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
-        check_request(self, wanted)
-        with self.framing((width, height)):
+        limits = {"spp": spp, "time": time, "error": error, "quality": quality}
+        kept = {"resume": resume, "sample_range": options.check("sample_range", sample_range), "film": film}
+        wanted = picture_request(self, options.check("size", size), names, limits, kept, denoise, stats, state)
+        with self.framing(wanted.size):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])
         return picture
