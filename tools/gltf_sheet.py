@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goe
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.cli.rendering import DEFAULT_QUALITY
 from viewer.film.tonemap import srgb8
+from viewer.options.picture import DEFAULT_QUALITY
 from viewer.renderer.fallback_sky import brightened
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment

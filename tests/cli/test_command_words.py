@@ -215,6 +215,37 @@ def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "facts", "said"),
+    [
+        ({"quality": "good"}, {}, ", above the 10 % of --quality good (--quality good --spp 120 gets there)"),
+        (
+            {"quality": "good"},
+            {"denoised": "shader"},
+            ", above the 5 % of --quality good (--quality good --spp 470 gets",
+        ),
+        ({"quality": "good"}, {"estimated error": "0.099"}, ""),
+        ({"quality": "best"}, {"samples": 1024}, ", above the 2 % of --quality best (--quality best --spp 65536 gets"),
+        (
+            {"quality": "best", "time": 1},
+            {"stopped by": "time"},
+            ", above the 2 % of --quality best (a longer --time gets",
+        ),
+        ({"quality": "draft"}, {"samples": 8, "estimated error": "0.9"}, ""),
+        ({"error": 0.05, "spp": 32}, {}, ", above the 5 % of --error 0.05 (--spp 470 gets there)"),
+        ({"error": 0.05, "spp": 32}, {"samples": "30.2 (16 to 40)"}, ", above the 5 % of --error 0.05 (a larger --spp"),
+        ({"spp": 32}, {}, ""),
+        ({"time": 1.0}, {"stopped by": "time"}, ""),
+    ],
+)
+def test_a_render_that_ends_above_its_limit_of_noise(given: dict, facts: dict, said: str) -> None:
+    """It tells the limit, and the option by which another one would reach it."""
+    facts = {"samples": 32, "stopped by": "spp", "estimated error": "0.19", "denoised": "oidn", **facts}
+    picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=2))
+    line = rendering._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
+    assert ("above" in line) == bool(said) and said in line
+
+
+@pytest.mark.parametrize(
     ("saved", "used", "given", "expected"),
     [
         (False, False, {}, "stopped"),

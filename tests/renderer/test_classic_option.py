@@ -51,7 +51,7 @@ def test_a_scene_that_stays_costs_nothing(renderer: Renderer) -> None:
 def test_it_comes_and_goes(renderer: Renderer) -> None:
     before, given = renderer.scene, renderer.prepared.given
     assert renderer.update(classic=False) == Affects.SCENE
-    assert renderer.scene is given and kinds(renderer) == {"lambert"}
+    assert renderer.prepared.scene is given and kinds(renderer) == {"lambert"}
     renderer.update(ground="2x2")
     assert kinds(renderer) == {"lambert"} and renderer.scene.ground == 1
     renderer.update(classic=True, ground=None)

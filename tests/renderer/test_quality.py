@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
 from viewer.film.error.stop import Stop, stop_of
-from viewer.options.picture import QUALITIES
+from viewer.options import values
+from viewer.options.picture import DEFAULT_QUALITY, QUALITIES
+from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import Scheduler
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.denoising import denoiser_of
+from viewer.renderer.sampling.denoising import denoiser_of, noise_limit
+from viewer.renderer.sampling.picture import Picture
 
 SIZE = 24, 16
 
@@ -79,11 +85,11 @@ def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.Monke
     """Sooner before Open Image Denoise."""
     asked: list[float | None] = []
 
-    def stops(*rules: Any) -> Stop:
-        asked.append((made := stop_of(*rules)).error)
+    def stops(**rules: Any) -> Stop:
+        asked.append((made := stop_of(**rules)).error)
         return made
 
-    monkeypatch.setattr("viewer.renderer.renderer.stop_of", stops)
+    monkeypatch.setattr("viewer.renderer.render.stop_of", stops)
     monkeypatch.setitem(QUALITIES, "best", (0.9, 4096))
     for there in (True, False):
         monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
@@ -119,3 +125,66 @@ def test_looks() -> None:
 def test_wrong_ones_are_refused(cornell: Renderer) -> None:
     with pytest.raises(ViewerError, match=r"quality='fine'.*draft, good or best"):
         cornell.render(SIZE, quality="fine")
+
+
+def test_without_a_limit_it_is_denoised_where_it_is_looked_at(
+    cornell: Renderer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As by the command line: PNG and notebooks show it denoised; numbers, EXR and NPZ are as they were sampled."""
+    monkeypatch.setattr(oidn, "find_spec", lambda name: None)
+    plain = cornell.render(SIZE, spp=32)
+    found = cornell.render(SIZE)
+    np.testing.assert_array_equal(found.linear, plain.linear)
+    assert "noisy" not in found.layers and "denoised" not in found.metadata
+    asked = cornell.render(SIZE, spp=32, denoise="shader")
+    for show in (Picture.srgb8, Picture.stops, lambda each: np.array(Image.open(BytesIO(each.png())))):
+        np.testing.assert_array_equal(show(found), show(asked))
+        assert not np.array_equal(show(found), show(plain))
+    found.save(tmp_path / "a.png")
+    text: Any = Image.open(tmp_path / "a.png")
+    np.testing.assert_array_equal(np.array(text), found.srgb8())
+    assert text.text["denoised"] == "shader" and found._repr_png_() == found.png()
+    found.save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as kept:
+        np.testing.assert_array_equal(kept["linear"], plain.linear)
+        assert "denoised" not in str(kept["metadata"])
+    for limit in ({"spp": 3}, {"error": 0.5}, {"time": 1e3, "spp": 2}, {"denoise": "none"}):
+        assert cornell.render(SIZE, **limit).shown is None, limit
+
+
+def test_a_denoiser_of_one_picture(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name, or the best that is installed; the renderer's own stays."""
+    plain = cornell.render(SIZE, spp=3)
+    for there, best in ((True, "oidn"), (False, "shader")):
+        monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
+        monkeypatch.setattr(values, "find_spec", oidn.find_spec)
+        monkeypatch.setattr(oidn, "denoise", lambda linear, albedo, normal: linear * np.float32(0.5))
+        for wanted, name in ((True, best), ("shader", "shader")):
+            found = cornell.render(SIZE, spp=3, denoise=wanted)
+            assert found.metadata["denoised"] == name and cornell.settings.denoise == "auto"
+            np.testing.assert_array_equal(found.layers["noisy"], plain.linear)
+        assert Settings(denoise=True).denoise == best and Settings(denoise=False).denoise == "none"
+    cornell.update(denoise=True)
+    assert "denoised" not in cornell.render(SIZE, spp=3, denoise=False).metadata
+    assert cornell.render(SIZE, spp=3).metadata["denoised"] == "shader"
+    cornell.update(denoise="auto")
+    with pytest.raises(ViewerError, match=r"denoise='smooth'.*auto, none, shader or oidn"):
+        cornell.render(SIZE, spp=3, denoise="smooth")
+
+
+def test_pages_tell_the_limits() -> None:
+    """As they are in code: of noise with Open Image Denoise and without, and of samples."""
+    help_text = OPTIONS["quality"].help
+    for name, (noise, samples) in QUALITIES.items():
+        assert (
+            noise_limit(name, "oidn") == noise and noise_limit(name, "shader") == noise_limit(name, "none") == noise / 2
+        )
+        assert f"{name} {100 * noise:g} %, {samples:,}" in help_text
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    noise, samples = QUALITIES[DEFAULT_QUALITY]
+    told = f"{samples} samples, or fewer at {100 * noise:g} % of noise ({50 * noise:g} % without raystream[denoise])"
+    assert told in readme
+    page = (Path(__file__).parents[2] / "viewer" / "film" / "README.md").read_text(encoding="utf-8")
+    for name in ("good", "best"):
+        noise, samples = QUALITIES[name]
+        assert f"| `{name}` | {100 * noise:g} %, {50 * noise:g} % without" in page and f"{samples:,} samples |" in page

@@ -49,7 +49,8 @@ class Stage:
         self.hit = SimpleNamespace(instance=np.array([0]), distance=np.array([5.0], np.float32))
         self.ready = True
         structure = SimpleNamespace(levels=levels, name="bvh" if levels == 1 else "two-level-bvh")
-        self.renderer = SimpleNamespace(scene=self.first, structure=structure, trace_ready=lambda: self.ready)
+        self.renderer = SimpleNamespace(structure=structure, trace_ready=lambda: self.ready)
+        self.renderer.prepared = SimpleNamespace(scene=self.first)
         self.renderer.trace = self._trace
         self.session: Any = SimpleNamespace(previewing=False, update=self._update)
         self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0), [[-1, -1, -1], [1, 1, 1]])
@@ -73,7 +74,7 @@ class Stage:
 
     @property
     def scene(self) -> Scene:
-        return self.renderer.scene
+        return self.renderer.prepared.scene
 
     def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
         assert origins == [self.controller.camera.origin] and view
@@ -83,7 +84,7 @@ class Stage:
     def _update(self, scene: Scene | None = None, **changes: Any) -> None:
         self.updates.append(changes if scene is None else scene)
         if scene is not None:
-            self.renderer.scene = self.view.scene = scene
+            self.renderer.prepared.scene = self.view.scene = scene
 
     def places(self) -> list[tuple[float, ...]]:
         """Of the instances."""

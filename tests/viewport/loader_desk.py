@@ -99,7 +99,7 @@ class Desk:
         renderer = self.view.renderer
         for part in parts:
             if hasattr(part, "settings"):
-                renderer.prepared, renderer.scene = part, part.scene
+                renderer.prepared = part
         renderer.settings = renderer.settings.replace(**{k: v for k, v in changes.items() if k in Settings()})
 
     def _use(self, renderer: Any) -> None:
@@ -157,7 +157,7 @@ def show(desk: Desk, monkeypatch: pytest.MonkeyPatch, path: str = "box", made: A
 
     def first(prepared: Any, settings: Settings, device: Any) -> Any:
         renderer = desk.uploaded(list(shares))
-        renderer.settings, renderer.scene, renderer.prepared = settings, prepared.scene, prepared
+        renderer.settings, renderer.prepared = settings, prepared
         return renderer
 
     monkeypatch.setattr(scene_loader, "Renderer", first)

@@ -67,7 +67,7 @@ def test_another_environment_is_shown_in_the_scene_that_is_there(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, progressive: bool
 ) -> None:
     show(desk, monkeypatch)
-    renderer, before = desk.view.renderer, desk.view.renderer.scene
+    renderer, before = desk.view.renderer, desk.view.renderer.prepared.scene
     renderer.progressive = progressive
     desk.loader.light_by("sky")
     desk.loader.requested = desk.loader.requested.replace(environment_rotation=40.0)
@@ -81,7 +81,7 @@ def test_another_environment_is_shown_in_the_scene_that_is_there(
     lit = [("programs with lighting see the environment: whitted, path", False)]
     assert desk.said == ([] if progressive else lit)
     desk.loader.light_by("studio")
-    renderer.scene = SimpleNamespace(cameras=[], warnings=[])  # something has moved meanwhile
+    renderer.prepared.scene = SimpleNamespace(cameras=[], warnings=[])  # something has moved meanwhile
     desk.taken()
     made.lighting.environment = ImageEnvironment(np.ones((4, 8, 3), np.float32)).rotated(50.0)
     desk.worker.made = "box", (made, None)

@@ -40,7 +40,8 @@ class Held:
 def editing(duration: float = 2.0, levels: int = 2, structure: str = "two-level-bvh", triangles: int = 1) -> Any:
     """Of a scene that is traced all the while: nothing of it is posed meanwhile."""
     scene = SimpleNamespace(duration=duration, triangle_count=triangles)
-    renderer = SimpleNamespace(structure=SimpleNamespace(levels=levels, name=structure), scene=scene)
+    renderer = SimpleNamespace(structure=SimpleNamespace(levels=levels, name=structure))
+    renderer.prepared = SimpleNamespace(scene=scene)
     session = SimpleNamespace(previewing=True)
     view: Any = SimpleNamespace(
         paused=False, minimised=False, scene=scene, renderer=renderer, session=session, controller=Held()
@@ -165,7 +166,7 @@ def test_a_pose_deforms_meshes_and_changes_looks(stage: Stage) -> None:
         properties=Glow(),
         cameras=[Camera((0, 0, 5), (0, 0, 0))],
     )
-    stage.renderer.scene = stage.view.scene = scene.moved(np.array([1]), np.diag([1.0, 1.0, 3.0, 1.0])[None])
+    stage.renderer.prepared.scene = stage.view.scene = scene.moved(np.array([1]), np.diag([1.0, 1.0, 3.0, 1.0])[None])
     stage.editing.seek_within(1.0)
     stage.editing.update(0.0)
     assert stage.scene.meshes[0].positions[:, 2].tolist() == [1, 1, 1]
@@ -310,7 +311,7 @@ def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
     assert "click or Enter" in stage.said[-1]
     editing.drop()
     stage.first.lights, stage.markers.chosen = [], None
-    stage.renderer.scene = stage.view.scene = Scene(stage.first.meshes, stage.first.instances[:2])
+    stage.renderer.prepared.scene = stage.view.scene = Scene(stage.first.meshes, stage.first.instances[:2])
     stage.markers.forget()
     with pytest.raises(ViewerError, match="has none of its own"):
         editing.drag_light()

@@ -46,7 +46,7 @@ def test_files_by_their_endings(desk: Desk) -> None:
         assert desk.worker.started[-1][0] == path and desk.loader.requested.environment is None
     started = len(desk.worker.started)
     desk.view.renderer = desk.uploaded([])
-    desk.view.renderer.scene, desk.view.renderer.prepared = "scene", SimpleNamespace(settings=Settings())
+    desk.view.renderer.prepared = SimpleNamespace(scene="scene", settings=Settings())
     desk.worker.path, desk.view.path = "", "box"
     desk.loader.open_file("sky.HDR")
     assert desk.loader.requested.environment == "sky.HDR" and len(desk.worker.started) == started + 1
@@ -193,7 +193,7 @@ def test_a_scene_that_is_built_anew_says_nothing_of_its_own(desk: Desk, monkeypa
         show(desk, monkeypatch, made=SimpleNamespace(**vars(first)))
         assert desk.said == ([("", False)] if error else [])
     desk.loader.set(accel="none")
-    moved = desk.view.renderer.scene = SimpleNamespace(cameras=[START], warnings=[])
+    moved = desk.view.renderer.prepared.scene = SimpleNamespace(cameras=[START], warnings=[])
     desk.taken()
     show(desk, monkeypatch, made=made_of(desk))
     assert [each for each in desk.taken() if each[0] == "update"][-1] == ("update", moved, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -21,6 +22,7 @@ from viewer.cli.commands import as_json, at_moment, chosen_options, load_scene, 
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.cli.presets import published_remark
 from viewer.film.files.states import AUTO
+from viewer.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
 from viewer.options.table import OPTIONS, most_samples
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
 
-DEFAULT_QUALITY = "good"  # of a picture to be looked at
 NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
 
 
@@ -199,12 +200,40 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         from viewer.renderer.session.convergence import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
-        parts.append(f"noise {percent(float(facts['estimated error']))}{before}")
+        parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_above_goal(arguments, facts)}")
     parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
         f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
     )
+
+
+def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
+    """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
+    it; empty where it has none, or has ended below."""
+    from viewer.film.error.stop import FIRST_LOOK
+    from viewer.renderer.sampling.denoising import noise_limit
+    from viewer.renderer.session.convergence import percent
+
+    samples, error = facts["samples"], float(facts["estimated error"])
+    if arguments.error is not None:
+        limit, rule, again = arguments.error, f"--error {arguments.error:g}", ""
+    elif arguments.quality is not None:
+        limit = noise_limit(arguments.quality, facts.get("denoised", "none"))
+        rule = again = f"--quality {arguments.quality}"
+    else:
+        return ""
+    if error <= limit or (isinstance(samples, int) and samples < FIRST_LOOK):
+        return ""
+    if facts.get("stopped by") == "time":
+        remedy = "a longer --time"
+    elif isinstance(samples, int):
+        wanted = samples * (error / limit) ** 2
+        digits = 10 ** max(0, math.floor(math.log10(wanted)) - 1)
+        remedy = f"{again} --spp {min(math.ceil(wanted / digits) * digits, MOST_SAMPLES)}".strip()
+    else:
+        remedy = "a larger --spp"
+    return f", above the {percent(limit)} of {rule} ({remedy} gets there)"
 
 
 def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:

@@ -49,12 +49,13 @@ class Maker:
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
         self._scene: tuple[int, SceneLayout, Arrangement] | None = None
+        self._on_show: Arrangement | None = None  # by the renderer
 
     def release(self) -> None:
         """Free the renderer."""
         if self._renderer is not None:
             self._renderer.release()
-            self._renderer = None
+            self._renderer = self._on_show = None
 
     def make(self, number: int) -> FinishedPicture:
         """The picture of that number. Raises ViewerError where the renderer does."""
@@ -119,8 +120,8 @@ class Maker:
                 fixed = {name: value for name, value in self.recipe.render.items() if name in keywords("renderer")}
                 self._renderer = Renderer(arranged.scene, **fixed, **chosen)
             else:
-                same = self._renderer.prepared.given is arranged.scene
-                self._renderer.update(None if same else arranged.scene, **chosen)
+                self._renderer.update(None if arranged is self._on_show else arranged.scene, **chosen)
+        self._on_show = arranged
         return self._renderer
 
     def _seen(

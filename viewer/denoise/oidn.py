@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.options.values import OPEN_IMAGE_DENOISE
 
-PACKAGE = "pyoidn"
+PACKAGE = OPEN_IMAGE_DENOISE
 
 
 def installed() -> bool:

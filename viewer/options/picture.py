@@ -9,6 +9,8 @@ from viewer.options.declare import Affects, Option, of_part
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
 # Limits of --quality: estimated relative error before Open Image Denoise, and samples per pixel at most.
 QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, FEW_SAMPLES), "best": (0.02, 1024)}
+DEFAULT_QUALITY = "good"  # of a picture to be looked at, without any limit
+_LIMITS = "; ".join(f"{name} {100 * noise:g} %, {samples:,}" for name, (noise, samples) in QUALITIES.items())
 MOST_KEYS = 33  # of an exposure
 
 WHOLE = of_part(
@@ -89,14 +91,14 @@ WHOLE = of_part(
         "quality",
         values.read_optional_word,
         None,
-        "noise limit with a denoiser: Open Image Denoise where it is installed, else --denoise shader; .exr and .npz"
-        " stay as they are sampled",
+        f"limits of noise and samples ({_LIMITS}; half the noise without Open Image Denoise) with a denoiser: that"
+        " one where it is installed, else --denoise shader; .exr and .npz stay as they are sampled",
         Affects.SAMPLES,
         "NAME",
         choices=tuple(QUALITIES),
         scope="render",
-        default_text="of the command line good, for .png and .jpg without --spp, --time, --error, --resume,"
-        " --sample-range and --cluster; else none",
+        default_text=f"{DEFAULT_QUALITY} for .png and .jpg without --spp, --time, --error, --resume, --sample-range"
+        " and --cluster; else none",
         sampled=True,
     ),
     Option(
@@ -156,7 +158,7 @@ SHOWN = of_part(
     ),
     Option(
         "denoise",
-        values.read_word,
+        values.read_denoiser,
         "auto",
         "denoiser: in fragment programs (auto: so in the window, and as --quality has it), or Open Image Denoise, which"
         " raystream[denoise] installs; the noisy picture becomes a layer, and what is summed and resumed stays",

@@ -7,12 +7,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from viewer.options.declare import Option, suggestion, wrong
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
 LAST_FRAME = 9_999_999
+OPEN_IMAGE_DENOISE = "pyoidn"  # the package of its binding
 
 N = TypeVar("N", int, float)
 V = TypeVar("V")
@@ -34,6 +36,13 @@ def read_word(option: Option, value: Any) -> str:
         return value
     hint = suggestion(value, option.choices) if isinstance(value, str) else ""
     raise wrong(option, value, hint=hint)
+
+
+def read_denoiser(option: Option, value: Any) -> str:
+    """One of the option's words. True: that of the best denoiser that is installed; False: none."""
+    if isinstance(value, bool):
+        return ("oidn" if find_spec(OPEN_IMAGE_DENOISE) is not None else "shader") if value else "none"
+    return read_word(option, value)
 
 
 def whole(value: Any) -> int | None:

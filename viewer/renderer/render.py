@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.film.device_film import Buffer
-from viewer.film.error.stop import Stop
+from viewer.film.error.stop import Stop, stop_of
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY
+from viewer.options.picture import DEFAULT_QUALITY
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers, sorts_light
 from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.sampling.denoising import check_denoiser, denoised, feature_samples, features_of
+from viewer.renderer.sampling.denoising import (
+    LEAST_TOLERANCE,
+    TOLERANCE,
+    check_denoiser,
+    denoised,
+    denoiser_of,
+    feature_samples,
+    features_of,
+)
 from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
@@ -44,11 +55,39 @@ class PictureRequest:
     film: Film | None = None
     state: Checkpoint | None = None
     denoiser: str = "none"
+    shown: bool = False  # denoised where it is looked at alone
 
 
-def check_request(renderer: RendererParts, wanted: PictureRequest) -> None:
+def picture_request(
+    renderer: RendererParts,
+    size: tuple[int, int],
+    layers: Sequence[str],
+    limits: Mapping[str, Any],
+    kept: Mapping[str, Any],
+    denoise: str | bool | None = None,
+    counting: bool = False,
+    state: Checkpoint | None = None,
+) -> PictureRequest:
+    """A checked request. limits : the options spp, time, error and quality. kept : samples to go on from, and how they
+    are summed: resume, sample_range and film. denoise : in place of the settings'; None: theirs.
+
+    Raises ViewerError for values out of range, and for what the renderer's program, its denoiser or the memory do not
+    allow.
+    """
+    settings = renderer.settings if denoise is None else renderer.settings.replace(denoise=denoise)
+    quality = limits["quality"] if renderer.progressive else None
+    shown = renderer.progressive and all(each is None for each in (*limits.values(), *kept.values()))
+    denoiser = denoiser_of(settings, DEFAULT_QUALITY if shown else quality)
+    stop = stop_of(**limits, tolerance=TOLERANCE.get(denoiser, LEAST_TOLERANCE))
+    shown = shown and settings.denoise == "auto"
+    wanted = PictureRequest(size, stop, layers, counting, **kept, state=state, denoiser=denoiser, shown=shown)
+    _check_request(renderer, wanted, settings)
+    return wanted
+
+
+def _check_request(renderer: RendererParts, wanted: PictureRequest, settings: Settings) -> None:
     """Raises ViewerError for a request that the renderer's program, its denoiser or the memory do not allow."""
-    settings, progressive = renderer.settings, renderer.progressive
+    progressive = renderer.progressive
     if wanted.sample_range is not None:
         check_ranges(renderer, "--sample-range")
         check_whole(wanted.stop, "--sample-range")
@@ -117,7 +156,9 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
             made["samples"] = picture.film.count.astype(np.int32)
     finally:
         session.release()
-    if clean is not None:
+    if clean is not None and wanted.shown:
+        picture.shown = clean, wanted.denoiser
+    elif clean is not None:
         made[NOISY.name], picture.linear = picture.linear, clean
         picture.metadata["denoised"] = picture.stats.facts["denoised"] = wanted.denoiser
     picture.layers, picture.metadata[DRIVER] = made, drivers

@@ -15,7 +15,6 @@ from viewer.accel.structures import ON_DEVICE, Structure
 from viewer.base.errors import ViewerError, warn
 from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
-from viewer.film.error.stop import stop_of
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import WORDS
@@ -29,13 +28,13 @@ from viewer.renderer.device.tuning import tuned_device
 from viewer.renderer.inputs.camera import fitted, view, view_notes
 from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
 from viewer.renderer.inputs.program_file import renewed
+from viewer.renderer.inputs.scene_copies import SceneCopy
 from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, registered, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
 from viewer.renderer.layers import checked_layers
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import PictureRequest, check_request, render_picture
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
+from viewer.renderer.render import picture_request, render_picture
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
@@ -63,8 +62,8 @@ class Renderer:
 
     scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
                `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
-               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
-               values: each is read once, and `update` shows another one.
+               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. It is read
+               once: `update` shows another one, and what has been edited in a `Scene` since.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.
@@ -95,6 +94,8 @@ class Renderer:
         asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
         # A wrong one is told before a file is read.
         scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
+        self._copy = SceneCopy(scene)
+        scene = self._copy.copy
         chosen = chosen_settings(settings or Settings(), scene, settings, options)
         if not isinstance(scene, PreparedScene):
             prepared = prepare(scene, chosen, progress)
@@ -112,7 +113,7 @@ class Renderer:
         warn(chosen.unused(options))
 
     def __repr__(self) -> str:
-        return f"<Renderer of {self.scene!r} by program {self.settings.program} on {self.device.name}>"
+        return f"<Renderer of {self.prepared.scene!r} by program {self.settings.program} on {self.device.name}>"
 
     def _own(self, gpu_scene: GpuScene) -> None:
         """Have the parts over a scene on a device."""
@@ -143,8 +144,9 @@ class Renderer:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is shown."""
-        return self.prepared.scene
+        """The scene as it is shown, to be edited in place, and shown by `update`; the one passed last where it is that
+        one."""
+        return self._copy.lent(self.prepared.scene)
 
     @property
     def structure(self) -> Structure:
@@ -198,11 +200,11 @@ class Renderer:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : as of the renderer. An edit of the one on show shares the unchanged parts, and only the rest is
-                   redone: instances that move under a structure of two levels change its top level and their rows;
-                   lights that keep number and kinds, materials that keep their kinds, and a picture around the scene
-                   that turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker
-                   thread.
+        scene    : as of the renderer. The one on show, edited in place, is compared by content; an edit of it shares
+                   the unchanged parts. Only the rest is redone: instances that move under a structure of two levels
+                   change its top level and their rows; lights that keep number and kinds, materials that keep their
+                   kinds, and a picture around the scene that turns change numbers in place, and nothing is compiled.
+                   It may be `prepare`d, as by a worker thread.
         settings : in place of those there are. changes : options by name, over them.
         moment   : seconds of the scene's animation, whose pose is shown; other parts stay as they are.
         animation : another one by name or number, or ``all``; at its first moment without ``moment``, and with all that
@@ -214,14 +216,17 @@ class Renderer:
         """
         self.revive()
         settings = settings_given(settings)
+        copied = self._copy
         if scene is not None:
             scene = scene_given(scene, changes, (settings or self.settings).max_texture)
+            copied = SceneCopy(scene, copied, self.prepared)
+            scene = copied.copy
         animated = self._animated
         if moment is not None or animation is not None:
             animated = animated.copy()
             if scene is None:  # which light, ground and glass have become part of
                 changes = {"light": (), "classic": False, **changes}
-            shown = self.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
+            shown = self.prepared.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
             scene = animated.at(shown, options.check("moment", moment), animation)
         chosen = chosen_settings(self.settings, scene, settings, changes)
         differences = self.settings.differences(chosen)
@@ -231,11 +236,11 @@ class Renderer:
         deepest = max(differences.values(), default=Affects.NOTHING)
         if scene is None and differences.keys().isdisjoint(PREPARED):
             check_limits(self.prepared, chosen)
-            camera = view(chosen, self.scene) if affects_view(differences) else self.camera
+            camera = view(chosen, self.prepared.scene) if affects_view(differences) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
         done = updated_scene(self.gpu_scene, self.camera, scene, chosen, differences, progress)
-        self.settings, self.camera, self._animated = chosen, done.camera, animated
+        self.settings, self.camera, self._animated, self._copy = chosen, done.camera, animated, copied
         if not done.edit.same:
             animated.forget()
         return max(deepest, Affects.SCENE) if done.edit.differs else deepest
@@ -245,14 +250,15 @@ class Renderer:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        Short for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too, stays
-        as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat
-        structure, and one of two levels where a transformation is flat or nearly, is rebuilt. Programs are recompiled
-        for a grid of another resolution, and where objects under two levels change. Raises ViewerError for an unknown
-        instance and a matrix that is no transformation, or leads too far away; then nothing has moved.
+        Short for `update` with ``scene.moved(...)``, in which all else, lights and ``classic`` glass too, stays as it
+        is. Under two levels this takes milliseconds for a thousand instances; a flat structure, and one of two levels
+        where a transformation is flat or nearly, is rebuilt. Programs are recompiled for a grid of another resolution,
+        and where objects under two levels change. Raises ViewerError for an unknown instance and a matrix that is no
+        transformation, or leads too far away; then nothing has moved.
         """
-        numbers, matrices = placed(transforms, len(self.scene.instances), self.scene.origin)
-        self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
+        scene = self.prepared.scene
+        numbers, matrices = placed(transforms, len(scene.instances), scene.origin)
+        self.update(scene.moved(numbers, matrices), light=(), classic=False)
 
     @exclusive
     def deform(self, mesh: int, positions: ArrayLike, normals: ArrayLike | None = None) -> None:
@@ -264,7 +270,7 @@ class Renderer:
         structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
         fit; then nothing has changed.
         """
-        self.update(deformed(self.scene, mesh, positions, normals), light=(), classic=False)
+        self.update(deformed(self.prepared.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
     def reload(self) -> None:
@@ -285,8 +291,7 @@ class Renderer:
         return self.gpu_scene.program(chosen, self.gpu_scene.first_hits(chosen, self.camera).mode)
 
     def bind(self, program: Program, stepwise: bool | None = None) -> LinkedProgram:
-        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
-        where it is None."""
+        """A program with the scene's modules: for passes of one kernel each where ``stepwise``; None: as set."""
         return self.gpu_scene.bind(program, self.settings, stepwise)
 
     def upload(self, prepared: PreparedScene | None = None) -> Iterator[float]:
@@ -383,13 +388,15 @@ class Renderer:
         sample_range: int | None = DEFAULT["sample_range"],
         film: Film | None = None,
         state: Checkpoint | None = None,
+        denoise: str | bool | None = None,
         **unknown: Never,
     ) -> Picture:
         """A picture of ``size`` (width, height) with the layers asked for.
 
-        spp, time, error : of progressive programs, which end with the first of these that is met. The ray caster
-        samples pixel centres, so that all its samples are one.
-        quality  : limits in their place, and a denoiser where ``denoise`` is auto.
+        spp, time, error : of progressive programs, which end with the first of these that is met.
+        quality  : limits in their place, and a denoiser where ``denoise`` is auto. Without any of these the picture has
+                   32 samples, and is denoised where it is looked at: `Picture.save` of .png, and notebooks.
+        denoise  : of this picture, in place of the renderer's own; True: the best that is installed.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
         film     : of the same picture, to go on from, in place of ``resume``.
@@ -401,14 +408,11 @@ class Renderer:
             other = ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
             raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
-        width, height = options.check("size", size)
         names = checked_layers(self, options.check("layers", layers, WORDS))
-        denoiser = denoiser_of(self.settings, quality if self.progressive else None)
-        stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
-        sample_range = options.check("sample_range", sample_range)
-        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
-        check_request(self, wanted)
-        with self.framing((width, height)):
+        limits = {"spp": spp, "time": time, "error": error, "quality": quality}
+        kept = {"resume": resume, "sample_range": options.check("sample_range", sample_range), "film": film}
+        wanted = picture_request(self, options.check("size", size), names, limits, kept, denoise, stats, state)
+        with self.framing(wanted.size):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])
         return picture
@@ -418,7 +422,7 @@ class Renderer:
         """For pictures of ``size`` (width, height) within the block: the camera, where it is a framing of the scene,
         has all of it in view."""
         camera = self.camera
-        self.camera = fitted(camera, self.settings, self.scene, size)
+        self.camera = fitted(camera, self.settings, self.prepared.scene, size)
         try:
             yield
         finally:

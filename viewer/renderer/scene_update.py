@@ -57,6 +57,8 @@ def updated_scene(
             goal, near = (scene if agrees(chosen, scene) else None), scene
     elif scene is not None:
         given = scene
+        if given is before.given and differences.keys().isdisjoint(PREPARED):
+            goal = before
     elif "ground" in differences:
         given = given.without_ground()  # where something has moved, it had become part of the scene
     if goal is not None:

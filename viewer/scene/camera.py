@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.projections.models import Fisheye, Intrinsics, Orthographic, Perspective, Projection
 
@@ -30,6 +31,7 @@ LEAST_SEEN, WIDEST = 0.02, 2.0
 LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
 
+@declared
 @dataclass(frozen=True)
 class Camera:
     """A camera at ``origin`` looking at ``target``, the picture's top towards ``up``.

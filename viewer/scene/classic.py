@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 
 Color = tuple[float, float, float]
@@ -27,6 +28,7 @@ LARGEST_INDEX = 100.0
 LARGEST = 1e30
 
 
+@declared
 @dataclass(frozen=True)
 class ClassicTexture:
     """A texture that modifies the colour C with its own colour T_c and opacity T_a.
@@ -47,6 +49,7 @@ class ClassicTexture:
         _check("environment", self.environment, 0.0, LARGEST, "classic texture")
 
 
+@declared
 @dataclass(frozen=True)
 class ClassicMaterial:
     """The fields of a `Material` of kind ``classic`` besides its base colour, the diffuse colour; see this module's

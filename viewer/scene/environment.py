@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.light import BRIGHTEST, Vector, luminance
 
@@ -23,6 +24,7 @@ Result = TypeVar("Result")
 MOST_TEXELS = 1 << 24
 
 
+@declared
 @dataclass(frozen=True)
 class ConstantEnvironment:
     """Constant radiance. Raises ViewerError for numbers that are negative, huge or not finite."""
@@ -41,6 +43,7 @@ class ConstantEnvironment:
         return 4 * math.pi * float(luminance(self.radiance))
 
 
+@declared
 @dataclass(frozen=True, eq=False)
 class ImageEnvironment:
     """An equirectangular picture (longitude across, latitude down).

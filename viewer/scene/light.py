@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 
 Vector = tuple[float, float, float]
@@ -32,6 +33,7 @@ def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
+@declared
 @dataclass(frozen=True)
 class Light:
     """A delta light: no extent, hard shadows.

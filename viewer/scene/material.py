@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from viewer.base import distributions
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
@@ -20,6 +21,7 @@ ALPHA_MODES = ("opaque", "mask", "blend")
 LARGEST_DISPERSION = 1000.0
 
 
+@declared
 @dataclass
 class Material:
     """A surface's appearance; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
@@ -46,7 +48,9 @@ class Material:
 
     ``source`` keeps the file's own description (textures, extensions) for other programs.
 
-    Raises ViewerError for an unknown kind or alpha mode.
+    Colours may be any sequences of numbers; a base colour of three is opaque.
+
+    Raises ViewerError for an unknown kind or alpha mode, and where a number, or all numbers of a colour, are not given.
     """
 
     name: str = "default"
@@ -120,6 +124,25 @@ class Material:
             raise ViewerError(
                 f"material '{self.name}'", f"unknown alpha mode '{self.alpha_mode}'", f"one of {', '.join(ALPHA_MODES)}"
             )
+        for name, default in NUMBERS.items():
+            if getattr(self, name) is not default:
+                self._convert(name, default)
+
+    def _convert(self, name: str, default: float | tuple[float, ...]) -> None:
+        """Check a number, or make a colour a tuple."""
+        value: Any = getattr(self, name)
+        count = len(default) if isinstance(default, tuple) else 0
+        try:
+            numbers = tuple(map(float, value)) if count else (float(value),)
+        except (TypeError, ValueError):
+            numbers = ()
+        if name == "base_color" and len(numbers) == 3:
+            numbers = (*numbers, 1.0)
+        if len(numbers) != (count or 1):
+            wanted = f"{count} numbers" if count else "a number"
+            raise ViewerError(f"material '{self.name}'", f"{name} {value!r}", f"give {wanted}")
+        if count and (type(value) is not tuple or len(value) < count):
+            setattr(self, name, numbers)
 
     @property
     def texture_numbers(self) -> list[int]:
@@ -155,6 +178,8 @@ class Material:
         return low, self.ior, self.ior + self.half_spread
 
 
+# Fields of numbers, with their defaults.
+NUMBERS = {each.name: each.default for each in fields(Material) if isinstance(each.default, (tuple, float))}
 # Fields with texture numbers.
 TEXTURE_FIELDS = tuple(each.name for each in fields(Material) if each.name.endswith("texture"))
 

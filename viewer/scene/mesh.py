@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.card import card
 
@@ -21,6 +22,7 @@ def quiet_nans(values: NDArray) -> NDArray:
     return np.where(nan, values.dtype.type(np.nan), values) if nan.any() else values
 
 
+@declared
 @dataclass
 class Mesh:
     """An indexed triangle mesh in object space; counter-clockwise triangles face the viewer.
@@ -59,11 +61,10 @@ class Mesh:
                 self.name, f"triangle {bad} names vertices {triangles[bad].tolist()} of {count}", "the file is damaged"
             )
         self.triangles = np.ascontiguousarray(triangles, np.int32)
-        if self.materials is None:
-            self.materials = np.zeros(len(self.triangles), np.int32)  # type: ignore[unreachable]
-        self.materials = np.ascontiguousarray(
-            np.broadcast_to(np.asarray(self.materials, np.int32), (len(self.triangles),))
-        )
+        materials = np.ascontiguousarray(0 if self.materials is None else self.materials, np.int32)
+        if materials.shape != (len(self.triangles),):
+            materials = np.broadcast_to(materials, (len(self.triangles),)).copy()
+        self.materials = materials
         for label, width in (("normals", 3), ("uvs", 2), ("colors", 4), ("uvs_1", 2), ("tangents", 4)):
             array = getattr(self, label)
             if array is None:
@@ -87,6 +88,7 @@ class Mesh:
         return replace(self, materials=materials)
 
 
+@declared
 @dataclass
 class Instance:
     """A mesh placed in the world: ``world = transform @ (x, y, z, 1)``, 4 x 4 float64, row-major.

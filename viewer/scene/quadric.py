@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.mesh import Float, Int, Mesh
 
@@ -26,6 +27,7 @@ _CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
 _TIGHTENINGS = 4  # iterations after which every box below has converged
 
 
+@declared
 @dataclass(frozen=True)
 class QuadricShape:
     """The points (x, y, z) of the quadric's own space with
@@ -118,6 +120,7 @@ class QuadricShape:
         return least, most
 
 
+@declared
 @dataclass
 class Quadric(Mesh):
     """A quadric in place of a mesh: placed by instances, one primitive that counts as one triangle.

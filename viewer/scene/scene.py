@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.scene.animation import Animation, Pose, Poser, Properties, together
@@ -38,6 +39,7 @@ _Found = tuple[list[object], NDArray[np.float64]]
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
+@declared
 @dataclass
 class Scene:
     """A file's contents. ``warnings`` are one-line remarks for the user on omissions and repairs.

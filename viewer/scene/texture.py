@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 
 # Wrap modes of coordinates beyond 0 .. 1; the numbers are those of the record Texture.
@@ -31,6 +32,7 @@ CONTENTS = ("color", "data", "normal")
 DTYPES = (np.uint8, np.uint16, np.float16)
 
 
+@declared
 @dataclass(eq=False)
 class Image:
     """texels : (H, W, 4) uint8, uint16 or float16, row 0 at the top: red, green, blue, opacity. Integers stand for 0 ..
@@ -67,6 +69,7 @@ class Image:
         return cls(texels.astype(np.uint8), name)
 
 
+@declared
 @dataclass
 class Texture:
     """An image with its sampling. (0, 0) is the image's upper left corner, (1, 1) its lower right one.

@@ -102,7 +102,7 @@ def _pause(context: ViewportContext) -> None:
 
 
 def _scene(context: ViewportContext) -> Any:
-    return context.view.shown()[0].scene
+    return context.view.shown()[0].prepared.scene
 
 
 def _pasted(context: ViewportContext, text: str) -> Camera:

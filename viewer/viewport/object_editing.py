@@ -76,7 +76,7 @@ class ObjectEditing:
         renderer = self.view.renderer
         if renderer is None or renderer.structure.levels == 2:
             return renderer is not None
-        return renderer.structure.name != "grid" and renderer.scene.triangle_count <= MOST_REBUILT
+        return renderer.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class ObjectEditing:
 
     @property
     def _scene(self) -> Scene:
-        return self.view.shown()[0].scene
+        return self.view.shown()[0].prepared.scene
 
     def _hold(self, held: _Held) -> None:
         self._held, self.player.playing, self._moved = held, False, False

@@ -235,7 +235,7 @@ class SceneLoader:
             self._relight(renderer, made)
             return
         again = self._given is not None and renderer is view.renderer
-        now = renderer.scene
+        now = renderer.prepared.scene
         self.debug_views.drop(view.renderer)
         same = path == view.path and view.controller is not None
         if renderer is view.renderer:
@@ -271,14 +271,14 @@ class SceneLoader:
         else:
             view.controller = first_controller(view, renderer.camera, bounds)
         if not same:
-            view.opened = renderer.scene
+            view.opened = renderer.prepared.scene
         view.look()
         if path != view.path and view.path:  # an exposure set by hand was that scene's
             view.exposure = view.preferences.exposure
         view.path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
-        notes = [*renderer.fallbacks, *renderer.scene.warnings]
+        notes = [*renderer.fallbacks, *renderer.prepared.scene.warnings]
         faults, self.faults = self.faults, []
         if faults:
             view.say(faults[0], error=True)
@@ -291,7 +291,7 @@ class SceneLoader:
 
     def show_camera(self, number: int) -> None:
         """Take one of the scene's own cameras."""
-        camera = self.view.shown()[0].scene.cameras[number]
+        camera = self.view.shown()[0].prepared.scene.cameras[number]
         self.camera_number = number
         self.view.take(camera)
         self.view.say(f"camera: {camera.name}")
@@ -319,7 +319,7 @@ class SceneLoader:
             before = None if renderer is None else renderer.prepared
             self._start(self.loader.path or self._coming_text, self._given, before)
         elif renderer is not None:
-            self._start(view.path, renderer.scene, renderer.prepared)
+            self._start(view.path, renderer.prepared.scene, renderer.prepared)
 
     def toggle_ground(self) -> None:
         """The ground plane on and off."""
@@ -365,7 +365,7 @@ class SceneLoader:
     def _relight(self, renderer: Renderer, made: PreparedScene) -> None:
         """Show another environment, whose tables are there."""
         session = self.view.session
-        if self._given is renderer.scene:
+        if self._given is renderer.prepared.scene:
             session.update(made, environment_rotation=self.requested.environment_rotation)
         else:  # something has moved meanwhile
             found = _unturned(made.lighting.environment, made.settings.environment_rotation)

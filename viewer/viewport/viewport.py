@@ -76,7 +76,7 @@ class Viewport:
     @property
     def scene(self) -> Scene | None:
         """The scene on show."""
-        return None if self.renderer is None else self.renderer.scene
+        return None if self.renderer is None else self.renderer.prepared.scene
 
     @property
     def environment(self) -> Environment:

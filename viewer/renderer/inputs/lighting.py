@@ -38,6 +38,8 @@ BESIDE = {
 }
 GRADIENT_BEHIND = "nothing is around the scene: a gradient stands behind it (--environment none for darkness)"
 
+DARK = "nothing lights the scene: its surfaces are black (leave out --environment for the default light)"
+
 
 class Requested(NamedTuple):
     """The values that an environment was found by: of options, whether there is a ground plane, and the default."""
@@ -56,7 +58,7 @@ class Lighting:
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the options of the environment.
     remarks : on the environment, for the user. backdrop : seen by camera rays in place of the environment.
-    gradient_behind : it is there unasked, in the open under lights of the scene's own.
+    gradient_behind : it is there unasked, in the open under lights of the scene's own. dark : there is no light at all.
     """
 
     environment: Environment
@@ -67,6 +69,7 @@ class Lighting:
     remarks: list[str] = field(default_factory=list)
     backdrop: Backdrop | None = None
     gradient_behind: bool = False
+    dark: bool = False
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
@@ -77,7 +80,8 @@ class Lighting:
     @property
     def notes(self) -> list[str]:
         """Remarks for the user."""
-        return [*self.remarks, *([GRADIENT_BEHIND] if self.gradient_behind else []), *self.listed.warnings]
+        found = [GRADIENT_BEHIND] * self.gradient_behind + [DARK] * self.dark
+        return [*self.remarks, *found, *self.listed.warnings]
 
     @property
     def own_alone(self) -> bool:
@@ -149,6 +153,8 @@ def scene_lighting(
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
     """
     made = _scene_lighting(scene, settings, before, changes)
+    if made.dark != (dark := _is_dark(scene, made)):
+        made = replace(made, dark=dark)
     floor: Floor | None = None
     in_studio = made.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
@@ -169,6 +175,16 @@ def scene_lighting(
     elif backdrop is not None:
         behind = backdrop_modules(backdrop, made.environment, made.listed)
     return replace(made, backdrop=backdrop, gradient_behind=behind_own, _behind=behind)
+
+
+def _is_dark(scene: Scene, lighting: Lighting) -> bool:
+    """Whether nothing shines: neither environment nor lights nor surfaces."""
+    if lighting.environment.flux or lighting.listed.count:
+        return False
+    return not any(
+        each.unlit or (each.kind == "classic" and each.classic is not None and not each.classic.lit)
+        for each in scene.materials
+    )
 
 
 def background_of(scene: Scene, settings: Settings) -> Any:

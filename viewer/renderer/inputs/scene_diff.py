@@ -27,7 +27,7 @@ class SceneChanges:
     culling    : which triangles' back faces are culled.
     moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
     posed      : numbers of deforming meshes that are in another pose, and else the same.
-    same       : whether it is the same scene at all, edited: some mesh is shared.
+    same       : whether it is the same scene at all, edited: some mesh is shared, or its triangles are.
     """
 
     geometry: bool = False
@@ -69,7 +69,7 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
         or any(map(_other_texture, before.textures, after.textures)),
         lights=_differ(before.lights, after.lights),
         cameras=_differ(before.cameras, after.cameras),
-        same=not {id(_shape(mesh)) for mesh in before.meshes}.isdisjoint(id(_shape(mesh)) for mesh in after.meshes),
+        same=not _shapes(before).isdisjoint(_shapes(after)),
     )
 
 
@@ -112,6 +112,11 @@ def _follows(before: Mesh, after: Mesh) -> bool:
 def _shape(mesh: Mesh) -> NDArray[np.float32]:
     """The positions, of a deforming mesh at rest: those of a pose are not computed to be compared."""
     return mesh.rest.positions if isinstance(mesh, DeformedMesh) else mesh.positions
+
+
+def _shapes(scene: Scene) -> set[int]:
+    """The identities of the arrays of a scene's shapes."""
+    return {id(array) for mesh in scene.meshes for array in (_shape(mesh), mesh.triangles)}
 
 
 def _other_shape(before: Mesh, after: Mesh) -> bool:

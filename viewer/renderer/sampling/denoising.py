@@ -16,6 +16,7 @@ from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.files.image import Matte
 from viewer.kernels.records import FEATURES
+from viewer.options.picture import QUALITIES
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
@@ -54,6 +55,11 @@ def denoiser_of(settings: Settings, quality: str | None) -> str:
     if oidn.installed():
         return "oidn"
     return "shader" if settings.picture_program.demodulates else "none"
+
+
+def noise_limit(quality: str, denoiser: str) -> float:
+    """The estimated relative error at which a picture of that quality ends, before that denoiser."""
+    return QUALITIES[quality][0] * TOLERANCE.get(denoiser, LEAST_TOLERANCE)
 
 
 def feature_samples(samples: int) -> int:

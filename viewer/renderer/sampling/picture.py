@@ -59,6 +59,8 @@ class Picture:
     photon_remark: str = ""  # what there is to say of its photon map
     matte: Matte | None = None
     layer_remarks: list[str] = field(default_factory=list)  # what there is to say of its layers
+    # Denoised, (H, W, 3), and by what, where it is looked at: in 8-bit files and notebooks.
+    shown: tuple[NDArray[np.float32], str] | None = None
     own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
@@ -81,7 +83,12 @@ class Picture:
     def stops(self, exposure: float | str = EXPOSURE) -> float:
         """The exposure in stops: a number itself, and for ``auto`` the one that suits the picture before its
         background."""
-        return stops(exposure, self.linear if self.matte is None else self.matte.metered(self.linear))
+        return stops(exposure, self.displayed if self.matte is None else self.matte.metered(self.displayed))
+
+    @property
+    def displayed(self) -> NDArray[np.float32]:
+        """(H, W, 3) linear sRGB: what 8-bit files and notebooks show, denoised where nothing else was asked for."""
+        return self.linear if self.shown is None else self.shown[0]
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
         """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black, before it is encoded.
@@ -89,21 +96,26 @@ class Picture:
         exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
         if self.matte is None or self.matte.color is None:
-            return srgb8(self.linear, self.stops(exposure), tonemap)
-        return image.displayed(self.linear, self.matte, self.stops(exposure), tonemap)
+            return srgb8(self.displayed, self.stops(exposure), tonemap)
+        return image.displayed(self.displayed, self.matte, self.stops(exposure), tonemap)
 
     def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
         """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
         lights, and that no photon is in its map."""
-        said = darkness(self.linear, exposure) if self.own_lights else ""
+        said = darkness(self.displayed, exposure) if self.own_lights else ""
         return [line for line in (said, self.photon_remark, *self.layer_remarks) if line]
 
     def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
         seen = self.stops(exposure)
         shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
-        pixels = image.displayed(self.linear, self.matte, seen, tonemap)
-        return encode.png(pixels, {**self.metadata, **shown})
+        pixels = image.displayed(self.displayed, self.matte, seen, tonemap)
+        return encode.png(pixels, {**self._texts, **shown})
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """The metadata of 8-bit files."""
+        return self.metadata if self.shown is None else {**self.metadata, "denoised": self.shown[1]}
 
     def _repr_png_(self) -> bytes:
         """A notebook's view of it."""
@@ -115,11 +127,13 @@ class Picture:
 
         exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`.
         """
-        layers, metadata = self.layers, self.metadata
+        layers, metadata, linear = self.layers, self.metadata, self.linear
+        if os.fspath(path).lower().endswith(tuple(image.DISPLAYED)):
+            linear, metadata = self.displayed, self._texts
         if self.film is not None and os.fspath(path).lower().endswith(".exr"):
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
-        image.save(path, self.linear, layers, metadata, exposure, tonemap, self.matte)
+        image.save(path, linear, layers, metadata, exposure, tonemap, self.matte)
 
 
 def collect(

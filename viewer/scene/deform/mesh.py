@@ -6,7 +6,9 @@ arrays are computed when first asked for; the device computes its own from the p
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from functools import cached_property
+from typing import Never
 
 from viewer.base.errors import ViewerError
 from viewer.scene.deform.deformation import WIDTHS, Deformation, MeshPose
@@ -23,11 +25,19 @@ class DeformedMesh(Mesh):
     Raises ViewerError where rest, deformation and pose do not fit.
     """
 
+    rest: Mesh
+    deformation: Deformation
+    pose: MeshPose
+    motion: tuple[MeshPose, ...]
+
     def __init__(self, rest: Mesh, deformation: Deformation, pose: MeshPose, motion: tuple[MeshPose, ...] = ()) -> None:
         for each in motion or (pose,):
             _check(rest, deformation, each)
-        self.rest, self.deformation, self.pose, self.motion = rest, deformation, pose, motion
-        self.triangles, self.materials, self.name = rest.triangles, rest.materials, rest.name
+        vars(self).update(rest=rest, deformation=deformation, pose=pose, motion=motion)
+        vars(self).update(triangles=rest.triangles, materials=rest.materials, name=rest.name)
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise FrozenInstanceError(f"DeformedMesh follows its pose, its {name} stays: put mesh.posed(...) in its place")
 
     def posed(self, pose: MeshPose) -> DeformedMesh:
         """The mesh in another pose; itself in the same one."""
@@ -48,7 +58,11 @@ class DeformedMesh(Mesh):
 
     @cached_property
     def _posed(self) -> Posed:
-        return posed(self.rest, self.deformation, self.pose)
+        made = posed(self.rest, self.deformation, self.pose)
+        for name, array in made._asdict().items():
+            if array is not None and array is not getattr(self.rest, name):
+                array.flags.writeable = False  # a change would be lost: vertices follow the pose
+        return made
 
     # In the places of a mesh's arrays; float64 arithmetic, rounded to float32.
     positions = cached_property(lambda self: self._posed.positions)  # type: ignore[assignment]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 
 Array = NDArray[np.float64]
@@ -25,6 +26,7 @@ SETTLED = 1e-9  # of the distance that is left, relative
 NO_LIMIT = 1e30
 
 
+@declared
 @dataclass(frozen=True)
 class Distortion:
     """A distortion that can be inverted.

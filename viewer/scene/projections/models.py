@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.projections.distortion import Distortion, brown_conrady, opencv_fisheye
 
@@ -51,6 +52,7 @@ class Projection(Protocol):
         """Places on the film (N, 2) of points (N, 3), beside it beyond -1 .. 1; NaN where they are not seen."""
 
 
+@declared
 @dataclass(frozen=True)
 class Perspective:
     """The pinhole by its field of view, as a projection: of the halves of a stereo pair.
@@ -83,6 +85,7 @@ class Perspective:
         return _off(x / z, -y / z, self.film(size))
 
 
+@declared
 @dataclass(frozen=True)
 class Orthographic:
     """Parallel rays along the view, from the plane across it through the camera's origin.
@@ -123,6 +126,7 @@ class Orthographic:
         return _off(x, -y, self.film(size))
 
 
+@declared
 @dataclass(frozen=True)
 class Equirectangular:
     """All around: columns are longitudes over 360 degrees, the middle one along the view, rows latitudes over 180."""
@@ -151,6 +155,7 @@ class Equirectangular:
         return _off(np.arctan2(x, z), -np.arcsin(np.clip(y, -1.0, 1.0)), self.film(size))
 
 
+@declared
 @dataclass(frozen=True)
 class Fisheye:
     """A circle that fits in the picture; beside it nothing is seen. Distances from its middle grow with the angle to
@@ -211,6 +216,7 @@ class Fisheye:
         return _off(x * radius, -y * radius, self.film(size))
 
 
+@declared
 @dataclass(frozen=True)
 class Intrinsics:
     """A measured camera: a pinhole by its matrix K, with the distortion of its lens, by OpenCV's conventions: the

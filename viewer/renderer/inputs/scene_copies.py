@@ -1,0 +1,305 @@
+"""Copies of callers' scenes, which callers may edit in place.
+
+A renderer takes scenes for values: what it shows must not change under it, and two scenes are compared by identity (see
+`viewer.renderer.inputs.scene_diff`). So it copies the scenes that it is passed: lists, materials, transformations and
+other small parts; arrays are shared, with a checksum of their bytes. Of a scene that is passed again, parts of equal
+content have the same copies as before, and edited ones have others.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.inputs.prepared import PreparedScene
+from viewer.scene.deform.deformation import Deformation, Matrices, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
+from viewer.scene.edits.classic_plane import tiles
+from viewer.scene.geometry.bounds import SQUARE
+from viewer.scene.material import Material
+from viewer.scene.mesh import Instance, Mesh, transforms_of
+from viewer.scene.quadric import Quadric, QuadricShape
+from viewer.scene.scene import Scene, same_items
+from viewer.scene.texture import Image, Texture
+
+COPIED = Mesh, QuadricShape, Deformation, MeshPose, MorphTarget, Material, Texture, Image
+SHARED = Mesh, Deformation, MorphTarget, Image  # their arrays, which may be large
+# The attributes from which all others follow, of classes that have others.
+INDEPENDENT: dict[type, tuple[str, ...]] = {
+    DeformedMesh: ("rest", "deformation", "pose", "motion"),
+    Quadric: ("materials", "name", "shape"),
+}
+
+
+NOTHING: dict[str, Any] = {}
+
+
+class _ArrayContent(NamedTuple):
+    """An array, and the checksum (CRC-32) and form of its content when it was copied."""
+
+    array: NDArray
+    checksum: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def same(self, other: object) -> bool:
+        """Whether another array's content is the same."""
+        return isinstance(other, _ArrayContent) and self[1:] == other[1:]
+
+
+class _Copied(NamedTuple):
+    """A caller's part, its copy, and the content of its attributes then."""
+
+    source: Any
+    copy: Any
+    content: dict[str, Any]
+
+
+class SceneCopy:
+    """A caller's scene, the copy of it, and those of its parts.
+
+    scene  : the caller's. before, shown : the last one of the same renderer, and what this shows, whose scenes are
+    copies already, like their parts; like those of a prepared ``scene``, which is taken as it is.
+    copy   : the copy; that of ``before`` where nothing has been edited since.
+
+    A scene that has been passed before, or lent, is compared by content; in others, arrays of known parts are compared
+    by identity, like all that edits share. Raises ViewerError for an edited part that does not fit.
+    """
+
+    def __init__(
+        self, scene: Scene | PreparedScene, before: SceneCopy | None = None, shown: PreparedScene | None = None
+    ) -> None:
+        self._shown = () if shown is None else (shown.scene, shown.given)
+        self._parts: dict[int, _Copied] = {}  # by identity of the caller's part
+        self._earlier: dict[int, _Copied] = {} if before is None else before._parts
+        # The scene passed last, and the one lent last, with their copies.
+        self._passed: tuple[Scene, Scene] | None = None if before is None else before._passed
+        self._lent: tuple[Scene, Scene] | None = None if before is None else before._lent
+        self._seen: dict[int, ref[Scene]] = {} if before is None else before._seen
+        pairs = [pair for pair in (self._passed, self._lent) if pair is not None]
+        earlier = next((made for source, made in pairs if source is scene), None)
+        self._seen = {key: each for key, each in self._seen.items() if each() is not None}
+        self._edited = id(scene) in self._seen  # perhaps, in place
+        self.copy = scene
+        if isinstance(scene, PreparedScene) or any(scene is each for each in self._shown):
+            self._parts = self._earlier
+        else:
+            self.copy = self._copy(scene, earlier)
+            self._passed, self._seen[id(scene)] = (scene, self.copy), ref(scene)
+        for part in () if self._lent is None else _all_parts(self._lent[0]):  # it may be passed next
+            if id(part) in self._earlier:
+                self._parts.setdefault(id(part), self._earlier[id(part)])
+        self._earlier, self._shown = {}, ()
+        vars(self).pop("_own", None)
+
+    def _copy(self, scene: Scene, earlier: Scene | None) -> Scene:
+        parts = {each.name: _unshared(getattr(scene, each.name)) for each in fields(scene) if each.init}
+        for name in ("meshes", "materials", "textures"):
+            parts[name] = [self._part(part) for part in parts[name]]
+        parts["instances"] = self._instances(parts["instances"])
+        if earlier is not None and all(_same(getattr(earlier, name), value) for name, value in parts.items()):
+            return earlier
+        return (earlier or scene).with_parts(**parts)
+
+    def lent(self, shown: Scene) -> Scene:
+        """The scene on show, for callers: the one that it is the copy of, else one whose parts are those that they are
+        copies of, or copies of them."""
+        for pair in (self._passed, self._lent):
+            if pair is not None and pair[1] is shown:
+                return pair[0]
+        sources = {id(each.copy): each.source for each in self._parts.values()}
+        parts = {each.name: _unshared(getattr(shown, each.name)) for each in fields(shown) if each.init}
+        for name in ("meshes", "materials", "textures", "instances"):
+            parts[name] = [self._lend(part, sources) for part in parts[name]]
+        self._lent = shown.with_parts(**parts), shown
+        self._seen[id(self._lent[0])] = ref(self._lent[0])
+        return self._lent[0]
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _own(self) -> set[int]:
+        """The identities of the parts of the renderer's own scenes."""
+        return {id(part) for scene in self._shown for part in _all_parts(scene)}
+
+    def _part(self, part: Any) -> Any:
+        """The copy of a part, with its own parts."""
+        if _is_constant(part):
+            return part
+        if id(part) in self._parts:
+            return self._parts[id(part)].copy
+        known = self._earlier.get(id(part))
+        if known is None and id(part) in self._own:
+            return part
+        content: dict[str, Any] = {}
+        kept: dict[str, Any] = {}  # attributes of the copy before
+        for name in _attributes(part):
+            before, value = None if known is None else known.content.get(name), vars(part).get(name)
+            if isinstance(value, list) and isinstance(part, Mesh):
+                value = np.array(value)
+            content[name] = now = self._content(value, before, self._part)
+            same = now.same(before) if isinstance(now, _ArrayContent) else _same(before, now)
+            if known is not None and same:
+                kept[name] = vars(known.copy)[name]
+        if known is not None and len(kept) == len(content):
+            made = known.copy
+        else:
+            values = {name: _value(each, isinstance(part, SHARED), known is not None) for name, each in content.items()}
+            made = _assembled(part, values | kept, known is not None or _is_unchecked(part, content))
+            vars(made).update(kept)  # which a check may have converted
+        self._parts[id(part)] = _Copied(part, made, content)
+        return made
+
+    def _content(self, value: Any, before: Any, part: Callable[[Any], Any]) -> Any:
+        """What an attribute holds, as it is compared with what it held ``before``. part : the copy of a part in it."""
+        if isinstance(value, np.ndarray):
+            if not self._edited and isinstance(before, _ArrayContent) and before.array is value:
+                return before
+            return _ArrayContent(value, zlib.crc32(np.ascontiguousarray(value).data), value.shape, value.dtype)
+        if isinstance(value, COPIED):
+            return part(value)
+        if isinstance(value, (tuple, list)):
+            return tuple(self._content(each, None, part) for each in value)
+        return value
+
+    def _instances(self, instances: Sequence[Instance]) -> list[Instance]:
+        """The copies of instances: compared together, since there may be very many."""
+        matrices, own = _matrices(instances), self._own
+        made: list[Instance | None] = []
+        for each in instances:
+            pair = self._earlier.get(id(each))
+            if pair is not None:
+                old = pair.copy
+                same = old.mesh == each.mesh and old.material == each.material and old.name == each.name
+                made.append(old if same and _same_motion(old.motion, each.motion) else None)
+            else:
+                made.append(each if id(each) in own else None)
+        kept = [each for each in made if each is not None]
+        rows = np.arange(len(made)) if len(kept) == len(made) else np.flatnonzero([each is not None for each in made])
+        before, now = transforms_of(kept), matrices[rows]
+        moved = ((before != now) & ~(np.isnan(before) & np.isnan(now))).any(axis=(1, 2))
+        for k in rows[moved].tolist():
+            made[k] = None
+        for k, (each, old) in enumerate(zip(instances, made, strict=True)):
+            if old is None:
+                motion = None if each.motion is None else np.array(each.motion, np.float64)
+                made[k] = old = Instance(each.mesh, matrices[k], each.material, each.name, motion)
+            if old is not each:
+                self._parts[id(each)] = _Copied(each, old, NOTHING)
+        return made  # type: ignore[return-value]
+
+    def _lend(self, part: Any, sources: dict[int, Any]) -> Any:
+        """A part for callers, of one of the renderer's own."""
+        if isinstance(part, tuple):
+            return tuple(self._lend(each, sources) for each in part)
+        if id(part) in sources or _is_constant(part) or not isinstance(part, (*COPIED, Instance)):
+            return sources.get(id(part), part)
+        content: dict[str, Any] = {}
+        if isinstance(part, Instance):
+            motion = None if part.motion is None else part.motion.copy()
+            made: Any = Instance(part.mesh, part.transform.copy(), part.material, part.name, motion)
+        else:
+            made = copy(part)
+            for name in _attributes(part):
+                value = self._lend(vars(part).get(name), sources)
+                copied = isinstance(value, np.ndarray) and not isinstance(part, SHARED)
+                vars(made)[name] = value.copy() if copied else value
+            content = {name: self._content(vars(part).get(name), None, lambda own: own) for name in _attributes(part)}
+        sources[id(part)] = made
+        self._parts[id(made)] = _Copied(made, part, content)
+        return made
+
+
+def _all_parts(scene: Scene) -> Iterator[Any]:
+    """Of a scene, with their own parts."""
+    yield from scene.instances
+    yield from scene.materials
+    for mesh in scene.meshes:
+        yield mesh
+        if isinstance(mesh, Quadric):
+            yield mesh.shape
+        elif isinstance(mesh, DeformedMesh):
+            yield from (mesh.rest, mesh.deformation, *mesh.deformation.targets, mesh.pose, *mesh.motion)
+    for texture in scene.textures:
+        yield from (texture, texture.image)
+
+
+def _is_constant(part: Any) -> bool:
+    """Whether a part is one that grounds are known by, whatever scene they are in."""
+    return part is SQUARE or part is tiles()
+
+
+def _attributes(part: Any) -> Sequence[str]:
+    """The names of a part's attributes, those aside that follow from others."""
+    return INDEPENDENT.get(type(part)) or [each.name for each in fields(part)]
+
+
+def _value(content: Any, shared: bool, edited: bool) -> Any:
+    """An attribute of a copy. shared : arrays are. edited : they are other objects than before, all the same."""
+    if not isinstance(content, _ArrayContent):
+        return content
+    if not shared:
+        return content.array.copy()
+    return content.array.view() if edited else content.array
+
+
+def _is_unchecked(part: Any, content: dict[str, Any]) -> bool:
+    """Whether a part may have been assigned to since its making, by the types of what it holds."""
+    if isinstance(part, Material):
+        return True
+    arrays = (each for each in content.values() if isinstance(each, _ArrayContent))
+    return type(part) is Mesh and any(each.dtype not in (np.float32, np.int32) for each in arrays)
+
+
+def _assembled(part: Any, values: dict[str, Any], checked: bool) -> Any:
+    """A copy of a part with these attributes; ``checked`` like a new one. Raises ViewerError where they do not fit."""
+    if isinstance(part, DeformedMesh) and checked:
+        return DeformedMesh(**values)  # what has been computed for it is no longer its own
+    made = copy(part)
+    vars(made).update(values)
+    if checked and hasattr(made, "__post_init__"):
+        try:
+            made.__post_init__()
+        except (TypeError, ValueError) as error:  # of NumPy
+            raise ViewerError(
+                f"{type(part).__name__.lower()} '{part.name}'", f"an array does not fit: {error}"
+            ) from None
+    return made
+
+
+def _matrices(instances: Sequence[Instance]) -> NDArray[np.float64]:
+    """(I, 4, 4): a copy of the transformations. Raises ViewerError for one of another shape."""
+    if {getattr(each.transform, "shape", ()) for each in instances} - {(4, 4)}:
+        for number, each in enumerate(instances):
+            if np.shape(each.transform) != (4, 4):
+                name = f" '{each.name}'" if each.name else ""
+                what = f"its transform has shape {np.shape(each.transform)}"
+                raise ViewerError(f"instance {number}{name}", what, "give a matrix (4, 4)")
+    return transforms_of(instances)
+
+
+def _same_motion(before: Matrices | None, now: Matrices | None) -> bool:
+    """Whether an instance's motion is what it was."""
+    return before is now or (before is not None and now is not None and np.array_equal(before, now))
+
+
+def _unshared(value: Any) -> Any:
+    return list(value) if isinstance(value, list) else value
+
+
+def _same(before: Any, now: Any) -> bool:
+    """Whether an attribute is what it was: lists and tuples by their items, parts by identity, numbers by value."""
+    if before is now:
+        return True
+    if isinstance(before, (list, tuple)) and type(now) is type(before):
+        return same_items(before, now) or (len(before) == len(now) and all(map(_same, before, now)))
+    return type(before) is type(now) and isinstance(now, (str, int, float)) and before == now
