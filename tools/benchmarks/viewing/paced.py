@@ -189,6 +189,6 @@ def _table(data: dict[str, Any]) -> Table:
         rows.append(
             (f"{row['scene']}, {row['slowness']:g}", len(pictures), flip, 100 * specks, 100 * holes, *most, worse)
         )
-    columns = ("scene, slowness", "pictures", "rise of FLIP", "of specks %", "of holes %")
-    columns += ("specks %, from 2 samples", "holes %", "worse than before")
+    rises = "scene, slowness", "pictures", "rise of FLIP", "of specks %", "of holes %"
+    columns = *rises, "specks %, from 2 samples", "holes %", "worse than before"
     return Table("every picture from opening to rest", columns, rows, "Rises: over the best picture before.")
