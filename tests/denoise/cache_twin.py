@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 from numpy.typing import NDArray
-from wavelet_twin import falling, through, unlike
+from alike_twin import falling, through, unlike
 
 from viewer.denoise.irradiance_cache import LEVELS, TAPS, WIDE
 from viewer.scene.camera import Camera

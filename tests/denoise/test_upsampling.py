@@ -10,7 +10,7 @@ import pytest
 from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, release, stream
-from wavelet_twin import through
+from alike_twin import through
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight, Regression
