@@ -1,5 +1,5 @@
-"""The reconstruction of a film's light in NumPy, float64: the twin of ``shaders/film/reconstruct``, of records of `LIT` and
-`RESIDUAL`."""
+"""The reconstruction of a film's light in NumPy, float64, of records of `LIT` and `RESIDUAL`: the twin of
+``shaders/film/reconstruct``."""
 
 from __future__ import annotations
 
@@ -69,10 +69,12 @@ def shrunk(lit: NDArray, residual: NDArray, camera: Camera, reach: int, last_lev
     total, squares, variance, second = (np.zeros(lit.shape) for _ in range(4))
     first = np.zeros_like(rgb)
     for (x, y), at, outside, exponent, other in around(lit, camera, reach, 2, False):
+        outside = outside | (lit["nearness"][at] <= 0)
         weight = np.where(outside | other, 0, KERNEL[x + 2] * KERNEL[y + 2] * falling(exponent))
         total, squares, variance = total + weight, squares + weight**2 * own[at], variance + weight * own[at]
         first += weight[..., None] * rgb[at]
         second += weight * (rgb[at] @ LUMINANCE) ** 2
+    total = np.where(total > 0, total, 1)
     first, squares = first / total[..., None], squares / total**2
     mean = first @ LUMINANCE
     noise = np.maximum(np.maximum(variance / total, own) - squares, 0)
@@ -92,7 +94,7 @@ def bounded(lit: NDArray, residual: NDArray, camera: Camera) -> NDArray:
     taps = [tap for tap in around(lit, camera, 1, 1, True) if tap[0] != (0, 0)]
     there = np.array([~outside & (lit["nearness"][at] > 0) for _, at, outside, _, _ in taps])
     alike = there & np.array([(exponent <= ALIKE) & ~other for *_, exponent, other in taps])
-    near = np.array([light[at] for _, at, *_ in taps])
+    near = np.maximum([light[at] for _, at, *_ in taps], 0)
     counted = np.where(alike.sum(0) >= LEAST, alike, there)
     dark, bright = (
         np.sort(np.where(counted[..., None], near, fill), axis=0)[rank] for fill, rank in ((1e30, 1), (-1e30, -2))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 from alike_twin import through
+from numpy.typing import NDArray
 
 from viewer.denoise.records import LIT
 from viewer.kernels.records import FEATURES

@@ -24,8 +24,8 @@ from viewer.stream.jobs import returned
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 # Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
 TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
-# Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so, however
-# clean the light is, and camera rays are cheap beside paths.
+# Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so,
+# however clean the light is, and camera rays are cheap beside paths.
 LEAST_FEATURES, MOST_FEATURES = 8, 64
 
 
