@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 
 import numpy as np
+from alike_twin import falling, through, unlike
 from numpy.typing import NDArray
-from wavelet_twin import falling, through, unlike
 
 from viewer.denoise.irradiance_cache import LEVELS, TAPS, WIDE
 from viewer.scene.camera import Camera

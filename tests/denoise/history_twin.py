@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from wavelet_twin import (
+from alike_twin import (
     NORMAL_FALL,
     PLANE_FALL,
     SHORT,
     SLOPE_SLACK,
     falling,
     moved_by,
-    reflected_in,
+    surface_in,
     through,
     unlike,
-    with_reflected,
+    with_surface,
 )
+from numpy.typing import NDArray
 
 from viewer.denoise.records import HISTORY
 from viewer.scene.camera import Camera
@@ -128,5 +128,5 @@ def blended(
     made["rgb"] = np.where(old[..., None], held + share[..., None] * (rgb - held), made["rgb"])
     for name, value in (("first", firsts), ("second", seconds), ("age", samples + counted), ("variance", variance)):
         made[name] = np.where(old, value, made[name])
-    made["variance"] = with_reflected(made["variance"], reflected_in(lit["variance"]))
+    made["variance"] = with_surface(made["variance"], surface_in(lit["variance"]))
     return made

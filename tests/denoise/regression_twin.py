@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+from alike_twin import (
+    Guide,
+    apart_from,
+    falling,
+    guides_in,
+    moved_by,
+    pick,
+    surface_in,
+    through,
+    unlike,
+    with_surface,
+)
 from numpy.typing import NDArray
-from wavelet_twin import Guide, falling, moved_by, pick, through, unlike
 
 from viewer.denoise.regression import DEVIATIONS, REACHES
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-FALLS = 2.0, 25.0  # with the turn of the normals, with the distance from the plane
 LEAST_RIDGE = 1e-3
 DARKEST, BRIGHTEST = 0.25, 3.0
 LEAST_WEIGHT = 1e-3  # of a point of another surface
@@ -25,10 +35,6 @@ def kernel(x: int, y: int) -> int:
     return max(2 - abs(x), 0) * max(2 - abs(y), 0)
 
 
-def apart_from(guide: Guide, other: Guide, view: tuple, reach: float, offset: tuple) -> NDArray:
-    return np.where(other[1] > 0, unlike(guide, other, view, reach, offset, FALLS), 1e30)
-
-
 def points_of(size: tuple[int, int], stride: int) -> tuple[NDArray, NDArray]:
     """(rows, columns) of a lattice's points in a picture of ``size`` (width, height)."""
     rows, columns = np.indices((-(-size[1] // stride), -(-size[0] // stride)))
@@ -38,13 +44,14 @@ def points_of(size: tuple[int, int], stride: int) -> tuple[NDArray, NDArray]:
 def gathered(lit: NDArray, light: NDArray, camera: Camera, stride: int) -> Sums:
     """Of records of `LIT`."""
     size = lit.shape[::-1]
-    guide = lit["normal"].astype(float), lit["nearness"].astype(float)
+    guide, surface = guides_in(lit), surface_in(lit["variance"])
     view, points, last = through(camera, size), points_of(size, stride), (size[1] - 1, size[0] - 1)
     own, looks = pick(guide, points), (view[0][points], *view[1:])
     taps = []
     for offset in AROUND:
         at, outside = moved_by(points, offset, last)
-        taps.append((at, np.where(outside, 0, falling(apart_from(own, pick(guide, at), looks, 2.0, offset)))))
+        other = outside | (surface[at] != surface[points])
+        taps.append((at, np.where(other, 0, falling(apart_from(own, pick(guide, at), looks, 2.0, offset)))))
     near = [(at, kernel(*offset) * weight) for offset, (at, weight) in zip(AROUND, taps, strict=True)]
     rgb, variance = light["rgb"].astype(float), light["variance"].astype(float)
     luminance = rgb @ LUMINANCE
@@ -65,7 +72,8 @@ def gathered(lit: NDArray, light: NDArray, camera: Camera, stride: int) -> Sums:
     )
     unknown = sum(weight * (variance[at] < 0) for at, weight in taps) > 0
     single = np.where(unknown, np.maximum(second - first**2, 0), known)
-    made["variance"] = single * sum(weight**2 for _, weight in near) * scale**2
+    variance = single * sum(weight**2 for _, weight in near) * scale**2
+    made["variance"] = np.where(there, with_surface(variance, surface[points]), 0)
     return made
 
 
@@ -79,17 +87,18 @@ def spread(made: Sums, view: tuple, reach: int, strict: float) -> Sums:
     """A step of the transform; reach : points. view : of the lattice."""
     guide, value, noise = (made["normal"], made["nearness"]), made["rgb"] @ LUMINANCE, made["variance"]
     rows, columns = np.indices(value.shape)
-    last, taps = (value.shape[0] - 1, value.shape[1] - 1), []
+    last, taps, surface = (value.shape[0] - 1, value.shape[1] - 1), [], surface_in(noise)
     for x, y in NEAREST:
         offset = reach * x, reach * y
         at, outside = moved_by((rows, columns), offset, last)
         range_ = np.sqrt(DEVIATIONS**2 * (noise + noise[at]) / 2 + 1e-12 * (1 + value**2))
         exponent = apart_from(guide, pick(guide, at), view, reach, offset) + strict * abs(value[at] - value) / range_
-        taps.append((at, np.where(outside, 0, kernel(x, y) * falling(exponent))))
+        taps.append((at, np.where(outside | (surface[at] != surface), 0, kernel(x, y) * falling(exponent))))
     total, there = sum(weight for _, weight in taps), guide[1] > 0
     scale = np.where(there, 1 / np.where(there, total, 1), 0)
     found = {name: weighted(values, taps, scale) for name, values in made.items() if name != "variance"}
-    found["variance"] = sum(weight**2 * noise[at] for at, weight in taps) * scale**2
+    variance = sum(weight**2 * noise[at] for at, weight in taps) * scale**2
+    found["variance"] = np.where(there, with_surface(variance, surface), 0)
     return found
 
 
@@ -121,8 +130,9 @@ def fitted(
     return solved(made), made["variance"]
 
 
-def relit(lit: NDArray, relief: tuple, stride: int, guide: Guide, camera: Camera) -> NDArray:
-    """(H, W, 3): the light of guides of another size, same view. lit : `LIT`. relief : light, gradient, base."""
+def relit(lit: NDArray, relief: tuple, stride: int, guide: Guide, camera: Camera, surface: NDArray) -> NDArray:
+    """(H, W, 3): the light of guides of another size, same view. lit : `LIT`. relief : light, gradient, base.
+    surface : hashes (H, W) of the guides'."""
     height, width = guide[1].shape
     view, size = through(camera, (width, height)), lit.shape[::-1]
     scale = np.array((size[1] / height, size[0] / width))
@@ -132,28 +142,29 @@ def relit(lit: NDArray, relief: tuple, stride: int, guide: Guide, camera: Camera
     low = [np.floor(each).astype(int) for each in place]
     part = [each - whole for each, whole in zip(place, low, strict=True)]
     last = relief[0].shape[0] - 1, relief[0].shape[1] - 1
-    guides = lit["normal"].astype(float), lit["nearness"].astype(float)
+    guides, surfaces = guides_in(lit), surface_in(lit["variance"])
 
     def points(x: NDArray, y: NDArray) -> tuple:
-        """Their places in the lattice, their guides, and their light of the pixels' own normals."""
+        """Their places in the lattice, their guides, their light of the pixels' own normals, and which are of the
+        pixels' surfaces."""
         at = np.clip(y, 0, last[0]), np.clip(x, 0, last[1])
         pixel = np.minimum(stride * at[0], size[1] - 1), np.minimum(stride * at[1], size[0] - 1)
         share = np.clip(relief[2][at] + (relief[1][at] * guide[0]).sum(-1), DARKEST, BRIGHTEST)
-        return at, pick(guides, pixel), relief[0][at] * share[..., None]
+        return at, pick(guides, pixel), relief[0][at] * share[..., None], surfaces[pixel] == surface
 
     total, sums = np.zeros((height, width)), np.zeros((height, width, 3))
     for x, y in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        at, other, light = points(low[1] + x, low[0] + y)
+        at, other, light, same = points(low[1] + x, low[0] + y)
         near = (part[1] if x else 1 - part[1]) * (part[0] if y else 1 - part[0])
         offset = (at[1] - place[1]) * apart[1], (at[0] - place[0]) * apart[0]
         weight = near * (falling(unlike(guide, other, view, apart.max(), offset)) + LEAST_WEIGHT)
-        weight = np.where((guide[1] > 0) & (other[1] <= 0), 0, weight)
+        weight = np.where((guide[1] > 0) & (other[1] <= 0), 0, weight) * np.where(same, 1, LEAST_WEIGHT)
         total, sums = total + weight, sums + weight[..., None] * light
     for step in (1, 2):
         lone = total <= 0
         for x in range(-1, 3):
             for y in range(-1, 3):
-                at, other, light = points(low[1] + step * x, low[0] + step * y)
+                at, other, light, _ = points(low[1] + step * x, low[0] + step * y)
                 off = (at[1] - place[1]) ** 2 + (at[0] - place[0]) ** 2
                 weight = np.where(lone & ~((guide[1] > 0) & (other[1] <= 0)), 1 / (1 + off**2), 0)
                 total, sums = total + weight, sums + weight[..., None] * light

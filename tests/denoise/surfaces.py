@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from alike_twin import through
 from numpy.typing import NDArray
-from wavelet_twin import through
 
 from viewer.denoise.records import LIT
 from viewer.kernels.records import FEATURES
@@ -42,11 +42,11 @@ def fluted(columns: NDArray, most: float) -> NDArray:
     return np.stack([np.sin(turn), 0 * turn, np.cos(turn)], axis=-1)
 
 
-def features_of(lit: NDArray, camera: Camera, albedo: NDArray | float = 0.5) -> NDArray:
-    """`FEATURES` of the surfaces of `LIT`, of one sample."""
+def features_of(lit: NDArray, camera: Camera, albedo: NDArray | float = 0.5, instance: NDArray | int = -1) -> NDArray:
+    """`FEATURES` of the surfaces of `LIT`, of one sample. instance : -1: a floor, whose hash is the 0 of `facing`."""
     made, hit = np.zeros(lit.shape, FEATURES.dtype), lit["nearness"] > 0
     view, _, _ = through(camera, lit.shape[::-1])
     made["normal"], made["hits"], made["count"] = lit["normal"], hit, 1
-    made["albedo"] = albedo * hit[..., None]
+    made["albedo"], made["instance"] = albedo * hit[..., None], instance
     made["depth"] = np.linalg.norm(view, axis=-1) * hit / np.where(hit, lit["nearness"], 1)
     return made

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from alike_twin import through
 from cache_twin import CacheTwin
 from numpy.typing import NDArray
-from wavelet_twin import through
 
 from viewer.denoise import irradiance_cache
 from viewer.denoise.irradiance_cache import LIFETIME, WIDE, IrradianceCache

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from alike_twin import through
 from history_twin import blended
 from numpy.typing import NDArray
-from wavelet_twin import through
 
 from viewer.denoise.records import FLOW, HISTORY, IRRADIANCE, LIT
 from viewer.denoise.reprojection import CHANCE, CHANCE_RELIT, LONGEST, LONGEST_RELIT, Changes, History

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from alike_twin import through
 from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, release, stream
-from wavelet_twin import through
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.regression import FittedLight, Regression

@@ -25,7 +25,7 @@ from viewer.stream.gl.passes import Declared, PassSet, pass_sources
 from viewer.stream.gl.stream import NamedStreams, Stream
 
 REACHES = 1, 2, 4  # pixels between the taps of each level
-LIGHT: Declared = {"lit": ({"film": FILM, "features": FEATURES}, LIT)}
+LIGHT: Declared = {"lit": ({"film": FILM, "features": FEATURES, "surfaces": FEATURES}, LIT)}
 PASSES: Declared = {
     "noise": ({"lit": LIT}, LIT),
     "residual": ({"lit": LIT, "relief": RELIEF}, RESIDUAL),
@@ -59,10 +59,14 @@ class Reconstruction:
         self._demodulation.prepare("lit")
         self.regression.prepare()
 
-    def demodulate(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
-        """Light without texture, and its variance: a stream of `LIT`, which holds until the next call."""
+    def demodulate(self, film: FilmBuffer, features: Buffer, surfaces: Buffer, camera: Camera) -> Stream:
+        """Light without texture, and its variance: a stream of `LIT`, which holds until the next call.
+
+        features : of the film's samples. surfaces : of these, and of more where edges want more.
+        """
         view, lit = self._views.of(camera, film.size), self._streams.get("lit", LIT, film.size)
-        inputs = {"film": film.blocks[0].stream, "features": features.blocks[0].stream, **view.streams}
+        parts = {"film": film, "features": features, "surfaces": surfaces}
+        inputs = {**{name: part.blocks[0].stream for name, part in parts.items()}, **view.streams}
         self._demodulation.draw("lit", inputs, lit, view.features, **view.uniforms, efficiency=film.efficiency)
         return lit
 

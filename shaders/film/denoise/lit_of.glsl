@@ -10,14 +10,16 @@ float succession(float count) {
     return (count + 1.0) / ((count + 2.0) * (count + 2.0) * max(count, 1.0));
 }
 
-// variance: of the mean's luminance; below 0: not known.
-Lit lit_of(Film film, Features features, ivec2 at, float variance) {
-    Guide guide = guide_of(features, at);
+// features: of the film's own samples, since lamps and textures that other ones see are none of its light. surfaces: of
+// these and perhaps more. variance: of the mean's luminance; below 0: not known.
+Lit lit_of(Film film, Features features, Features surfaces, ivec2 at, float variance) {
+    Guide guide = guide_of(surfaces, at);
+    if (features.hits == 0.0) guide = Guide(vec3(0.0), 0.0);
     vec3 reflected = max(reflectance(features), 1e-6), mean = film.sum / max(film.count, 1.0);
     float scale = film_luminance(reflected);
     vec3 light = features.hits > 0.0 ? (mean - seen_light(features)) / reflected : vec3(0.0);
     if (variance > 0.0) variance /= scale * scale;
-    if (features.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
+    if (surfaces.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
     if (features.hits == 0.0) variance = 0.0;
-    return Lit(guide.normal, guide.nearness, light, with_surface(variance, surface_of(features.instance)));
+    return Lit(guide.normal, guide.nearness, light, with_surface(variance, surface_of(surfaces.instance)));
 }

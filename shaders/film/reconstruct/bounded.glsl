@@ -33,7 +33,7 @@ Irradiance element(ivec2 at) {
         ivec2 offset = ivec2(k % 3, k / 3) - 1, place = clamp(at + offset, ivec2(0), last);
         Lit there = fetch_lit(place);
         if (k == 4 || place != at + offset || !(there.nearness > 0.0)) continue;
-        vec3 near = fetch_residual(place).light;
+        vec3 near = max(fetch_residual(place).light, 0.0);
         sum += near;
         add(all, near);
         if (surface_in(there.variance) != surface_in(own.variance)) continue;

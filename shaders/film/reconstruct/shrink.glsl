@@ -24,7 +24,7 @@ void tap(int x, int y, float kernel) {
     Residual residual = fetch_residual(place);
     float weight = kernel * falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset)));
     weight *= same_surface(there.variance, surface);
-    if (place != wanted) weight = 0.0;
+    if (place != wanted || !(there.nearness > 0.0)) weight = 0.0;
     float luminance = dot(residual.rgb, LUMINANCE);
     total += weight;
     squares += weight * weight * residual.variance;

@@ -114,7 +114,7 @@ class PreviewPasses:
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
         history.seeks = True
-        lit = reconstruction.demodulate(film, features, camera)
+        lit = reconstruction.demodulate(film, features, features, camera)
         with history.cache.rehearsing():
             blended = history.blend(lit, surfaces, camera, 1)
         fitted = returned(reconstruction.regression.fit(lit, blended, camera))

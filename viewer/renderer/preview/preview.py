@@ -30,6 +30,7 @@ from viewer.renderer.preview.scheduler import (
     LEAST_DRAWN,
     LIGHT,
     LIGHT_OF_DRAWN,
+    MOST_FEATURES,
     MOST_TOGETHER,
     ScheduledFrame,
     Scheduler,
@@ -59,7 +60,7 @@ class Preview:
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self.passes = passes or PreviewPasses(renderer.device)
-        self._held: dict[str, Buffer] = {}  # features: of a film's own pixels, and of those that it is upsampled to
+        self._held: dict[str, Buffer] = {}  # features: own: of a film's samples; edges: of more; finer: to upsample to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
         self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
@@ -164,6 +165,7 @@ class Preview:
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("own", film.size)
+            self._drop("edges")
             self._turn(history)
             posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
@@ -186,7 +188,14 @@ class Preview:
     def _fill_gbuffer(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
         """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
         a frame that is queued are rasterised later."""
-        yield from self._cast_features("own", feature_samples(job.frame.samples, not job.frame.preview), job)
+        yield from self._cast_features("own", min(job.frame.samples, MOST_FEATURES), job)
+        more = feature_samples(job.frame.samples, not job.frame.preview)
+        if more > self._held["own"].samples:
+            if "edges" not in self._held:
+                self._fit("edges", film.size)
+            yield from self._cast_features("edges", more, job)
+            return self._held["edges"]
+        self._drop("edges")
         if size == film.size:
             return self._held["own"]
         finer = self._held["finer"]
@@ -263,10 +272,11 @@ class Preview:
         """The passes, a step each; the context must be current."""
         reconstruction, history, posed, upsampling = self.passes.made()
         own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
+        finer = features.size != film.size
 
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, camera)
-        lit = reconstruction.demodulate(film, own, camera)
+        lit = reconstruction.demodulate(film, own, own if finer else features, camera)
         yield None
         surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
         posed.keep(scene)
@@ -276,7 +286,7 @@ class Preview:
                 history.forget()
         blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
-        if in_motion or features.size != film.size:
+        if in_motion or finer:
             fitted = yield from reconstruction.regression.fit(lit, blended if in_motion else lit, camera)
             yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)
@@ -348,6 +358,11 @@ class Preview:
             if held is not None:
                 held.release()
             self._held[name] = Buffer(self.renderer.device, FEATURES, size)
+
+    def _drop(self, name: str) -> None:
+        if name in self._held:
+            with self.renderer.device.current():
+                self._held.pop(name).release()
 
     # -- pictures that are there -----------------------------------------------------------------------------------
 

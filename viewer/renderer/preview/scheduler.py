@@ -62,8 +62,8 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
-# Samples whose features are worth their time; at rest at least four times as many as the film has, up to eight, since
-# edges that few camera rays leave dotted stay so, however clean the light is.
+# Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
+# that few camera rays leave dotted stay so, however clean the light is.
 MOST_FEATURES, LEAST_FEATURES, FEATURES_AHEAD = 16, 8, 4
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -98,8 +98,12 @@ def features_of(
             buffer.release()
 
 
-def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: str) -> NDArray[np.float32]:
+def denoised(
+    renderer: RendererParts, film: FilmBuffer, features: Buffer, how: str, white: bool = False
+) -> NDArray[np.float32]:
     """(H, W, 3) linear sRGB, by ``shader`` or ``oidn``; the film stays as it is.
+
+    features : of the film's samples, or more. white : as of `features_of`.
 
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
@@ -109,11 +113,15 @@ def denoised(renderer: RendererParts, film: FilmBuffer, features: Buffer, how: s
             wide, tall = film.size
             what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
             raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
-        with device.current():
+        with ExitStack() as held:
+            own = features
+            if features.samples > film.samples:
+                own = held.enter_context(features_of(renderer, film.size, film.samples, white=white))
+            held.enter_context(device.current())
             film.error()  # by which its efficiency is known
             reconstruction, upsampling = Reconstruction(device), Upsampling(device)
             try:
-                lit = reconstruction.demodulate(film, features, renderer.camera)
+                lit = reconstruction.demodulate(film, own, features, renderer.camera)
                 light = returned(reconstruction.light(lit, renderer.camera, film.samples))
                 shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
                 return shown.fields(("rgb",))["rgb"].copy()
@@ -150,7 +158,7 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser
                 weight = film.film().mean()
         else:
             with features_of(renderer, size, feature_samples(samples), white=True) as features:
-                weight = denoised(renderer, film, features, how)
+                weight = denoised(renderer, film, features, how, white=True)
     finally:
         with renderer.device.current():
             film.release()
