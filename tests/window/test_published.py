@@ -79,5 +79,5 @@ def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> 
 def test_a_window_has_its_display_s_gpu(place: Path) -> None:
     from viewer.window.app import App
 
-    with pytest.raises(ViewerError, match="device.0: chooses no GPU for a window"):
+    with pytest.raises(ViewerError, match="device=0: chooses no GPU for a window"):
         App("cornell", SIZE, **chosen("cornell", "--device", "0"))
