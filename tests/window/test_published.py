@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.window.conftest import Hands
+from viewer.base.errors import ViewerError
 from viewer.cli import commands, main
 from viewer.cli.presets import PRESETS
 from viewer.formats.named import load
@@ -73,3 +74,10 @@ def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> 
     release()
     found = Preferences.load()
     assert (found.size, found.samples, found.noise, found.tonemap) == ((200, 150), 5, 0.25, "agx")
+
+
+def test_a_window_has_its_display_s_gpu(place: Path) -> None:
+    from viewer.window.app import App
+
+    with pytest.raises(ViewerError, match="device=0: chooses no GPU for a window"):
+        App("cornell", SIZE, **chosen("cornell", "--device", "0"))

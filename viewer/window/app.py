@@ -80,7 +80,11 @@ class App:
         shown = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
         settings = Settings(camera=camera, fov=fov, **chosen)
         if settings.device is not None:
-            raise ViewerError("--device", "chooses no GPU for a window, which has its display's", "--remote takes it")
+            raise ViewerError(
+                f"--device {settings.device}",
+                "chooses no GPU for a window, which has its display's",
+                "--remote takes it",
+            )
         size = None if size is None else check("size", size)
         moment, animation = check("moment", moment), check("animation", animation)
         self.preferences, keymap, faults = configured(preferences)
