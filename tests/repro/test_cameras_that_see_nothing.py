@@ -66,7 +66,7 @@ def test_a_file_s_camera(tmp_path, device) -> None:
             "asset": {"version": "2.0"},
             "scenes": [{"nodes": [0, 1]}],
             "nodes": [{"mesh": 0}, {"camera": 0, "translation": [0, 0, z]}],
-            "cameras": [{"type": "perspective", "name": "camera", "perspective": {"yfov": 0.7, "znear": 0.1}}],
+            "cameras": [{"type": "perspective", "name": "camera", "perspective": {"yfov": 1.08, "znear": 0.1}}],
             "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
             "accessors": [
                 {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}

@@ -142,6 +142,25 @@ def test_cameras_that_show_an_object_badly(origin: Any, target: Any, fault: str)
     assert all(f"camera 'own' {fault}" in each for each in found.warnings)
 
 
+@pytest.mark.parametrize(("half", "fault"), [(1.95, ""), (2.2, "cuts off 8 % of the model")])
+def test_cameras_that_cut_the_ends_of_an_object(half: float, fault: str) -> None:
+    """Of a beam, by a picture that is 4 wide where it stands."""
+    camera = Camera((0, 0, 3.1), (0, 0, 0), fov=math.degrees(2 * math.atan(0.5)), name="own")
+    beam = Mesh(cube().positions * np.float32([half, 0.1, 0.1]), cube().triangles)
+    found = framed(Scene([beam], [Instance(0)], cameras=[camera]))
+    assert found.framed is bool(fault) and fault in "".join(found.warnings)
+
+
+@pytest.mark.parametrize(("height", "kept"), [(-1.0, True), (0.5, False)])
+def test_a_base_may_be_cut(height: float, kept: bool) -> None:
+    """As the cloth under a toy: a slab that all else stands on; not one through its middle."""
+    place = np.diag([2.5, 0.05, 2.5, 1.0])
+    place[1, 3] = height
+    camera = Camera((0, 1.0, 5), (0, 0, 0), fov=math.degrees(2 * math.atan(0.35)), name="own")
+    scene = Scene([cube()], [Instance(0), Instance(0, place)], cameras=[camera])
+    assert framed(scene).framed is not kept
+
+
 def test_a_camera_in_a_room_may_see_little_of_it() -> None:
     """Of a room, which faces inwards, a camera within sees one wall and is kept; one outside that sees less goes."""
     room = cube()

@@ -55,8 +55,8 @@ def plate(y: float, size: float = 1.0, turned: bool = False) -> tuple[Mesh, np.n
     ("floor", "height", "turned", "mirrored", "single"),
     [
         (1.0, 0.0, False, False, False),
-        (0.72, 0.0, False, False, False),  # 0.5184 of the floor plan
-        (0.7, 0.0, False, False, True),  # 0.49
+        (0.93, 0.0, False, False, False),  # 60 of 64 cells along each side: 0.88 of the floor plan
+        (0.9, 0.0, False, False, True),  # 58: 0.82
         (1.0, 0.09, False, False, False),
         (1.0, 0.11, False, False, True),  # above the lowest tenth
         (1.0, 0.0, True, False, True),  # faces down
@@ -82,7 +82,7 @@ def test_floors_of_meshes_that_reach_up() -> None:
     floor = [[1, 2, 3], [1, 3, 4]]
     for faces, single in (
         ([*floor, [5, 3, 4]], False),
-        ([[5, 2, 3], [1, 3, 4], [5, 3, 4]], False),
+        ([[5, 2, 3], *floor], False),
         ([[5, 2, 3], [5, 3, 4]], True),
     ):
         assert is_single_object(Scene([Mesh(corners, faces)], [Instance(0)])) == single
@@ -95,8 +95,19 @@ def test_objects_of_too_many_parts_or_none() -> None:
     )
     assert not is_single_object(Scene([mesh])) and not is_single_object(Scene([mesh], [Instance(0)]).on_ground())
     lying = Instance(0, np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]]))
-    assert not is_single_object(Scene([square()], [lying]))  # flat
+    assert is_single_object(Scene([square()], [lying]))  # a plane that lies
     assert is_single_object(Scene([square()], [Instance(0)]))  # a panel
+    line = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [2, 0, 0]]), [[0, 1, 2]])
+    assert not is_single_object(Scene([line], [Instance(0)]))
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_dish_is_an_object(layers: int) -> None:
+    """A disc covers 0.785 of its floor plan, however many lie in each other; a square of its size is a floor."""
+    disc, ball = Quadric.disk((0, 0, 0), (0, 1, 0)).tessellated(64), Quadric.sphere((0, 0.5, 0), 0.5)
+    assert is_single_object(Scene([disc, ball], [Instance(0)] * layers + [Instance(1)]))
+    floor = Mesh(np.float32([[-1, 0, -1], [-1, 0, 1], [1, 0, 1], [1, 0, -1]]), [[0, 1, 2], [0, 2, 3]])
+    assert not is_single_object(Scene([floor, ball], [Instance(0)] * layers + [Instance(1)]))
 
 
 @pytest.mark.parametrize(("deep", "single"), [(0.59, True), (0.61, False)])

@@ -228,8 +228,9 @@ class Scene:
         return self.with_parts(instances=instances, variant=name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Its parts, without bounds and outline: a pickled scene is the same before and after they are found."""
-        return {**vars(self), "_bounds": {}, "_outline": None}
+        """Its parts, without what is found of them: a pickled scene is the same before and after."""
+        parts = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {**parts, "_bounds": {}, "_outline": None}
 
     def __repr__(self) -> str:
         quadrics = self.quadric_count

@@ -168,7 +168,8 @@ class SceneCopy:
         if isinstance(value, COPIED):
             return part(value)
         if isinstance(value, (tuple, list)):
-            return tuple(self._content(each, None, part) for each in value)
+            found = tuple(self._content(each, None, part) for each in value)
+            return value if isinstance(value, tuple) and same_items(found, value) else found
         return value
 
     def _instances(self, instances: Sequence[Instance]) -> list[Instance]:

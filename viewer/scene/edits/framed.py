@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.bounds import bounds_of_instances
 from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.surface import surface_points
-from viewer.scene.mesh import Mesh
+from viewer.scene.geometry.surface import spread, surface_points
+from viewer.scene.mesh import Instance, Mesh
 from viewer.scene.projections.models import Orthographic
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
@@ -16,7 +17,7 @@ from viewer.scene.scene import Scene
 FRAMED = "the scene is framed"
 ASPECT = 4 / 3  # of the picture that a camera is judged by, which the file does not always say
 LEAST = 0.1  # of the model's surface that a camera sees, hidden parts included
-CUT = 0.6  # less of a single object is cut off by the picture's edges
+CUT = 0.02  # of a single object's surface, cut off by the picture's edges; of what stands on a base, its base aside
 SMALL = 0.4  # of the picture's width or height: a single object that fills less is small
 
 
@@ -52,7 +53,9 @@ def _fault(scene: Scene, camera: Camera) -> str:
         return f"sees {100 * share:.0f} % of the model"
     if not alone:
         return ""
-    if share < CUT:
+    if share < 1 - CUT:
+        share = float(_in_picture(camera, surface_points(scene.meshes, _without_base(scene)).points).mean())
+    if share < 1 - CUT:
         return f"cuts off {100 * (1 - share):.0f} % of the model"
     filled = _filled(camera, scene.silhouette())
     return f"shows the model at {100 * filled:.0f} % of the picture's size" if filled < SMALL else ""
@@ -62,6 +65,18 @@ def _in_picture(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.bool_
     """(N,): whether points (N, 3) are within the picture."""
     x, y, ahead = _projected(camera, points)
     return np.asarray((ahead > 0) & (np.abs(x) <= ahead) & (np.abs(y) <= ahead))
+
+
+def _without_base(scene: Scene) -> list[Instance]:
+    """The instances, without the one that all others stand on, as on a cloth, and that reaches as far as all do."""
+    low, high = scene.bounds()
+    boxes = [bounds_of_instances(scene.meshes, [each], {each.mesh}) for each in scene.instances]
+    for number, (least, most) in enumerate(boxes):
+        others = [box[0][1] for k, box in enumerate(boxes) if k != number]
+        wide = ((most - least) >= BASE_REACH * (high - low))[[0, 2]].all()
+        if others and wide and most[1] <= min(others) + FLOOR_HEIGHT * (high[1] - low[1]):
+            return [each for k, each in enumerate(scene.instances) if k != number]
+    return scene.instances
 
 
 def _filled(camera: Camera, points: NDArray[np.float64]) -> float:
@@ -87,12 +102,15 @@ def _projected(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.float6
 
 MOST_PARTS = 1000  # largest number of instances of one object
 FLOOR_HEIGHT = 0.1  # of the scene's height: a floor lies in this lowest part
-FLOOR_SHARE = 0.5  # of the scene's floor plan, covered by a floor
+FLOOR_SHARE = 0.85  # of the cells of the scene's floor plan, that a floor reaches; a disc, as of a dish, reaches 0.82
+CELLS, POINTS = 64, 1 << 16  # along each side of the floor plan, and on the floor, by which these cells are found
+BASE_REACH = 0.9  # of the scene's width and depth: what all else stands on is at least as large
 DEEP = 0.6  # of the scene's height, that a floor is deep and wide: less is the base that something stands on
 
 
 def is_single_object(scene: Scene) -> bool:
-    """Whether the scene is a single object: of few parts, and without a floor over half of its floor plan.
+    """Whether the scene is a single object: of few parts, and without a floor over nearly all of its floor plan. A
+    plane that lies is one; a dish, too, whatever lies in it.
 
     An animated scene is judged at its beginning, so that all frames agree.
     """
@@ -102,29 +120,29 @@ def is_single_object(scene: Scene) -> bool:
         scene = scene.posed(0.0)
     low, high = scene.bounds()
     edges = high - low
-    plan, top = edges[0] * edges[2], low[1] + FLOOR_HEIGHT * edges[1]
-    if not (max(edges[0], edges[2]) > 0 and edges[1] > 0):
-        return False  # flat: a floor, or nothing
+    top = low[1] + FLOOR_HEIGHT * edges[1]
+    if not edges[1] > 0:
+        return bool(min(edges[0], edges[2]) > 0)  # a plane that lies
     if not min(edges[0], edges[2]) >= DEEP * edges[1]:
         return True  # a panel that stands, with or without a base
     with np.errstate(all="ignore"):
-        covered = sum(
-            _covered(scene.meshes[each.mesh], each.transform, top)
+        floors = [
+            _floor(scene.meshes[each.mesh], each.transform, top)
             for each in scene.instances
             if not isinstance(scene.meshes[each.mesh], (Quadric, Quadrics))
-        )
-    return not covered >= FLOOR_SHARE * plan
+        ]
+    corners = np.concatenate([np.zeros((0, 3, 3)), *floors])
+    points = spread(corners, np.ones(len(corners)), np.zeros(len(corners), np.int64), POINTS).points
+    x, _, z = ((points - low) / edges * CELLS).astype(np.int64).clip(0, CELLS - 1).T
+    return not np.count_nonzero(np.bincount(x * CELLS + z)) >= FLOOR_SHARE * CELLS**2
 
 
-def _covered(mesh: Mesh, transform: NDArray[np.float64], top: float) -> float:
-    """The area, from above, of upward-facing triangles below a height; a box's own bottom faces down."""
-    x, y, z = transform[:3, :3].astype(np.float32)
-    low = mesh.positions @ y <= top - transform[1, 3]
+def _floor(mesh: Mesh, transform: NDArray[np.float64], top: float) -> NDArray[np.float64]:
+    """(T, 3, 3), world space: upward-facing triangles below a height; a box's own bottom faces down."""
+    low = mesh.positions @ transform[1, :3].astype(np.float32) <= top - transform[1, 3]
     chosen = mesh.triangles[np.take(low, mesh.triangles[:, 0])]
     chosen = chosen[low[chosen[:, 1:]].all(axis=1)]
-    if not len(chosen):
-        return 0.0
-    corners = mesh.positions[chosen].astype(np.float64)
+    corners = mesh.positions[chosen].astype(np.float64) @ transform[:3, :3].T + transform[:3, 3]
     along, across = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    up = (along @ z) * (across @ x) - (along @ x) * (across @ z)
-    return float(np.nansum(np.maximum(up if np.linalg.det(transform[:3, :3]) > 0 else -up, 0.0)) / 2)
+    up = along[:, 2] * across[:, 0] - along[:, 0] * across[:, 2]
+    return corners[(up if np.linalg.det(transform[:3, :3]) > 0 else -up) > 0]

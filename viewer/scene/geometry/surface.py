@@ -53,7 +53,7 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
         weights.append(np.full(len(own), float(every * step)))
         alike = np.full(len(own), -1 if instance.material is None else instance.material, np.int64)
         materials.append(np.where(alike < 0, numbers, alike))
-    return _spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
+    return spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
 
 
 def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
@@ -70,8 +70,8 @@ def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
     return mesh.positions[mesh.triangles[::every]].astype(np.float64), mesh.materials[::every], every
 
 
-def _spread(corners: Float, weights: Float, materials: NDArray[np.int64], count: int) -> SurfacePoints:
-    """Points on triangles (T, 3, 3) of materials (T,), each for an equal part of area times weight (T,)."""
+def spread(corners: Float, weights: Float, materials: NDArray[np.int64], count: int = POINTS) -> SurfacePoints:
+    """``count`` points on triangles (T, 3, 3) of materials (T,), each for an equal part of area times weight (T,)."""
     with np.errstate(all="ignore"):
         across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         double = np.linalg.norm(across, axis=1)
