@@ -173,6 +173,30 @@ l 1 2
 MTL = b"newmtl red\nKd 1 0 0\nNs 98\nmap_Kd red.png\nnewmtl blue\nKd 0 0 1\nKe 1 2 3\nd 0.5\n"
 
 
+# Colours and texture coordinates of faces, of which one line has a value too many.
+FACES = b"""ply
+format ascii 1.0
+comment TextureFile none.png
+element vertex 3
+property double x
+property double y
+property double z
+element face 2
+property list uchar int vertex_indices
+property list uchar float texcoord
+property int texnumber
+property uchar red
+property uchar green
+property uchar blue
+end_header
+500000.3 4649777.1 0
+500001 4649777 0 7
+500000 4649778 0
+3 0 1 2 6 0 0 1 0 0 1 0 255 0 0
+3 2 1 0 6 0 0 1 0 0 1 0 0 0 255
+"""
+
+
 def samples() -> dict[str, bytes]:
     """A small valid file of every format and encoding, by name."""
     full = Document()
@@ -206,7 +230,10 @@ def samples() -> dict[str, bytes]:
         "ascii.ply": ply("ascii", vertex, faces),
         "little.ply": ply("binary_little_endian", vertex, faces),
         "big.ply": ply("binary_big_endian", vertex, faces),
+        "faces.ply": FACES,
+        "cloud.ply": ply("binary_little_endian", vertex, []),
         "square.obj": OBJ,
+        "cloud.obj": b"v 500000.3 4649777.1 1\nv 500001 4649778 2 1 0 0\nv 500000 4649777 2\np 1 -1\nl 1 2 3\n",
         "binary.stl": stl(corners),
         "ascii.stl": ascii_stl(corners),
     }

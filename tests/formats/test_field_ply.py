@@ -62,6 +62,11 @@ def test_colors_of_faces_in_floats_of_1_are_linear(tmp_path: Path) -> None:
     assert corner_colors(scene) == [[[0.5, 0, 1]] * 3]
 
 
+def test_colors_beyond_their_type_are_the_brightest(tmp_path: Path) -> None:
+    names = "".join(f"property uchar {c}\n" for c in ("red", "green", "blue"))
+    assert corner_colors(read(tmp_path, names, ["3 0 1 2 300 0 255"])) == [[[1, 0, 1]] * 3]
+
+
 def test_of_two_colors_those_that_differ(tmp_path: Path) -> None:
     colors = "".join(f"property uchar {c}\n" for c in ("red", "green", "blue"))
     scene = read(tmp_path, colors, ["3 0 1 2 255 0 0", "3 0 2 3 0 255 0"], colors, values="255 255 255")

@@ -125,7 +125,7 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
                 warnings.append(f"colours up to {most:g} are taken for sRGB of 0 to 255")
         else:
             limits = [255.0, 65535.0, float(np.iinfo(kind).max)] if kind.itemsize > 1 else [float(np.iinfo(kind).max)]
-            scale = next(limit for limit in limits if most <= limit) if most else limits[-1]
+            scale = next((limit for limit in limits if most <= limit), limits[-1]) if most else limits[-1]
             scale = min(scale, float(np.iinfo(kind).max))
         if scale is not None:
             rgb[:] = linear_from_srgb(np.minimum(rgb / scale, 1.0))
