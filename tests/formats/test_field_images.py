@@ -126,6 +126,15 @@ def test_chroma_is_linear_between_its_samples(tmp_path: Path) -> None:
     np.testing.assert_allclose(red[5], red[4], rtol=1e-6)
 
 
+def test_infinite_light_with_chroma_is_mended(tmp_path: Path) -> None:
+    y = np.ones((4, 8), np.float32)
+    y[0, 0], y[2, 4] = np.inf, 3e38
+    chroma = {"RY": (np.float32([[np.inf, 0, 0, 0], [0, 9, 0, 0]]), 2), "BY": (np.zeros((2, 4), np.float32), 2)}
+    (tmp_path / "a.exr").write_bytes(exr_bytes({"Y": y, **chroma}, chromaticities=REC2020))
+    pixels, notes = noted(tmp_path / "a.exr")
+    assert np.isfinite(pixels).all() and len(notes) >= 2
+
+
 def test_grey_needs_no_chroma(tmp_path: Path) -> None:
     y = RANDOM.random((4, 8)).astype(np.float32)
     (tmp_path / "a.exr").write_bytes(exr_bytes({"Y": y}, chromaticities=REC2020))

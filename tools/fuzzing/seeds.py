@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "formats"
 
 from compressed import BLOCKS, ETC1S, draco, ktx2, meshopt
 from documents import MTL, SQUARE, TWO, Document, samples
+from exr_bytes import exr_bytes
 from levels import level, level_lumps
 from looks import full, textured
 from rigs import chain, morphed, simple_skin
@@ -141,7 +142,10 @@ def _extended() -> dict[str, bytes]:
         basis.json["images"] = [{"bufferView": basis.view(ktx2(BLOCKS))}]
         basis.json["textures"] = [{"extensions": {"KHR_texture_basisu": {"source": 0}}}]
         found["basis.glb"] = basis.glb()
-    return found
+    glossy = textured()
+    gloss = {"specularFactor": [0.5, 0.4, 0.3], "specularGlossinessTexture": {"index": 0, "texCoord": 1}}
+    glossy.json["materials"][0]["extensions"] = {"KHR_materials_pbrSpecularGlossiness": gloss}
+    return {**found, "glossy.gltf": glossy.gltf()}
 
 
 def _pointed() -> Document:
@@ -260,6 +264,11 @@ def _pictures() -> dict[str, bytes]:
     run = b"\2\2\0\x0a" + b"".join(b"\x85" + bytes([k]) + b"\5abcde" for k in range(4))
     found["old.hdr"] = head + b"-Y 4 +X 5\n" + old
     found["new.hdr"] = head + b"-Y 2 +X 10\n" + run * 2
+    found["xyze.hdr"] = b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\nPRIMARIES= .7 .3 .2 .7 .1 .1 .3 .3\n\n-Y 4 +X 5\n" + old
+    chroma = {"RY": (linear[:2, :2, 0], 2), "BY": (linear[:2, :2, 1], 2), "Y": linear[:4, :4, 2]}
+    found["chroma.exr"] = exr_bytes(chroma, (-1, 1, 5, 4), (0, 0), (0.7, 0.3, 0.2, 0.7, 0.1, 0.1, 0.3, 0.3))
+    layer = {f"View.Combined.{name}": linear[..., k] for k, name in enumerate("rgb")}
+    found["layer.exr"] = exr_bytes({**layer, "View.Depth.Z": linear[..., 0]}, corner=(-2, 3), display=(-3, 3, 4, 8))
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "a.exr")
         for name in ("NO", "RLE", "ZIPS", "ZIP", "PIZ", "PXR24", "B44", "DWAA"):

@@ -85,7 +85,8 @@ class ExrColors:
         begin, end = (min(max(row + down, 0), part.height) for row in (first, last))
         out = np.zeros((last - first, self.width, 3), np.float32)
         if begin < end:
-            colors = self._colors(begin, end)
+            with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
+                colors = self._colors(begin, end)
             out[begin - down - first : end - down - first] = _across(colors, part)
         return out
 
@@ -105,8 +106,7 @@ class ExrColors:
             planes = [np.asarray(each, np.float32) for each in self._pixels.lines(names, first, last)]
             colors = np.stack(planes if len(planes) == 3 else planes * 3, axis=-1)
         if self._matrix is not None and len(names) == 3:
-            with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
-                colors = np.einsum("...c,kc", colors, self._matrix.astype(np.float32))
+            colors = np.einsum("...c,kc", colors, self._matrix.astype(np.float32))
         return colors.astype(np.float32, copy=False)
 
 
