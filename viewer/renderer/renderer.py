@@ -405,8 +405,11 @@ class Renderer:
         names = checked_layers(self, options.check("layers", layers, WORDS))
         denoiser = denoiser_of(self.settings, quality if self.progressive else None)
         stop = stop_of(spp, time, error, quality, TOLERANCE.get(denoiser, LEAST_TOLERANCE))
-        sample_range = options.check("sample_range", sample_range)
-        wanted = PictureRequest((width, height), stop, names, stats, sample_range, resume, film, state, denoiser)
+        sample_range, resume = options.check("sample_range", sample_range), options.check("resume", resume)
+        if not isinstance(stats, (bool, np.bool_)):
+            raise ViewerError(f"stats={stats!r:.60}", "expected True or False")
+        counting = bool(stats)
+        wanted = PictureRequest((width, height), stop, names, counting, sample_range, resume, film, state, denoiser)
         check_request(self, wanted)
         with self.framing((width, height)):
             picture = render_picture(self, wanted, progress)
