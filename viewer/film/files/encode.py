@@ -28,7 +28,7 @@ _LONGEST_COMMENT = 65533  # bytes: a JPEG segment's length has 16 bits and count
 IMAGE_MAGICK = {
     *("alpha", "background", "bias", "colorspace", "compose", "compress", "delay", "density", "depth", "dispose"),
     *("endian", "gamma", "gravity", "intensity", "intent", "interpolate", "loop", "mattecolor", "orientation", "page"),
-    *("profile", "rendering-intent", "tile-offset", "type", "units"),
+    *("profile", "rendering-intent", "tile-offset", "units"),
 }
 
 
