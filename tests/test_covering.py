@@ -37,3 +37,19 @@ def test_a_shader_has_those_of_shaders_that_include_it() -> None:
 def test_a_path_outside_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="neither a file nor a folder of the project"):
         covering.tests_for([tmp_path])
+
+
+def test_the_mirrored_folder_comes_first() -> None:
+    """And imports of `raystream.X` are of `viewer.X`; a package's tests are those of the files that it imports."""
+    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/pyrender/camera.py"])]
+    own = [name for name in found if name.startswith("tests/pyrender/")]
+    assert own and found[: len(own)] == sorted(own)
+    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/dataset/fields.py"])]
+    assert found[0].startswith("tests/dataset/") and "tests/cli/test_dataset_command.py" in found
+
+
+def test_no_source_without_an_answer() -> None:
+    folders = {"viewer": "*.py", "shaders": "*.glsl", "tools": "*.py"}
+    files = [path for folder, kind in folders.items() for path in (ROOT / folder).rglob(kind)]
+    assert len(files) > 1000
+    assert [path.relative_to(ROOT).as_posix() for path in files if not covering.tests_for([path])] == []

@@ -1,15 +1,16 @@
-"""Which tests cover a file or a folder: ``python tools/covering.py PATH [PATH ...]`` prints their files.
+"""Which tests cover a file or a folder: ``python tools/covering.py PATH [PATH ...]`` prints their files, nearest first.
 
-Those of the folder of `tests` that mirrors a folder of `viewer`, and each that imports one of the modules, or names one
-of the shaders or a module that does. ``bash tools/test --for PATH`` runs them.
+Those in the folder of `tests` that mirrors the file's, and of its name; those that import one of the modules, as
+`viewer.X` or `raystream.X`, or name one of the shaders; those of modules that do. Where none does, those of the modules
+that import it, one step at a time; else those that have its name, or its folder's, as a word. ``bash tools/test --for
+PATH`` runs them.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -18,69 +19,123 @@ TESTS = ROOT / "tests"
 
 
 def tests_for(paths: Sequence[Path]) -> list[Path]:
-    """The test files that cover files or folders of the project, sorted. Raises ValueError for a path that is not in
-    it."""
-    found: set[Path] = set()
+    """The test files that cover files or folders of the project, the nearest first: in the mirrored folder, then by
+    name. Raises ValueError for a path that is not in it."""
+    found: dict[Path, None] = {}
     for path in paths:
         whole = path.resolve()
         if not whole.exists() or not whole.is_relative_to(ROOT):
             raise ValueError(f"{path}: neither a file nor a folder of the project")
-        found.update(_of(whole))
-    return sorted(found)
+        mirror = _mirror(whole)
+        near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
+        found |= dict.fromkeys(sorted(near)) | dict.fromkeys(sorted(_of(whole, mirror)))
+    return list(found)
 
 
-def _of(path: Path) -> Iterator[Path]:
+def _mirror(path: Path) -> Path | None:
+    """The folder of `tests` for a file's or a folder's tests: of the same name below `viewer` or `shaders`, or of one
+    above; None without one."""
+    base = next((ROOT / name for name in ("viewer", "shaders") if path.is_relative_to(ROOT / name)), None)
+    for folder in [path, *path.parents] if base is not None else ():
+        if folder == base:
+            break
+        if (TESTS / folder.relative_to(base)).is_dir():
+            return TESTS / folder.relative_to(base)
+    return None
+
+
+@cache
+def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
     if path.is_relative_to(TESTS):
-        yield from _test_files(path)
-        return
+        return frozenset(_test_files(path))
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
     shaders = _including({each.stem for each in files if each.suffix == ".glsl"})
     modules = {_module(each) for each in files if each.suffix == ".py"}
-    for shader in (ROOT / "shaders").rglob("*.glsl") if shaders else ():  # names of some are put together
+    found: set[Path] = set()
+    if mirror is not None:
+        found = {test for test in _test_files(mirror) if path.is_dir() or test.stem.startswith(f"test_{path.stem}")}
+    for shader in _shaders() if shaders else ():  # names of some are put together
         folder = TESTS / shader.parent.relative_to(ROOT / "shaders")
         if shader.stem in shaders and folder.is_dir() and folder != TESTS:
-            yield from _test_files(folder)
+            found |= set(_test_files(folder))
     if shaders:
-        modules |= {_module(each) for each in (ROOT / "viewer").rglob("*.py") if shaders & _names(each)}
-    if path.is_relative_to(ROOT / "viewer"):
-        inner = path.relative_to(ROOT / "viewer")
-        if path.is_dir() and inner.parts and (TESTS / inner).is_dir():
-            yield from _test_files(TESTS / inner)
-        elif path.is_file():
-            yield from (TESTS / inner.parent).rglob(f"test_{path.stem}*.py")
-    for test in _test_files(TESTS):
-        if modules & _imports(test) or shaders & _names(test):
-            yield test
+        modules |= {_module(each) for each in _sources() if shaders & _names(each)}
+    found |= {test for name in modules for test in _importing()[0].get(name, ())}
+    found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
+    reached = set(modules)
+    while not found and modules:  # those of the modules that import these
+        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - reached
+        reached |= modules
+        found = {test for name in modules for test in _importing()[0].get(name, ())}
+    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
+        found |= set(_test_files(mirror))
+    stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
+    words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
+    for word in [] if found else words:  # names that are put together, and tools that are run
+        found = {test for test in _test_files(TESTS) if word in _words(test)}
+        if found:
+            break
+    return frozenset(found)
+
+
+@cache
+def _words(path: Path) -> frozenset[str]:
+    """The words of a file, and its quoted ones whole."""
+    return frozenset(re.findall(r"[a-z]\w+", path.read_text(encoding="utf-8"))) | _names(path)
+
+
+@cache
+def _shaders() -> tuple[Path, ...]:
+    return tuple((ROOT / "shaders").rglob("*.glsl"))
+
+
+@cache
+def _importing() -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
+    """The tests, and the sources, that import each module."""
+    found: tuple[dict[str, list[Path]], dict[str, list[Path]]] = {}, {}
+    for files, importing in zip((_test_files(TESTS), _sources()), found, strict=True):
+        for file in files:
+            for name in _imports(file):
+                importing.setdefault(name, []).append(file)
+    return found
+
+
+@cache
+def _sources() -> tuple[Path, ...]:
+    """The modules of the package and of the tools."""
+    return tuple(each for folder in ("viewer", "tools") for each in (ROOT / folder).rglob("*.py"))
 
 
 def _including(shaders: set[str]) -> set[str]:
     """Shaders, and all that include them."""
-    texts = {each.stem: _names(each) for each in (ROOT / "shaders").rglob("*.glsl")} if shaders else {}
+    texts = {each.stem: _names(each) for each in _shaders()} if shaders else {}
     while more := {name for name, names in texts.items() if names & shaders} - shaders:
         shaders |= more
     return shaders
 
 
-def _test_files(path: Path) -> Iterator[Path]:
-    yield from [path] if path.is_file() else path.rglob("test_*.py")
+@cache
+def _test_files(path: Path) -> tuple[Path, ...]:
+    return (path,) if path.is_file() else tuple(path.rglob("test_*.py"))
 
 
 def _module(path: Path) -> str:
     """The name that tests import a file by; those of `tools` are found there."""
-    inner = path.relative_to(ROOT / "tools" if path.is_relative_to(ROOT / "tools") else ROOT).with_suffix("")
-    return ".".join(inner.parts).removesuffix(".__init__")
+    base = next((ROOT / name for name in ("tools", "viewer/launch") if path.is_relative_to(ROOT / name)), ROOT)
+    return ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+
+
+_IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|import ([\w., ]+))", re.MULTILINE)
 
 
 @cache
 def _imports(path: Path) -> frozenset[str]:
-    """The modules that a file imports, anywhere in it."""
+    """The modules that a file imports, also in the text of a script; `raystream.X` is `viewer.X`, too."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        words = re.findall(r"[\w.]+", re.sub(r"#[^\n]*| as \w+", "", names or modules))
+        found.update((module, *(f"{module}.{word}" for word in words)) if module else words)
+    found |= {f"viewer.{name.removeprefix('raystream.')}" for name in found if name.startswith("raystream.")}
     return frozenset(found)
 
 

@@ -67,7 +67,7 @@ def test_files(pattern: str, scene: str, number: int, count: int, output: str) -
 
 @pytest.mark.usefixtures("device")
 def test_each_picture_has_the_bits_of_its_own_render(capsys: pytest.CaptureFixture[str]) -> None:
-    run("render", "a.obj", "broken.glb", "b.obj", "cornell", "-o", "out/{stem}.exr", *SMALL, code=1)
+    run("render", "a.obj", "broken.glb", "b.obj", "cornell", "-o", "out/{stem}.exr", *SMALL, code=2)
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert [line.partition(":")[0] for line in lines[:-1]] == [f"out/{name}.exr" for name in ("a", "b", "cornell")]
@@ -141,7 +141,7 @@ def test_the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), TerminalProgress(quiet=True)
     found = [renderings.render(task, progress) for _ in outcomes]
     assert given == [None, "first", "first", "second", None]
-    assert [line for line, _ in found] == ["line of first", "", "line of second", "", "line of third"]
+    assert [made for made, _ in found] == ["line of first", 2, "line of second", 1, "line of third"]
     assert found[1][1] == "s: bad" and found[3][1].startswith("s: ValueError: bug (this is a bug")
 
 
@@ -173,7 +173,7 @@ def test_workers_end_with_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("device")
 def test_processes_give_the_same_pictures(folder: Path) -> None:
     done = process("render", "a.obj", "broken.glb", "b.obj", "-o", "out/{stem}.exr", "--jobs", "2", *SMALL, cwd=folder)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert sorted(line.partition(":")[0] for line in done.stdout.splitlines()[:-1]) == ["out/a.exr", "out/b.exr"]
     notes = done.stderr.splitlines()
     assert notes.pop().startswith("raystream: error: broken.glb: ")

@@ -21,6 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from viewer.base.jit_cache import Object
 
+on_compile: list[Callable[[], None]] = []  # each called once, before the next loop is compiled
 _helpers: list[Callable] = []
 _loaded: dict[tuple[Any, ...], Callable] = {}
 _lock = Lock()  # one thread compiles a loop, others wait
@@ -88,6 +89,8 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
     key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
     found = jit_cache.find(key)
     if found is None:
+        while on_compile:
+            on_compile.pop()()
         from viewer.base.jit_compile import compiled
 
         found = compiled(loop, types, _helpers, key)

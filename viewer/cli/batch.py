@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError, printable
 from viewer.cli import rendering
+from viewer.cli.commands import FAULT
 from viewer.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
 SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scene
 
 
-def render(arguments: Namespace) -> bool:
-    """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well."""
+def render(arguments: Namespace) -> bool | int:
+    """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well, or the exit code that each
+    failed picture would have by itself."""
     arguments.scenes = scenes = [name for word in arguments.scenes for name in _matches(word)]
     if len(scenes) == 1:
         arguments.scene = scenes[0]
@@ -40,24 +42,24 @@ def render(arguments: Namespace) -> bool:
         return rendering.render(arguments)
     from viewer.cli.progress import TerminalProgress
 
-    tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[str]()
+    tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
-            for line, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
+            for made, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
                 if fault:
-                    failed.append(fault)
+                    failed.append((fault, made if isinstance(made, int) else FAULT))
                 elif not arguments.quiet:
-                    progress.say(line)
+                    progress.say(str(made))
         except KeyboardInterrupt as stop:
             stop.args = ("stopped; the pictures that are written are whole",)
             raise
-    for fault in failed:
+    for fault, _ in failed:
         print(f"raystream: error: {printable(fault)}", file=sys.stderr)
     if not arguments.quiet:
         done, seconds = len(tasks) - len(failed), perf_counter() - begin
         print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
-    return not failed
+    return min(code for _, code in failed) if failed else True
 
 
 def _matches(word: str) -> list[str]:
@@ -115,7 +117,7 @@ def _folders(outputs: Sequence[str]) -> Iterator[None]:
         raise
 
 
-def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str, str]]:
+def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
     """Every picture by this process."""
     renderings = Renderings()
     for number, task in enumerate(tasks):
@@ -123,7 +125,7 @@ def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator
         yield renderings.render(task, progress)
 
 
-def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str, str]]:
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
     """Every picture by one of ``jobs`` processes, in the order in which they are done."""
     for done, (notes, line, fault) in enumerate(answers(tasks, jobs), 1):
         for note in notes:

@@ -60,8 +60,12 @@ def info(arguments: Namespace) -> bool:
 
     with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.scene}")
+        from viewer.base import jit
         from viewer.formats.named import load
 
+        if not arguments.json:
+            said = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
+            jit.on_compile[:] = [lambda: progress.note(said)]
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         structure = {name: getattr(arguments, name) for name in part("structure") if OPTIONS[name].informs}

@@ -45,7 +45,7 @@ class Command:
 
     help: str
     usage: str
-    run: Callable[[argparse.Namespace], bool]  # whether all is well
+    run: Callable[[argparse.Namespace], bool | int]  # whether all is well, or the exit code
     options: tuple[str, ...] = ()
     scene: bool = False
     json: bool = False
@@ -168,7 +168,8 @@ def _dispatch(arguments: list[str]) -> int:
         parsed = _parse(first, rest)
         if not COMMANDS[first].scene:  # else more modules are to come
             loaded()
-        return DONE if COMMANDS[first].run(parsed) else FAULT
+        result = COMMANDS[first].run(parsed)
+        return (DONE if result else FAULT) if isinstance(result, bool) else result
     if first in ("-h", "--help"):
         print(_overview())
         return DONE

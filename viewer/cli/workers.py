@@ -57,8 +57,8 @@ class Renderings:
     def __init__(self) -> None:
         self._renderer: Renderer | None = None
 
-    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str, str]:
-        """The line of a picture that is written, and empty; or empty, and the fault."""
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str | int, str]:
+        """The line of a picture that is written, and empty; or the exit code, and the fault."""
         try:
             done = rendering.rendered(task, progress, self._renderer)
         except Exception as error:
@@ -66,8 +66,8 @@ class Renderings:
                 traceback.print_exc()
             if not isinstance(error, ViewerError):  # after which the renderer is as it was
                 self._renderer = None
-            fault = explained(error)[1]
-            return "", fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
+            code, fault = explained(error)
+            return code, fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
         self._renderer = done.renderer
         return done.line, ""
 

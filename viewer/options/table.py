@@ -18,7 +18,7 @@ from typing import Any
 from viewer.base.errors import KEYWORDS, ViewerError
 from viewer.base.errors import keywords as without_flags
 from viewer.options import photons, picture, processor, scene, tracing
-from viewer.options.declare import Option, Scope, suggestion
+from viewer.options.declare import Option, Scope, suggestion, wrong
 from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
 OPTIONS: dict[str, Option] = {
@@ -105,7 +105,12 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
     found = option(name)
     if choices:
         found = with_choices(found, tuple(choices))
-    return found.read(found, value)
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # NumPy's numbers and arrays of one
+        value = value.item()
+    try:
+        return found.read(found, value)
+    except (TypeError, ValueError):  # of arrays that are compared, or objects that cannot be
+        raise wrong(found, value) from None
 
 
 def most_samples(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from threading import RLock
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError, warn
 from viewer.film.tonemap import srgb8
+from viewer.options.values import LARGEST_SIDE as LARGEST
+from viewer.pyrender.checked import Checked
 from viewer.pyrender.constants import RenderFlags
 from viewer.pyrender.conversion import Conversion
 from viewer.pyrender.eye import Eye
@@ -25,6 +28,21 @@ LOOKS: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"dept
 UNDRAWN = RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
 FILLED = RenderFlags.DEPTH_ONLY | RenderFlags.SEG | RenderFlags.ALL_SOLID  # without wireframes
 BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
+
+
+def _side(what: str) -> Callable[[Any], int]:
+    """A reader of a picture's width or height, pixels; raises ViewerError."""
+
+    def read(value: Any) -> int:
+        try:
+            pixels = int(value)
+        except (TypeError, ValueError, OverflowError):
+            pixels = 0
+        if not 1 <= pixels <= LARGEST:
+            raise ViewerError(f"{what}={value!r:.60}", f"expected a whole number from 1 to {LARGEST} pixels")
+        return pixels
+
+    return read
 
 
 class _Shown:
@@ -58,6 +76,9 @@ class OffscreenRenderer:
     numbers are brought to the device.
     """
 
+    viewport_width = Checked(_side("viewport_width"))
+    viewport_height = Checked(_side("viewport_height"))
+
     def __init__(
         self,
         viewport_width: int,
@@ -67,7 +88,8 @@ class OffscreenRenderer:
         spp: int | None = None,
         **options: Any,
     ) -> None:
-        self.viewport_width, self.viewport_height = int(viewport_width), int(viewport_height)
+        self.viewport_width, self.viewport_height = viewport_width, viewport_height
+        self._lock = RLock()
         self.point_size, self.spp, self.options = float(point_size), spp, options
         self._shown: dict[tuple[str, bool], _Shown] = {}
         self._packed: tuple[Any, tuple[NDArray, NDArray[np.float64]]] | None = None
@@ -94,8 +116,13 @@ class OffscreenRenderer:
         flags : of `RenderFlags`, combined. seg_node_map : under SEG the colour, a number or three of 0 to 255, of each
         node; others are left out.
 
-        Raises ViewerError for a scene without a camera, and for one that cannot be rendered.
+        Threads may share it: their pictures are made one after the other. Raises ViewerError for a scene without a
+        camera, and for one that cannot be rendered.
         """
+        with self._lock:
+            return self._render(scene, flags, seg_node_map)
+
+    def _render(self, scene: Scene, flags: int, seg_node_map: Mapping[Node, ArrayLike] | None) -> Any:
         eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
         if flags & UNDRAWN:
             warn(["normals are not drawn as lines"])
@@ -107,10 +134,11 @@ class OffscreenRenderer:
 
     def delete(self) -> None:
         """Free the renderers' memory; the next picture uploads its scene again."""
-        for shown in self._shown.values():
-            if shown.renderer is not None:
-                shown.renderer.release()
-        self._shown.clear()
+        with self._lock:
+            for shown in self._shown.values():
+                if shown.renderer is not None:
+                    shown.renderer.release()
+            self._shown.clear()
 
     def _of(self, look: str, flags: int) -> _Shown:
         culled = not flags & RenderFlags.SKIP_CULL_FACES

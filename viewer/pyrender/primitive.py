@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.pyrender.checked import Checked, color_array
 from viewer.pyrender.constants import GLTF
 from viewer.pyrender.material import Material, MetallicRoughnessMaterial
@@ -74,7 +75,7 @@ class Primitive(Bounded):
     of the node. joints_0, weights_0 and targets are kept and without effect. Assign other arrays for a change: writes
     into one are not seen.
 
-    Raises ValueError for shapes that disagree.
+    Raises ValueError for shapes that disagree, and ViewerError for indices of vertices that there are not.
     """
 
     positions = Checked(_floats)
@@ -166,11 +167,25 @@ class Primitive(Bounded):
 
     @indices.setter
     def indices(self, value: Any) -> None:
-        self._indices = None if value is None else np.asarray(value).astype(np.int64)
+        given = None if value is None else np.asarray(value)
+        if given is not None and (given.dtype.kind not in "iufb" or not np.isfinite(given).all()):
+            raise ViewerError("indices", f"are of type {given.dtype} or not finite", "give whole numbers of vertices")
+        self._indices = None if given is None else given.astype(np.int64)
+
+    def _order(self) -> NDArray[np.int64]:
+        """Vertex numbers in the order of ``mode``. Raises ViewerError for one that there is not."""
+        count = len(self.positions)
+        if self.indices is None:
+            return np.arange(count)
+        order = self.indices.reshape(-1)
+        if len(order) and not 0 <= order.min() <= order.max() < count:
+            least, most = int(order.min()), int(order.max())
+            raise ViewerError("indices", f"go from {least} to {most}, and there are {count} vertices, from 0 on")
+        return order
 
     def triangles(self) -> NDArray[np.int64]:
         """(T, 3) vertex numbers; none of points and lines."""
-        order = np.arange(len(self.positions)) if self.indices is None else self.indices.reshape(-1)
+        order = self._order()
         if self.mode == GLTF.TRIANGLES:
             return order[: len(order) // 3 * 3].reshape(-1, 3)
         count = max(len(order) - 2, 0)
@@ -186,7 +201,7 @@ class Primitive(Bounded):
         """(S, 2) vertex numbers: lines, or the edges of triangles, each once; none of points."""
         if self.mode >= GLTF.TRIANGLES:
             return edges_of(self.triangles())
-        order = np.arange(len(self.positions)) if self.indices is None else self.indices.reshape(-1)
+        order = self._order()
         if self.mode == GLTF.LINES:
             return order[: len(order) // 2 * 2].reshape(-1, 2)
         if self.mode == GLTF.POINTS or len(order) < 2:

@@ -409,9 +409,12 @@ class Renderer:
             raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
         self.revive()
         names = checked_layers(self, options.check("layers", layers, WORDS))
+        if not isinstance(stats, (bool, np.bool_)):
+            raise ViewerError(f"stats={stats!r:.60}", "expected True or False")
         limits = {"spp": spp, "time": time, "error": error, "quality": quality}
-        kept = {"resume": resume, "sample_range": options.check("sample_range", sample_range), "film": film}
-        wanted = picture_request(self, options.check("size", size), names, limits, kept, denoise, stats, state)
+        kept = {"resume": options.check("resume", resume), "film": film}
+        kept["sample_range"] = options.check("sample_range", sample_range)
+        wanted = picture_request(self, options.check("size", size), names, limits, kept, denoise, bool(stats), state)
         with self.framing(wanted.size):
             picture = render_picture(self, wanted, progress)
         warn([*self.notes, *picture.remarks()])

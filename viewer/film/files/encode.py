@@ -23,6 +23,15 @@ XMP = (
 _LONGEST_COMMENT = 65533  # bytes: a JPEG segment's length has 16 bits and counts itself
 
 
+# Keys that ImageMagick takes for settings of a picture it reads, and refuses values of (MagickCore/property.c,
+# `SetImageProperty`).
+IMAGE_MAGICK = {
+    *("alpha", "background", "bias", "colorspace", "compose", "compress", "delay", "density", "depth", "dispose"),
+    *("endian", "gamma", "gravity", "intensity", "intent", "interpolate", "loop", "mattecolor", "orientation", "page"),
+    *("profile", "rendering-intent", "tile-offset", "units"),
+}
+
+
 def write_png(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> None:
     """Write 8-bit sRGB, (H, W, 3), or (H, W, 4) with straight alpha, as PNG, with ``metadata`` as text chunks."""
     from PIL import Image, PngImagePlugin
@@ -30,6 +39,8 @@ def write_png(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str, 
     info = PngImagePlugin.PngInfo()
     info.add(b"sRGB", b"\0")  # perceptual rendering intent of sRGB
     for key, value in metadata.items():
+        if key in IMAGE_MAGICK:
+            key = f"raystream:{key}"
         # PNG keywords are 1 to 79 Latin-1 characters; Pillow turns texts beyond Latin-1 into international ones.
         info.add_text(key.encode("latin-1", "replace").decode("latin-1")[:79] or "text", value)
     Image.fromarray(pixels).save(file, format="PNG", pnginfo=info)

@@ -25,6 +25,7 @@ from viewer.scene.deform.deformation import Deformation, Matrices, MeshPose, Mor
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.edits.classic_plane import tiles
 from viewer.scene.geometry.bounds import SQUARE
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.material import Material
 from viewer.scene.mesh import Instance, Mesh, transforms_of
 from viewer.scene.quadric import Quadric, QuadricShape
@@ -226,7 +227,7 @@ def _all_parts(scene: Scene) -> Iterator[Any]:
     yield from scene.materials
     for mesh in scene.meshes:
         yield mesh
-        if isinstance(mesh, Quadric):
+        if isinstance(mesh, (Quadric, Quadrics)):
             yield mesh.shape
         elif isinstance(mesh, DeformedMesh):
             yield from (mesh.rest, mesh.deformation, *mesh.deformation.targets, mesh.pose, *mesh.motion)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.scene.mesh import Float, Mesh
 from viewer.scene.quadric import Quadric, QuadricShape
@@ -24,6 +25,7 @@ _COARSE = 1 << 15  # quadrics that are tessellated at most: others are left out 
 LINE_SHARE = 0.5  # radius of a line, in radii of points
 
 
+@declared
 @dataclass
 class Quadrics(Mesh):
     """Quadrics of one shape, made by `spheres` and `cylinders`: each a primitive that counts as one triangle.
