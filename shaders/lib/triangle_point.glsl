@@ -5,11 +5,10 @@ float largest(vec3 v) {
     return max(max(size.x, size.y), size.z);
 }
 
-// The unit vector along v; `other` for a zero v.
+// The unit vector along v; `other` for a zero v, and for NaN, which compilers take out of comparisons turned round.
 vec3 unit_or(vec3 v, vec3 other) {
     float size = largest(v);
-    if (!(size > 1e-37)) return other;
-    return normalize(v / size);  // scaled squares neither vanish nor overflow
+    return size > 1e-37 ? normalize(v / size) : other;  // scaled squares neither vanish nor overflow
 }
 
 // The unit normal on the side from which the corners are counter-clockwise; `other` for a triangle without area.

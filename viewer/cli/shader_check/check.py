@@ -13,7 +13,7 @@ from viewer.base.errors import ShaderError
 from viewer.cli.shader_check.passes import Parts, jobs, jobs_of
 from viewer.photons.keep import OUTPUTS
 from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
+from viewer.stream.gl.device import EXACT, WITHOUT_PRECISE, Device
 from viewer.stream.gl.devices import shared_device
 from viewer.stream.selftest.ways import trust
 
@@ -110,6 +110,8 @@ def _compile(device: Device, parts: Parts) -> None:
 
 def _validate(validator: str, stage: str, source: Source) -> None:
     """Raises ShaderError with the validator's log. stage : vert, geom or frag."""
+    if EXACT in source.files:  # it has GL_ARB_gpu_shader5, but no `precise` before GLSL 4.00
+        source = source.defining(WITHOUT_PRECISE)
     done = subprocess.run(
         [validator, "--stdin", "-S", stage], input=source.text, capture_output=True, text=True, timeout=60, check=False
     )
