@@ -338,6 +338,16 @@ def test_an_edge_to_nothing_has_the_light_of_its_surface(reconstruction: Reconst
     assert abs(found.mean() - 1) < 3 * 0.2 / 4, "three standard errors of 16 pixels of four samples"
 
 
+def test_light_is_never_negative(passes: PassSet) -> None:
+    """What the regression misses may be more than all: of a pixel, and of one that hits nothing beside it."""
+    lit = wall(variance=1e-6)
+    for field in ("nearness", "normal", "rgb"):
+        lit[field][5, 5] = 0
+    residual = residual_of(lit)
+    residual["light"] = -0.5
+    assert not drawn(passes, "bounded", lit, residual)["rgb"].any()
+
+
 def test_what_nothing_was_hit_at_takes_the_light_around(reconstruction: Reconstruction) -> None:
     """Other samples of such a pixel may hit a surface; without any around it is black."""
     lit = wall()
