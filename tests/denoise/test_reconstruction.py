@@ -174,7 +174,7 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
         surfaces[name] *= 4
     surfaces["hits"] += rng.integers(0, 4, shape)
     surfaces["albedo"], surfaces["depth"] = rng.random((*shape, 3)), 3.0 * surfaces["hits"]
-    surfaces["instance"] = rng.integers(-1, 70000, shape)
+    surfaces["instance"], surfaces["emission"] = rng.integers(-1, 70000, shape), 5.0
     device, lit_pass = reconstruction.device, PassSet(reconstruction.device, "film/denoise", LIGHT)
     with device.current():
         streams = {"film": stream(device, FILM, film), "features": stream(device, FEATURES, features)}

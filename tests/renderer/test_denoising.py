@@ -106,6 +106,4 @@ def test_lamps_that_more_camera_rays_see_leave_no_dots(cornell: Renderer) -> Non
     cornell.update(seed=0, denoise="shader")
     found = cornell.render(SIZE, spp=2).linear
     cornell.update(denoise="none")
-    lamp = (truth.max(axis=-1) > 2) & (truth.max(axis=-1) < truth.max())
-    print(lamp.sum(), relative(found, truth), relative(found[3:9, 14:34], truth[3:9, 14:34]), found.min())
     assert found.min() >= 0 and relative(found, truth) < 0.124, "0.119 measured; by the edges' rays 0.130"

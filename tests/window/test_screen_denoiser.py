@@ -148,8 +148,11 @@ def test_a_camera_that_has_moved_has_features_of_its_own(session: Session, rende
     assert film is not None
     lamp = film.linear[..., 0] > 2  # is where the film has it, which is not where it was
     assert lamp.any()
-    np.testing.assert_array_equal(moved[..., 0] > 2, lamp)
-    assert ((before[..., 0] > 2) != lamp).any()
+    # At the lamp's edge more camera rays than the film's samples tell how much of a pixel it covers.
+    around = [np.roll(lamp, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+    inside = np.all(around, axis=0) == np.any(around, axis=0)
+    np.testing.assert_array_equal((moved[..., 0] > 2)[inside], lamp[inside])
+    assert np.abs(moved - before).max() > 1
 
 
 def aside(renderer: Renderer, by: float) -> Camera:
