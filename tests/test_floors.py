@@ -127,7 +127,7 @@ def test_no_folder_needs_itself(folder):
 def test_folders_are_no_piles():
     assert {path.name for path in (ROOT / "viewer").glob("*.py")} == {"__init__.py", "__main__.py"}
     for folder in {path.parent for path in files().values()}:
-        assert len(list(folder.glob("*.py"))) <= 16, folder  # fifteen files and the package's own: more are two rooms
+        assert len(list(folder.glob("*.py"))) <= 20, folder  # more are two rooms
 
 
 def test_who_knows_the_window():

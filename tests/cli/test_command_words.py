@@ -306,7 +306,7 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
         did.append((size, spp))
         return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
 
-    own = SimpleNamespace(own_alone=lit, backdrop=None)
+    own = SimpleNamespace(own_alone=lit, backdrop=None, listed=SimpleNamespace(lit=True))
     lighting = SimpleNamespace(lighting=own)
     settings = SimpleNamespace(background=None)
     renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render, settings=settings)

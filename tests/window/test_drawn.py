@@ -153,7 +153,7 @@ def test_motion(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     section("Motion")
     track = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))
     moves = [Animation(name, (track,)) for name in ("walk", "run")]
-    scene = panel_stage.renderer.scene
+    scene = panel_stage.renderer.prepared.scene
     scene.animations = moves[:1]
     sheet.show("one animation")
     sheet.use()
@@ -176,7 +176,7 @@ def test_scenes(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     panel_stage.editing.show_variant = lambda name: panel_stage.asked.append(f"variant {name}")
     sheet.show("twelve warnings")
     sheet.use()
-    scene.warnings.append("one more")
+    panel_stage.renderer.prepared.scene.warnings.append("one more")
     panel_stage.view.preferences.recent = []
     sheet.show("thirteen warnings, and nothing opened before")
     use_scene(panel_stage, viewer.load("ring"), program="cast")

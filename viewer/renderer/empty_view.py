@@ -47,10 +47,11 @@ def nothing_seen(renderer: Renderer, size: tuple[int, int]) -> list[str]:
 def lit_from_within(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """Put a lamp at a camera that is enclosed by a scene without light, as a small picture tells; a note on it. size :
     of the pictures to come, (width, height)."""
+    if not renderer.progressive or renderer.prepared.lighting.listed.lit:
+        return []
     scene, camera = renderer.scene, renderer.camera
     low, high = scene.bounds()
-    within = bool(((low < camera.origin) & (camera.origin < high)).all())
-    if not renderer.progressive or renderer.prepared.lighting.listed.lit or not within:
+    if not ((low < camera.origin) & (camera.origin < high)).all():
         return []
     place = np.add(camera.origin, camera.base)
     if not (renderer.trace(np.tile(place, (WAYS, 1)), _directions(), any_hit=True).triangle >= 0).all():
