@@ -62,7 +62,8 @@ def digest(label: str, values: NDArray[Any]) -> NDArray[np.uint16]:
 
 def _average(part: NDArray[Any]) -> float:
     """Of the logarithms of numbers; 0 of none."""
-    wide = part.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # NaNs that signal
+        wide = part.astype(np.float64)
     return float(np.arcsinh(1000 * np.where(np.isfinite(wide), wide, 1e9)).mean()) if part.size else 0.0
 
 

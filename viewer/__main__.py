@@ -1,9 +1,9 @@
 """``python -m viewer`` is the command ``raystream``."""
 
 if __name__ == "__main__":
-    from viewer.base.start import stopping
+    from viewer.base.interrupts import end_by_signals
 
-    stopping.begin()
+    end_by_signals()
     from viewer.base.start import modules
 
     modules.begin()

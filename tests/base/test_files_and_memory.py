@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from viewer.base import lock as lock_module
 from viewer.base import memory, part_file, textfile
 from viewer.base.errors import ViewerError
-from viewer.base.lock import FairLock
+from viewer.stream import lock as lock_module
+from viewer.stream.lock import FairLock
 
 
 def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,12 +38,16 @@ class FakeRenderer:
     fault: BaseException | None = None
     notes: tuple[str, ...] = ()
     progressive = True
-    # Without lights of its own a scene is not looked at before it is rendered.
-    prepared = types.SimpleNamespace(lighting=types.SimpleNamespace(own_alone=False))
+    # A scene that is lit, but not by lights of its own alone, is not rendered before its picture.
+    listed = types.SimpleNamespace(lit=True)
+    prepared = types.SimpleNamespace(
+        lighting=types.SimpleNamespace(own_alone=False, listed=listed), look=types.SimpleNamespace(alpha=False)
+    )
 
     def __init__(self, scene, **options):
         self.report = options.pop("progress", None)
         self.scene, self.options = scene, options
+        self.camera = scene.camera()
         FakeRenderer.made.append(self)
 
     def render(self, **options):

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from viewer.base.durations import duration
-from viewer.base.errors import ViewerError
+from viewer.base.errors import ViewerError, duration
 from viewer.cli import commands, main, outputs, progress, rendering
 from viewer.cli.presets import preset
 from viewer.cli.progress import TerminalProgress, TimeLeft

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.base.durations import duration
+from viewer.base.errors import duration
 from viewer.cli.progress import WINDOW, TimeLeft
 
 

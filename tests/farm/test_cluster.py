@@ -388,10 +388,16 @@ def test_a_process_that_is_to_end(monkeypatch: pytest.MonkeyPatch, status: Statu
 def keeper(monkeypatch: pytest.MonkeyPatch, status: Status) -> tuple[threading.Event, Keeper]:
     """One of a status, and the event by which it tells that it gives up."""
     given: list[Any] = []
-    monkeypatch.setattr(distributed.Nanny, "__init__", lambda self, *args, **options: given.append((args, options)))
+
+    def begin(self: Any, *args: Any, **options: Any) -> None:
+        given.append((args, options))
+        self.pre_spawn_env = {"PYTHONHASHSEED": "6640"}
+
+    monkeypatch.setattr(distributed.Nanny, "__init__", begin)
     monkeypatch.setattr(nanny.Keeper, "__del__", lambda self: None, raising=False)
     monkeypatch.setattr(nanny.Keeper, "status", status)
     event = threading.Event()
     made = Keeper("tcp://head:8786", given_up=event, nthreads=1)
     assert given == [(("tcp://head:8786",), {"nthreads": 1})]
+    assert made.pre_spawn_env == {"PYTHONHASHSEED": "6640", "PYTHONSAFEPATH": "1"}  # no code of the current folder
     return event, made

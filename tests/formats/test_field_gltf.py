@@ -322,9 +322,10 @@ def test_lenient_does_not_do_without_a_decoder(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_scene_without_triangles_has_a_picture(tmp_path: Path, device: Any) -> None:
-    """Materials with details, of triangles that are not there."""
+    """Materials with details, of lines without length."""
     doc = with_materials({})
-    doc.json["meshes"][0]["primitives"][0]["mode"] = 0
+    primitive = doc.json["meshes"][0]["primitives"][0]
+    primitive["mode"], primitive["indices"] = 1, doc.accessor(np.zeros(2, np.uint16))
     detailed: list[dict[str, Any]] = [
         {"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 0.5]}},
         {"extensions": {"KHR_materials_anisotropy": {"anisotropyStrength": 0.5}}},

@@ -256,7 +256,8 @@ def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
     assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
     assert (lit.render((16, 16), spp=2).linear > 0).mean() > 0.9  # but for the shadow below it
     dark = Renderer(ball, depth=2, environment="none", **SINGLE)
-    assert dark.notes == [] and not dark.render((16, 16), spp=2).linear.any()
+    assert len(dark.notes) == 1 and "nothing lights the scene" in dark.notes[0] and "studio" not in dark.notes[0]
+    assert not dark.render((16, 16), spp=2).linear.any()
     assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()
     for renderer in (lit, dark):
         renderer.release()
@@ -277,17 +278,30 @@ def test_an_emitter_of_no_area_is_left_out_in_one_line(device) -> None:
     np.testing.assert_array_equal(picture, without.mean())
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
-def test_an_environment_that_is_no_light_is_named(tmp_path: Path, value: float) -> None:
+@pytest.mark.parametrize(
+    ("value", "what", "instead"), [(np.nan, "not a number", 0.0), (np.inf, "infinite", 1.0), (-1.0, "negative", 0.0)]
+)
+def test_an_environment_that_is_no_light_is_named(
+    device, tmp_path: Path, value: float, what: str, instead: float
+) -> None:
+    """In a file the pixel is mended, in one line; in an array it is an error."""
     from viewer.film.files import image
 
+    ball = places.alone(places.sphere(1), places.material())
     pixels = np.ones((4, 8, 3), np.float32)
     pixels[1, 2, 0] = value
     path = tmp_path / "sky.exr"
     image.save(path, pixels, {}, {})
+    renderer = Renderer(ball, environment=str(path))
+    (note,) = renderer.notes
+    assert "sky.exr: 1 pixel is " + what in note and "\n" not in note
+    expected = pixels.copy()
+    expected[1, 2, 0] = instead
+    np.testing.assert_array_equal(renderer.prepared.lighting.environment.pixels, expected)
+    renderer.release()
     with pytest.raises(ViewerError) as raised:
-        Renderer(places.alone(places.sphere(1), places.material()), environment=str(path))
-    assert "sky.exr" in str(raised.value) and "\n" not in str(raised.value)
+        Renderer(ball, environment=ImageEnvironment(pixels, "sky"))
+    assert "sky" in str(raised.value) and "pixel (2, 1)" in str(raised.value) and "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

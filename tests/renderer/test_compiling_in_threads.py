@@ -15,7 +15,7 @@ from viewer import Renderer
 from viewer.renderer.session.session import Session
 
 LATE = 6  # questions until a program is complete
-SMALL = 6000  # characters of programs that are waited for: copies, fills and sorting, made where they are first used
+SMALL = 6500  # characters of programs that are waited for: copies, fills and sorting, made where they are first used
 
 
 @pytest.fixture

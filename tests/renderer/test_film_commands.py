@@ -73,13 +73,22 @@ def test_bad_input_is_one_line(
     assert os.listdir(tmp_path) == []
 
 
-def test_an_environment_with_a_nan_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_environment_with_a_nan_is_one_line(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is mended; a picture that has no finite light at all is an error."""
     pixels = np.ones((4, 8, 3), np.float32)
     pixels[2, 3, 1] = np.nan
     image.save(tmp_path / "sky.exr", pixels, {}, {})
-    assert run("-o", tmp_path / "a.exr", "--environment", tmp_path / "sky.exr") == 2
+    telling = [word for word in BASE if word != "--quiet"]
+    words = ["-o", str(tmp_path / "a.exr"), "--environment", str(tmp_path / "sky.exr")]
+    assert cli.main([*telling, *words]) == 0
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "sky.exr" in line]
+    assert "1 pixel is not a number" in line
+    _, channels = image.read_exr(tmp_path / "a.exr")
+    assert all(np.isfinite(channels[name]).all() and channels[name].any() for name in "RGB")
+    image.save(tmp_path / "sky.exr", np.full((4, 8, 3), np.inf, np.float32), {}, {})
+    assert run("-o", tmp_path / "b.exr", "--environment", tmp_path / "sky.exr") == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "sky.exr" in error and not (tmp_path / "a.exr").exists()
+    assert error.count("\n") == 1 and "sky.exr" in error and not (tmp_path / "b.exr").exists()
 
 
 def test_the_command_says_that_it_took_the_sky(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

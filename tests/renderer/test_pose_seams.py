@@ -68,7 +68,7 @@ def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedS
     renderer.update(deforming.posed(base, 3))
     coming = base.with_parts(materials=[replace(each, base_color=(0.1, 0.2, 0.9, 1.0)) for each in base.materials])
     early = prepare(deforming.posed(coming, 3), renderer.settings, before=renderer.prepared)
-    coming = base.with_parts(materials=coming.materials, meshes=renderer.scene.meshes)
+    coming = base.with_parts(materials=coming.materials, meshes=renderer.prepared.scene.meshes)
     early = prepare(coming, renderer.settings, before=renderer.prepared)
     assert early.structure is before
     renderer.render((48, 48), layers=LAYERS)

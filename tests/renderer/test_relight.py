@@ -73,7 +73,8 @@ def test_the_sun_moves_and_another_scene_has_another_default(renderer) -> None:
     found = [renderer.prepared.lighting.environment.name]
     assert "default studio" in renderer.notes[0]
     floor = places.quads(np.array([[[-2, 0, 2], [2, 0, 2], [2, 0, -2], [-2, 0, -2]]], float))
-    renderer.update(places.alone(floor, places.material(0.5)))
+    standing = [places.flat(floor), places.flat(places.sphere(2) + np.array([0, 1, 0]))]
+    renderer.update(places.scene(standing, [places.material(0.5)]))
     found.append(renderer.prepared.lighting.environment.name)
     assert found == ["studio", "sky"] and "default sky" in renderer.notes[0]
 

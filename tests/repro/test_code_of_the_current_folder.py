@@ -89,10 +89,15 @@ def place(tmp_path: Path) -> Path:
     return folder
 
 
+def _unsafe() -> dict[str, str]:
+    """An environment in which Python takes modules from the current folder; nannies of other tests set the variable."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+
+
 def _environment() -> dict[str, str]:
     paths = [str(ROOT), str(ROOT / "viewer" / "launch")]
     ours = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
-    return {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"} | ours
+    return _unsafe() | ours
 
 
 def _executed(place: Path) -> list[str]:
@@ -109,7 +114,7 @@ def test_there_are_enough_decoys() -> None:
 def test_decoys_are_executed_where_python_looks_for_them(place: Path) -> None:
     """Each is a trap."""
     for name in MODULES:
-        subprocess.run([sys.executable, "-S", "-c", f"import {name}"], cwd=place, check=True)
+        subprocess.run([sys.executable, "-S", "-c", f"import {name}"], cwd=place, env=_unsafe(), check=True)
     assert _executed(place) == sorted(MODULES)
 
 

@@ -70,10 +70,8 @@ def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -
     from viewer.viewport.commands import _frame
 
     def framed(controller: CameraController) -> np.ndarray:
-        shown = SimpleNamespace(cameras=cameras)
-        context: Any = SimpleNamespace(
-            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), controller), aspect=320 / 240)
-        )
+        shown = SimpleNamespace(prepared=SimpleNamespace(scene=SimpleNamespace(cameras=cameras)))
+        context: Any = SimpleNamespace(view=SimpleNamespace(shown=lambda: (shown, controller), aspect=320 / 240))
         _frame(context)
         controller.update(1.0)
         return controller.camera.basis()[2]

@@ -20,6 +20,7 @@ from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import ObjectEditing
 
+FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
 HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`
 
 
@@ -38,6 +39,7 @@ class Stage:
             Instance(0, there, 1, "panel"),
         ]
         self.first = Scene([mesh], placed, glows)
+        self.first.origin = FAR
         self.first.lights = [
             Light("point", "bulb", position=(-1, 1, 0)),
             Light("directional", "sun", direction=(0, -1, 0)),
@@ -53,7 +55,7 @@ class Stage:
         self.renderer.prepared = SimpleNamespace(scene=self.first)
         self.renderer.trace = self._trace
         self.session: Any = SimpleNamespace(previewing=False, update=self._update)
-        self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0), [[-1, -1, -1], [1, 1, 1]])
+        self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0, base=FAR), [[-1, -1, -1], [1, 1, 1]])
         view: Any = SimpleNamespace(
             session=self.session, controller=self.controller, renderer=self.renderer, paused=False, minimised=False
         )
@@ -77,7 +79,8 @@ class Stage:
         return self.renderer.prepared.scene
 
     def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
-        assert origins == [self.controller.camera.origin] and view
+        assert view
+        np.testing.assert_array_equal(origins, [np.add(self.controller.camera.origin, FAR)])
         np.testing.assert_array_equal(directions, [self.view.ray_under_cursor()[1]])
         return self.hit
 

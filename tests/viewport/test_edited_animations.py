@@ -153,10 +153,12 @@ def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> Non
 
 
 def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
-    for scene in (stage.first, None):
-        stage.view.scene = scene
-        with pytest.raises(ViewerError, match=r"nothing moves in this scene \(O turns it\)"):
-            stage.editing.play()
-        with pytest.raises(ViewerError, match="nothing moves"):
-            stage.editing.step(1)
+    def nothing() -> Any:
+        raise ViewerError("scene", "none is loaded yet")
+
+    for told in (r"nothing moves in this scene \(O turns it\)", "none is loaded yet"):
+        for act in (stage.editing.play, lambda: stage.editing.step(1), stage.editing.next_animation):
+            with pytest.raises(ViewerError, match=told):
+                act()
+        stage.view.shown = nothing
     assert not stage.editing.player.playing

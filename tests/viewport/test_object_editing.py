@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viewport.editing_stage import HOME, Stage
+from tests.viewport.editing_stage import FAR, HOME, Stage
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.scene_diff import scene_changes
 from viewer.renderer.inputs.settings import Settings
@@ -375,7 +375,7 @@ def test_the_turntable_by_its_key(stage: Stage) -> None:
 
 
 def test_a_camera_indoors_turns_about_what_it_sees(stage: Stage) -> None:
-    stage.controller.set_camera(Camera((0, 0, 0.5), (0, 0, -7), fov=90.0))
+    stage.controller.set_camera(Camera((0, 0, 0.5), (0, 0, -7), fov=90.0, base=FAR))
     stage.hit.distance[0] = 1.25
     stage.editing.turn()
     np.testing.assert_allclose(stage.controller.camera.target, (0, 0, -0.75), atol=1e-12)

@@ -13,6 +13,8 @@ imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installe
 
 from panel_stage import Stage  # noqa: E402  # imports imgui
 
+from viewer.scene.animation import Animation, Track  # noqa: E402
+from viewer.scene.hierarchy import Hierarchy  # noqa: E402
 from viewer.scene.projections.models import Fisheye  # noqa: E402
 
 ITEMS = (
@@ -274,6 +276,7 @@ def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
     controls.show(light.draw_lights)
     assert set(controls.places) == {"Markers##lights.show"}
     scene.lights = [Light("point", f"bulb {k}") for k in range(light.MOST_LISTED + 2)]
+    panel_stage.session.update(scene)
     panel_stage.markers.forget()
     controls.again()
     listed = [name for name in controls.places if name.startswith("bulb")]
@@ -302,16 +305,11 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
 def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     from viewer.window.panels import motion
 
-    class Scene:
-        duration, animation = 4.0, 0
-        animations = tuple(type("Animation", (), {"name": name}) for name in ("walk", "run"))
-        playing = None
-
-        def play(self, number: int) -> None:
-            self.animation = number
-
-    scene, sought, player = Scene(), [], panel_stage.editing.player
-    monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
+    scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.player
+    still = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))
+    animations = [Animation(name, (still,)) for name in ("walk", "run")]
+    nodes = Hierarchy.of([-1], [[0, 0, 0]], [0])
+    use(panel_stage, scene.with_parts(hierarchy=nodes, animations=animations), program="cast")
     monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
     controls.show(motion.draw_motion)
     assert controls.click("Play") == ["animation.play"] and controls.click("Turntable") == ["turntable"]
@@ -323,10 +321,10 @@ def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.
     controls.click("##time", 0.5)
     assert sought[-1] == pytest.approx(2.0, abs=0.15)
     controls.choose("##animation", "run")
-    assert scene.animation == 1 and sought[-1] == 0.0
+    assert panel_stage.view.scene.animation == 1 and sought[-1] == 0.0
     controls.choose("##speed", "0.5 x")
     assert player.speed == 0.5
-    Scene.duration = 0.0
+    use(panel_stage, scene, program="cast")
     controls.again()
     assert "##time" not in controls.places and controls.click("Play") == []
 

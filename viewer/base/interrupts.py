@@ -3,6 +3,7 @@ child processes that outlive neither."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -30,6 +31,19 @@ class Terminated(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.code = 128 + number
+
+
+def end_by_signals() -> None:
+    """Have these signals end the process in one line while a command's modules are loaded, those apart that are
+    ignored, as under nohup: there is nothing to tidy up yet, and imports drop exceptions, or end in tracebacks."""
+    for number in HELD:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    os.write(2, b"raystream: stopped\n")
+    leave(128 + number)
 
 
 def terminate(number: int, frame: FrameType | None) -> NoReturn:

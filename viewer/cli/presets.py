@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from viewer.base.durations import duration
+from viewer.base.errors import duration
 from viewer.options.named_values import PolicyChoice, Unroll
 from viewer.options.table import OPTIONS
 

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from viewer.base.durations import duration
-from viewer.base.errors import printable
+from viewer.base.errors import duration, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -1,9 +1,9 @@
 """The light of least error of a film, of any number of samples.
 
-Light and texture are parted (demodulation). A regression over wide windows takes nearly all noise, and misses what
-neither place nor normal tells; of what it has missed an a-trous transform keeps, level by level, as much as is beyond
+Light and texture are parted (demodulation). A regression over wide windows takes nearly all noise, and misses detail
+that neither place nor normal tells; of that detail an a-trous transform keeps, level by level, as much as is beyond
 the noise (wavelet shrinkage: Donoho and Johnstone 1994). The noise of a pixel is its own as far as it has samples
-enough, and that of the surface around else. What stands out of the pixels around is bounded by their order statistics
+enough, and that of the surface around else. Outliers are bounded by their order statistics
 until samples confirm it. Of one sample, whose noise is not known, the regression alone counts.
 """
 

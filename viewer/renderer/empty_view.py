@@ -36,10 +36,10 @@ def nothing_seen(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     if not np.isfinite([low, high]).all() or not (high > low).any():
         reason = "it has no extent"
     elif not camera.sees(np.stack([low, high])):
-        reason = "it is not before the camera; without --camera it is framed"
+        reason = "it is not before the camera; it is framed without --camera"
     else:
         reason = (
-            "the camera looks past it, or at the backs of surfaces that have one side; without --camera it is framed"
+            "the camera looks past it, or at the backs of surfaces that have one side; it is framed without --camera"
         )
     return [f"{NOTHING_SEEN}{reason}"]
 

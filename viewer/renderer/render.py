@@ -71,7 +71,7 @@ def picture_request(
     """A checked request. limits : the options spp, time, error and quality. kept : samples to go on from, and how they
     are summed: resume, sample_range and film. denoise : in place of the settings'; None: theirs.
 
-    Raises ViewerError for values out of range, and for what the renderer's program, its denoiser or the memory do not
+    Raises ViewerError for values out of range, and for those that the program, its denoiser or the memory do not
     allow.
     """
     settings = renderer.settings if denoise is None else renderer.settings.replace(denoise=denoise)

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from viewer.accel.structures import ON_DEVICE, Structure
 from viewer.base.errors import ViewerError, warn
-from viewer.base.lock import FairLock, exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
@@ -51,6 +50,7 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.lock import FairLock, exclusive
 
 RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
@@ -178,7 +178,9 @@ class Renderer:
         found += view_notes(self.settings, self.camera)
         if self.settings.rebuild == ON_DEVICE and self.structure.name != "grid":
             found.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {self.structure.name}")
-        return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
+        states = self.gpu_scene.program(self.settings, "rays").states
+        lit = any("environment_radiance" in state.kernel.needs for state in states)
+        return [*found, *(self.prepared.lighting.notes if lit else [])]
 
     @property
     def fallbacks(self) -> list[str]:
@@ -340,7 +342,7 @@ class Renderer:
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
         self.revive()
-        rays, scale = pack_rays(origins, directions, t_max, any_hit, view, self.scene.origin)
+        rays, scale = pack_rays(origins, directions, t_max, any_hit, view, self.prepared.scene.origin)
         return self.ray_queries.trace(self.settings, rays, scale)
 
     def trace_ready(self) -> bool:

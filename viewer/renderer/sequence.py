@@ -149,7 +149,7 @@ class FrameSequence:
             renderer = Renderer(posed, settings, camera=self.camera, **options)
         else:
             renderer.update(posed, camera=self.camera)
-        renderer.last_frame = partial(self._moment_before, scene, k, renderer.settings)
+        renderer.last_frame = partial(self._moment_before, renderer.prepared.scene, k, renderer.settings)
         if self.turned is not None:
             renderer.update(camera=self._turned(renderer.camera, k))
         return renderer

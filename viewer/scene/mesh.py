@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,4 +114,4 @@ def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:
 
 def meshes_of(instances: Sequence[Instance]) -> NDArray[np.intp]:
     """(I,) the mesh number of each."""
-    return np.fromiter((each.mesh for each in instances), np.intp, len(instances))
+    return np.fromiter(map(attrgetter("mesh"), instances), np.intp, len(instances))

@@ -177,7 +177,7 @@ def _focus(context: ViewportContext) -> None:
     origin, direction = view.ray_under_cursor()
 
     def focus() -> None:
-        hits = renderer.trace([np.add(origin, renderer.scene.origin)], [direction], view=True)
+        hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
         if hits.triangle[0] < 0:
             view.say("nothing under the cursor to focus")
         else:

@@ -49,7 +49,7 @@ class Glance:
 
 
 def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
-    """(*`DIRECTIONS`, 3) what a scene will be seen before, at a glance, linear; grey in place of a file, which takes
+    """(*`DIRECTIONS`, 3) the background of a scene to come, at a glance, linear; grey in place of a file, which takes
     longer."""
     rows, columns = DIRECTIONS
     backdrop = backdrop_of(background_of(scene, settings), None)
@@ -76,7 +76,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
 class FirstPicture:
     """Shows scenes under a headlight on a session's screen. The context is current in every call.
 
-    shown : the scene's picture has been drawn, and the session has none of it yet. drawn : what the picture is of.
+    shown : the scene's picture has been drawn, and the session has none of it yet. drawn : the subject of the picture.
     """
 
     def __init__(self, view: Viewport, device: Device) -> None:

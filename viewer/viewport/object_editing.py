@@ -209,7 +209,7 @@ class ObjectEditing:
         origin, direction = view.ray_under_cursor()
 
         def find() -> None:
-            hits = renderer.trace([np.add(origin, renderer.scene.origin)], [direction], view=True)
+            hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
             if hits.instance[0] < 0:
                 view.say("nothing under the cursor to grab")
                 return

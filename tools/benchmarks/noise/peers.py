@@ -137,12 +137,14 @@ class Process:
         own = self.job.module == "peers_raystream"
         python = sys.executable if own else os.environ.get("RAYSTREAM_PEERS_PYTHON") or sys.executable
         command = [python, "-m", "benchmarks.noise.peer_process", json.dumps(asdict(self.job))]
+        folders = filter(None, [os.environ.get("PYTHONPATH")])  # under PYTHONSAFEPATH the current one is none of them
         self._stack = [folder.cleanup, self._errors.close]
         started = perf_counter()
         try:
             self._child = subprocess.Popen(
                 command,
                 cwd=TOOLS,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS), *folders])},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,

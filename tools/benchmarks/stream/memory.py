@@ -46,7 +46,8 @@ def _source(table: Records, fetch: str, value: str, order: str, turns: int) -> S
     """The program that fetches ``turns`` records per ray; an empty ``fetch`` keeps the address alone."""
     source = Source.begin()
     source.add(f"const int COUNT = {len(table.data)}, TURNS = {turns};\nuniform int width;", "benchmark")
-    for part in (table.record.glsl_struct(), table.record.glsl_unpack(), fetch, _HASH):
+    source.add_record(table.record)
+    for part in (fetch, _HASH):
         source.add(part, "benchmark")
     got = f"{table.record.name} r = fetch_{table.name}(at); sum += {value};" if fetch else "sum += vec3(float(at));"
     source.add(

@@ -50,8 +50,8 @@ def specks(shown: ArrayLike, converged: ArrayLike) -> Mask:
 def holes(shown: ArrayLike, converged: ArrayLike) -> Mask:
     """(H, W): the pixels of less than `HOLE` of the converged linear luminance where most of the 8 around them are not.
 
-    Of the least converged luminance of their 3 x 3: what is missing of a lamp, or of an edge to black, is no hole, nor
-    is what the converged picture's own noise makes. What fades into the dark, less than `HOLE` from pixel to pixel, is
+    Of the least converged luminance of their 3 x 3: a missing part of a lamp, or of an edge to black, is no hole, nor
+    is the converged picture's own noise. Light that fades into the dark, less than `HOLE` from pixel to pixel, is
     missing light, and none either. Below a display value of `SPECK` none is visible.
     """
     luminance, of_converged = (_luminance(decode(_picture(picture))) for picture in (shown, converged))

@@ -155,7 +155,7 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
 def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
     """The header of an EXR picture, without its pixels.
 
-    Raises ViewerError for a missing file, no EXR with R, G and B, or a header cut short or damaged.
+    Raises ViewerError for a missing file, no EXR, or a header cut short or damaged.
     """
     text = os.fspath(path)
     try:
@@ -164,8 +164,6 @@ def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
     exr.check(found, start, length, text, "start a new render")
-    if not {"R", "G", "B"} <= found[0].channels.keys():
-        raise ViewerError(text, "is not an EXR picture with R, G and B")
     return found[0]
 
 

@@ -56,7 +56,7 @@ _TOLD = 8
 
 
 def _named(data: dict[str, Any]) -> set[str]:
-    """The names of the extensions that objects of a document have; what is in extras is no part of it."""
+    """The names of the extensions that objects of a document have, those in extras aside."""
     found: set[str] = set()
     pending = [data]
     while pending:

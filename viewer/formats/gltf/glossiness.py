@@ -60,7 +60,7 @@ def _most(texels: NDArray) -> int:
 
 
 def _shares(texels: NDArray) -> NDArray[np.float64]:
-    """What each integer stands for."""
+    """The value of each integer."""
     return np.arange(_most(texels) + 1) / _most(texels)
 
 

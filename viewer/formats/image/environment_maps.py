@@ -20,7 +20,6 @@ from viewer.formats.image import exr, hdr
 from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
 from viewer.formats.image.exr_colors import ExrColors
 from viewer.formats.image.images import rgb
-from viewer.formats.image.radiance import PixelRepair
 from viewer.scene.environment import (
     DARKNESS,
     MOST_TEXELS,
@@ -28,6 +27,7 @@ from viewer.scene.environment import (
     Environment,
     ImageEnvironment,
 )
+from viewer.scene.light import BRIGHTEST
 from viewer.scene.sky import SUN, sky, studio
 from viewer.scene.texture import linear_from_srgb
 
@@ -117,7 +117,7 @@ def _read(
 ) -> tuple[NDArray[np.float32], tuple[int, int]]:
     """A picture's pixels, block-averaged down to ``most`` unless in a cube's layout; and its own width and height.
     Decoded in bands, so that a large one is never in memory as floats. Components that are no radiance are mended where
-    ``notes`` takes what is said of them."""
+    ``notes`` takes the remarks on them."""
     data, where = read_file(path), str(path)
     if data.startswith(hdr.MAGIC):
         opened = _open_hdr(data, where)
@@ -251,3 +251,52 @@ def _faces(folder: Path, notes: list[str]) -> NDArray[np.float32]:
             size = f"{picture.shape[1]} x {picture.shape[0]}"
             raise ViewerError(str(found[number]), f"is {size} pixels", "the faces of a cube are squares of one size")
     return np.stack(pictures)
+
+
+class PixelRepair:
+    """Mends a picture band by band: negative components and those that are no number become 0, infinite ones and those
+    beyond the brightest that is allowed the largest finite one. That is known after all bands: see `again`."""
+
+    def __init__(self) -> None:
+        self._largest = 0.0
+        self._limit: float | None = None
+        self._negative = self._infinite = self._nan = 0
+
+    def mended(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The band (H, W, 3) with its faults mended."""
+        with np.errstate(invalid="ignore"):
+            low, high = pixels.min(), pixels.max()
+            if low >= 0 and high <= BRIGHTEST:  # neither, where one is not a number
+                self._largest = max(self._largest, float(high))
+                return pixels
+            negative, infinite, nan = pixels < 0, pixels > BRIGHTEST, np.isnan(pixels)
+        if self._limit is None:
+            counts = [int(np.count_nonzero(each.any(axis=-1))) for each in (negative, infinite, nan)]
+            self._negative += counts[0]
+            self._infinite += counts[1]
+            self._nan += counts[2]
+        found = np.where(negative | nan | infinite, np.float32(0), pixels)
+        self._largest = max(self._largest, float(found.max()))
+        return found if self._limit is None else np.where(infinite, np.float32(self._limit), found)
+
+    def again(self, where: str) -> bool:
+        """Whether all bands must be mended once more. Raises ViewerError for a picture without a finite light."""
+        if not self._infinite or self._limit is not None:
+            return False
+        if not self._largest:
+            raise ViewerError(where, "has no finite light, but infinite pixels", "make the picture anew")
+        self._limit = self._largest
+        return True
+
+    def notes(self) -> list[str]:
+        """The repairs, a line each."""
+        mended = (
+            (self._negative, "negative", "0"),
+            (self._infinite, "infinite", f"the largest finite value, {self._largest:g},"),
+            (self._nan, "not a number", "0"),
+        )
+        return [
+            f"{count:,} {'pixel is' if count == 1 else 'pixels are'} {what}; {instead} is in place of that"
+            for count, what, instead in mended
+            if count
+        ]

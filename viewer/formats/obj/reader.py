@@ -17,8 +17,7 @@ from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
 from viewer.formats.references import referenced_file, unquoted
 from viewer.formats.text import SMALL, decoded, grown, with_newlines, without_mark
-from viewer.scene.geometry.centre import centred
-from viewer.scene.geometry.finite import finite_uvs
+from viewer.scene.geometry.centre import centred, finite_uvs
 from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.weld import weld

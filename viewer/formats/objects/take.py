@@ -6,14 +6,17 @@ import os
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from viewer.base.errors import ViewerError, warn
 from viewer.formats import named
 from viewer.formats.named import kind_of
-from viewer.formats.objects import open3ds, pyvistas, trimeshes
-from viewer.formats.objects.surface import ForeignSurface, Gathered, array_of, colors_of, rows, z_up_camera
+from viewer.formats.objects import pyvistas, trimeshes
+from viewer.formats.objects.surface import ForeignSurface, Gathered, array_of, colors_of, linear, rows, z_up_camera
 from viewer.options.table import check
 from viewer.scene.camera import Camera
 from viewer.scene.edits.framed import framed
+from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 
 KNOWN = (
@@ -65,8 +68,8 @@ def scene_of(
         pyvistas.add(gathered, given)
     elif hasattr(given, "vertices") and hasattr(given, "faces"):  # a Trimesh has triangles, too: their corners
         trimeshes.add(gathered, given)
-    elif open3ds.is_mesh(given):
-        open3ds.add(gathered, given)
+    elif _is_open3d(given):
+        _add_open3d(gathered, given)
     else:
         raise ViewerError("scene", f"{kind_of(given)} cannot be shown", f"give {KNOWN}")
     scene = gathered.scene()
@@ -124,3 +127,37 @@ def _of_arrays(given: tuple | list, notes: list[str]) -> ForeignSurface:
     if len(given) == 3 and given[2] is not None:
         colors_of(surface, array_of("arrays", "colors", given[2]), notes)
     return surface
+
+
+def _is_open3d(given: Any) -> bool:
+    """Whether it is Open3D's: it has triangles, or is a tensor geometry convertible to one with triangles."""
+    return (hasattr(given, "vertices") and hasattr(given, "triangles")) or (
+        hasattr(given, "triangle") and hasattr(given, "to_legacy")
+    )
+
+
+def _add_open3d(gathered: Gathered, given: Any) -> None:
+    """Open3D's mesh with its normals, colours, and textures by triangle; its colours are sRGB of 0 to 1."""
+    mesh = given if hasattr(given, "triangles") else given.to_legacy()
+    gathered.name = "mesh"
+    surface = ForeignSurface("mesh", np.asarray(mesh.vertices), np.asarray(mesh.triangles))
+    count, triangles = len(surface.vertices), len(surface.faces)
+    normals = np.asarray(getattr(mesh, "vertex_normals", ()))
+    if normals.shape == (count, 3) and count:
+        surface.normals = normals
+    colors = np.asarray(getattr(mesh, "vertex_colors", ()))
+    if colors.shape == (count, 3) and count:
+        surface.colors = linear(colors)
+    uvs = np.asarray(getattr(mesh, "triangle_uvs", ()))
+    images = [np.asarray(each) for each in getattr(mesh, "textures", ())]
+    if uvs.shape == (3 * triangles, 2) and images:
+        # Open3D keeps images upside down: v counts rows from the first.
+        surface.uvs = uvs.reshape(triangles, 3, 2).astype(np.float32)
+        made = [
+            gathered.material(Material(f"texture {number}", (1.0, 1.0, 1.0, 1.0), texture=gathered.texture(image)))
+            for number, image in enumerate(images)
+        ]
+        chosen = np.asarray(getattr(mesh, "triangle_material_ids", ()))
+        chosen = chosen if chosen.shape == (triangles,) else np.zeros(triangles, np.intp)
+        surface.materials = np.asarray(made, np.int32)[np.clip(chosen, 0, len(made) - 1)]
+    gathered.add(surface)

@@ -17,7 +17,7 @@ from viewer.formats.ply.elements import AsciiReader, BinaryReader, Lists
 from viewer.formats.ply.header import Element
 from viewer.formats.references import referenced_file
 from viewer.formats.text import SMALL
-from viewer.scene.geometry.finite import finite_uvs
+from viewer.scene.geometry.centre import finite_uvs
 from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material

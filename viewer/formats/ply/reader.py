@@ -60,7 +60,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         raise ViewerError(str(path), "has no element 'vertex'", "it holds no geometry")
     if not all(name in vertex for name in "xyz"):
         raise ViewerError(f"{path}: element vertex", "lacks x, y or z", "it holds no geometry")
-    positions, place = centred(quiet_nans(np.stack([vertex[name].astype(np.float64) for name in "xyz"], axis=1)))
+    positions, place = centred(np.stack([quiet_nans(vertex[name]).astype(np.float64) for name in "xyz"], axis=1))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
     mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
     normals = columns_of(vertex, ("nx", "ny", "nz"))

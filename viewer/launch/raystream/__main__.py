@@ -17,9 +17,9 @@ def entry() -> NoReturn:
             raise  # something that raystream needs is missing
         print(f"raystream: error: {error}", file=sys.stderr)
         sys.exit(2)
-    from viewer.base.start import stopping
+    from viewer.base.interrupts import end_by_signals
 
-    stopping.begin()
+    end_by_signals()
     from viewer.base.start.modules import begin
 
     begin()

@@ -38,7 +38,7 @@ BESIDE = {
 }
 GRADIENT_BEHIND = "nothing is around the scene: a gradient stands behind it (--environment none for darkness)"
 
-DARK = "nothing lights the scene: its surfaces are black (leave out --environment for the default light)"
+DARK = "nothing lights the scene: its surfaces are black (leave out --environment, for the default light)"
 
 
 class Requested(NamedTuple):

@@ -1,6 +1,6 @@
 """Copies of callers' scenes, which callers may edit in place.
 
-A renderer takes scenes for values: what it shows must not change under it, and two scenes are compared by identity (see
+A renderer takes scenes for values: that on show must not change, and two scenes are compared by identity (see
 `viewer.renderer.inputs.scene_diff`). So it copies the scenes that it is passed: lists, materials, transformations and
 other small parts; arrays are shared, with a checksum of their bytes. Of a scene that is passed again, parts of equal
 content have the same copies as before, and edited ones have others.
@@ -68,7 +68,7 @@ class _Copied(NamedTuple):
 class SceneCopy:
     """A caller's scene, the copy of it, and those of its parts.
 
-    scene  : the caller's. before, shown : the last one of the same renderer, and what this shows, whose scenes are
+    scene  : the caller's. before, shown : the last one of the same renderer, and its copy on show, whose scenes are
     copies already, like their parts; like those of a prepared ``scene``, which is taken as it is.
     copy   : the copy; that of ``before`` where nothing has been edited since.
 
@@ -161,7 +161,7 @@ class SceneCopy:
         return made
 
     def _content(self, value: Any, before: Any, part: Callable[[Any], Any]) -> Any:
-        """What an attribute holds, as it is compared with what it held ``before``. part : the copy of a part in it."""
+        """The content of an attribute, as it is compared with that of ``before``. part : the copy of a part in it."""
         if isinstance(value, np.ndarray):
             if not self._edited and isinstance(before, _ArrayContent) and before.array is value:
                 return before
@@ -255,7 +255,7 @@ def _value(content: Any, shared: bool, edited: bool) -> Any:
 
 
 def _is_unchecked(part: Any, content: dict[str, Any]) -> bool:
-    """Whether a part may have been assigned to since its making, by the types of what it holds."""
+    """Whether a part may have been assigned to since its making, by the types of its values."""
     if isinstance(part, Material):
         return True
     arrays = (each for each in content.values() if isinstance(each, _ArrayContent))
@@ -290,7 +290,7 @@ def _matrices(instances: Sequence[Instance]) -> NDArray[np.float64]:
 
 
 def _same_motion(before: Matrices | None, now: Matrices | None) -> bool:
-    """Whether an instance's motion is what it was."""
+    """Whether an instance's motion is unchanged."""
     return before is now or (before is not None and now is not None and np.array_equal(before, now))
 
 
@@ -299,7 +299,7 @@ def _unshared(value: Any) -> Any:
 
 
 def _same(before: Any, now: Any) -> bool:
-    """Whether an attribute is what it was: lists and tuples by their items, parts by identity, numbers by value."""
+    """Whether an attribute is unchanged: lists and tuples by their items, parts by identity, numbers by value."""
     if before is now:
         return True
     if isinstance(before, (list, tuple)) and type(now) is type(before):

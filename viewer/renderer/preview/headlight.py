@@ -1,7 +1,7 @@
 """A scene's first picture: its triangles rasterised under a headlight, before anything is built or compiled for it.
 
 Base colours with their textures, in copies of a size that is quickly there, vertex colours, alpha, emission and sheen;
-what transmits light is seen through. White under the headlight has a radiance of 1, as about under the default sky and
+glass is seen through. White under the headlight has a radiance of 1, as about under the default sky and
 in the studio: the picture is exposed as those to come.
 """
 
@@ -49,7 +49,7 @@ OVER = moderngl.ONE, SOURCE1_COLOR, moderngl.ONE, moderngl.ONE  # what is there
 @dataclass(frozen=True)
 class HeadlightScene:
     """The geometry drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. materials
-    : (M, `MATERIAL`, 4) as the vertex program reads them, the last one for what has none. images : (N, S, S, 4) uint8
+    : (M, `MATERIAL`, 4) as the vertex program reads them, the last one for no map. images : (N, S, S, 4) uint8
     of base colours, sRGB. background : (*`DIRECTIONS`, 3) behind it, linear, as of `ImageEnvironment`."""
 
     groups: MeshGroups

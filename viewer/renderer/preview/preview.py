@@ -139,7 +139,9 @@ class Preview:
         self._mark(job)
         size = size if frame.queued else self._begin(job, film, whole)
         picture = None
-        for step in self._steps(job, film, size):
+        # A preview that begins a film is its last picture where that has all samples by now.
+        ends = frame.scale == 1 and not frame.in_motion and frame.samples >= most
+        for step in self._steps(job, film, size, ends or not frame.preview):
             picture = step
             yield PlanProgress(1.0)
         return picture
@@ -151,10 +153,10 @@ class Preview:
         its budget goes.
         """
         assert job.film is not None
-        yield from self._steps(job, job.film, self._begin(job, job.film, whole))
+        yield from self._steps(job, job.film, self._begin(job, job.film, whole), not job.frame.preview)
 
-    def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Iterator[Stream | None]:
-        features = yield from self._fill_gbuffer(job, film, size)
+    def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool) -> Iterator[Stream | None]:
+        features = yield from self._fill_gbuffer(job, film, size, at_rest)
         self._mark(job)
         yield from self._reconstruct(job, film, features)
 
@@ -185,11 +187,13 @@ class Preview:
                     self.gbuffer.queue_triangles(self._held["finer"], job.eye)
         assert not rasterises, "a run yields before its end"
 
-    def _fill_gbuffer(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
+    def _fill_gbuffer(
+        self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool
+    ) -> Generator[None, None, Buffer]:
         """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
-        a frame that is queued are rasterised later."""
+        a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film."""
         yield from self._cast_features("own", min(job.frame.samples, MOST_FEATURES), job)
-        more = feature_samples(job.frame.samples, not job.frame.preview)
+        more = feature_samples(job.frame.samples, at_rest)
         if more > self._held["own"].samples:
             if "edges" not in self._held:
                 self._fit("edges", film.size)

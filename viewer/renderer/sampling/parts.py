@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from viewer.base.lock import FairLock
 from viewer.options.declare import Affects
 from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
@@ -18,6 +17,7 @@ from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
+from viewer.stream.lock import FairLock
 
 
 class RendererParts(Protocol):

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.interrupts import raise_dropped
-from viewer.base.lock import FairLock, exclusive
 from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
@@ -37,6 +36,7 @@ from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
+from viewer.stream.lock import FairLock, exclusive
 from viewer.stream.machines.counters import Stats
 
 

@@ -9,23 +9,54 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.centre import FAR
 from viewer.scene.geometry.transform import shifted
 from viewer.scene.mesh import Instance
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
+
+POINTS = 64  # vertices that are looked at first
 
 
 def located(scene: Scene) -> Scene:
-    """The scene relative to a point near its middle, if it lies far from its origin and has one already; animated ones
-    as they are, whose nodes place their instances."""
-    if any(scene.origin) or scene.hierarchy is not None or not scene.instances:
+    """The scene relative to a point near its middle, if it lies far from its origin and has none yet; animated ones as
+    they are, whose nodes place their instances. Deforming meshes count as they are at rest: the device has the pose."""
+    if any(scene.origin) or scene.hierarchy is not None or not _may_be_far(scene):
         return scene
-    low, high = scene.bounds(ground=False)
+    low, high = _at_rest(scene).bounds(ground=False)
     edge, middle = float((high - low).max()), (low + high) / 2.0
     if not (0.0 < edge < float(np.abs(middle).max()) / FAR):
         return scene
     step = 2.0 ** np.ceil(np.log2(edge))  # the same for scenes alike
     return about(scene, (np.round(middle / step) * step).tolist())
+
+
+def _may_be_far(scene: Scene) -> bool:
+    """Whether some vertices of each instance leave that open. The bounds of all, which take long where there are many,
+    have an edge of at least theirs, and a middle no farther from any of them than that edge."""
+    some = []
+    count = max(1, POINTS // max(1, len(scene.instances)))
+    for instance in scene.instances:
+        mesh = scene.meshes[instance.mesh]
+        mesh = mesh.rest if isinstance(mesh, DeformedMesh) else mesh
+        if isinstance(mesh, Quadric) or not len(mesh.triangles):
+            return True
+        corners = mesh.positions[mesh.triangles[:: -(-len(mesh.triangles) // count), 0]]
+        with np.errstate(all="ignore"):
+            some.append(corners @ instance.transform[:3, :3].T + instance.transform[:3, 3])
+    if not some:
+        return False
+    points = np.concatenate(some)
+    with np.errstate(all="ignore"):
+        return not np.ptp(points, axis=0).max() >= np.abs(points).max(axis=1).min() / (FAR - 1.0)
+
+
+def _at_rest(scene: Scene) -> Scene:
+    """The scene with its deforming meshes at rest."""
+    if not scene.deforms:
+        return scene
+    return scene.with_parts(meshes=[each.rest if isinstance(each, DeformedMesh) else each for each in scene.meshes])
 
 
 def about(scene: Scene, origin: Sequence[float]) -> Scene:

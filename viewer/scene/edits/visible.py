@@ -1,4 +1,4 @@
-"""What a camera can see of a model: its triangles that face it, or that have two sides."""
+"""The visible part of a model: its triangles that face it, or that have two sides."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.edits.materials import culls
 from viewer.scene.geometry.framing import view_direction
 from viewer.scene.geometry.surface import SurfacePoints, surface_points
+from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 
 LEAST = 0.01  # of a model's surface that faces its default view
@@ -48,4 +49,10 @@ def invisible(scene: Scene) -> bool:
         for number in ([each.material] if each.material is not None else np.unique(scene.meshes[each.mesh].materials))
     }
     own = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
-    return bool(own) and all(each.alpha_mode != "opaque" and each.base_color[3] == 0.0 for each in own)
+    return bool(own) and all(_is_clear(each) for each in own)
+
+
+def _is_clear(material: Material) -> bool:
+    if material.alpha_mode == "mask" and material.alpha_cutoff <= 0.0:
+        return False  # opaque from the cutoff on
+    return material.alpha_mode != "opaque" and material.base_color[3] == 0.0

@@ -1,4 +1,4 @@
-"""Vertices far from the origin: relative to their centre, so that float32 holds their shape."""
+"""Vertices of files as float32 holds them: far from the origin relative to their centre, and texture coordinates."""
 
 from __future__ import annotations
 
@@ -32,3 +32,13 @@ def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
             return near, transform
         transform[:3, 3] = np.round((low + high) / 2.0)
         return (places - transform[:3, 3]).astype(np.float32), transform
+
+
+def finite_uvs(uvs: NDArray, warnings: list[str]) -> NDArray:
+    """Texture coordinates (V, 2), with 0 for those that float32 does not hold, and a warning with their number."""
+    finite = np.abs(uvs) <= np.finfo(np.float32).max
+    if finite.all():
+        return uvs
+    astray = int(np.count_nonzero(~finite.all(axis=1)))
+    warnings.append(f"{astray:,} texture coordinates are not finite; 0 instead")
+    return np.where(finite, uvs, uvs.dtype.type(0.0))

@@ -64,12 +64,17 @@ class Quadrics(Mesh):
         return cls(ends, lines[:, [0, 0, 1]].astype(np.int32), colors=colors, name=name, shape=_TUBE, radius=radius)
 
     @property
+    def tubes(self) -> bool:
+        """Whether they are cylinders."""
+        return not self.shape.whole_sphere
+
+    @property
     def maps(self) -> NDArray[np.float64]:
         """(N, 4, 4): the maps of the shape to the mesh's space."""
         made = np.zeros((len(self.triangles), 4, 4))
         start = self.positions[self.triangles[:, 0]].astype(np.float64)
         made[:, :3, 3], made[:, 3, 3] = start, 1.0
-        if self.shape is not _TUBE:
+        if not self.tubes:
             made[:, [0, 1, 2], [0, 1, 2]] = self.radius
             return made
         axis = self.positions[self.triangles[:, 2]].astype(np.float64) - start
@@ -84,7 +89,7 @@ class Quadrics(Mesh):
         """Triangles in place of the quadrics, with their normals, ``segments`` around each axis; of very many some."""
         step = max(1, -(-len(self.triangles) // _COARSE))
         maps, ends = self.maps[::step], self.triangles[::step]
-        unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.shape is _TUBE else max(2, segments // 2))
+        unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.tubes else max(2, segments // 2))
         assert unit.normals is not None
         points = np.einsum("nij,vj->nvi", maps[:, :3, :3], unit.positions.astype(np.float64)) + maps[:, None, :3, 3]
         normals = np.einsum("nij,vj->nvi", np.linalg.inv(maps[:, :3, :3]).transpose(0, 2, 1), unit.normals)
@@ -93,7 +98,7 @@ class Quadrics(Mesh):
         faces = unit.triangles + count * np.arange(len(maps))[:, None, None]
         colors = None
         if self.colors is not None:
-            second = (unit.positions[:, 1] > 0.5) & (self.shape is _TUBE)
+            second = (unit.positions[:, 1] > 0.5) & self.tubes
             colors = self.colors[np.where(second, ends[:, 2:], ends[:, :1])].reshape(-1, 4)
         return Mesh(
             points.reshape(-1, 3),
@@ -126,7 +131,7 @@ def without_quadrics(meshes: Sequence[Mesh], segments: int) -> list[Mesh]:
 def with_point_size(meshes: Sequence[Mesh], size: float) -> list[Mesh]:
     """The meshes with points of this diameter, and lines of their share of it."""
     return [
-        replace(mesh, positions=mesh.positions.copy(), radius=size / 2.0 * (LINE_SHARE if mesh.shape is _TUBE else 1.0))
+        replace(mesh, positions=mesh.positions.copy(), radius=size / 2.0 * (LINE_SHARE if mesh.tubes else 1.0))
         if isinstance(mesh, Quadrics)
         else mesh
         for mesh in meshes

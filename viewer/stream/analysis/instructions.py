@@ -359,6 +359,7 @@ _TURN = re.compile(r"^ *(int turn = 0|\+\+turn);$")
 _ENTERS = re.compile(r"^    (while|if) \((turn < unroll && )?state == STATE_\w+\) (do )?\{$")
 _LEAVES = re.compile(r"^    \} while \(turn < unroll && state == STATE_\w+\);$")
 _INTEGER = re.compile(r"^(int|ivec\d) int_of\((\w+) x\) \{.*\}$")
+_PRECISE = "#define EXACT precise"
 _ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")
 
 
@@ -371,8 +372,9 @@ def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> I
 
 def plain(source: Source) -> Source:
     """A program without workarounds and scheduling: without the copies of uniforms for llvmpipe
-    (`viewer.stream.compile.memories.uniform_glsl`), with plain conversions of integers (``lib/int_of.glsl``), and
-    without its state's loop and test, which a mask and ``unroll`` 1 replace.
+    (`viewer.stream.compile.memories.uniform_glsl`), with plain conversions of integers (``lib/int_of.glsl``) and plain
+    sums (``lib/exact.glsl``: no compiler of the day rearranges them, and the one behind the counts has no ``precise``),
+    and without its state's loop and test, which a mask and ``unroll`` 1 replace.
     """
     return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
 
@@ -380,6 +382,8 @@ def plain(source: Source) -> Source:
 def _plain_line(text: str) -> str:
     if _ONCE.match(text) or _TURN.match(text):
         return ""
+    if text == _PRECISE:
+        return "#define EXACT"
     if integer := _INTEGER.match(text):
         return f"{integer[1]} int_of({integer[2]} x) {{ return {integer[1]}(x); }}"
     return "    {" if _ENTERS.match(text) else "    }" if _LEAVES.match(text) else text

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import Limits, rounded
@@ -27,6 +26,7 @@ from viewer.stream.gl import elsewhere, workarounds
 from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
 from viewer.stream.gl.programs.handover import KIND, Handover
 from viewer.stream.gl.workarounds import set_samplers
+from viewer.stream.lock import FairLock
 
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from viewer.base import durations
+from viewer.base import errors
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.bundle import ImVec2, imgui
@@ -103,7 +103,7 @@ def status(context: ViewportContext) -> list[str]:
             parts.append(f"noise {noise(session.error)}")
         left = session.convergence.seconds_left
         if not (session.converged or context.view.paused) and math.isfinite(left):
-            parts.append(f"about {durations.duration(left)} left")
+            parts.append(f"about {errors.duration(left)} left")
     if context.debug_views.counting is not None:
         parts.append(f"heat map {100 * context.debug_views.counting:.0f} %")
     return parts

@@ -82,7 +82,7 @@ def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
 
 
 class _Animation:
-    """Reads one animation. ``left_out``: its omitted channels, by what is said of them; ``unknown``: pointers."""
+    """Reads one animation. ``left_out``: its omitted channels, by their notes; ``unknown``: pointers."""
 
     def __init__(self, document: JsonObject, keys: _Keys) -> None:
         self.samplers, self.nodes = JsonObjects([], ""), document.objects("nodes")
