@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from documents import SHARED
+from fields import field
 
 from viewer.formats import load
 from viewer.scene.scene import Scene
 
-FIELD = SHARED / "field"
-
 
 def field_scene(name: str) -> Scene:
     """The scene of a case; the test is skipped where the folder of cases is not there."""
-    if not FIELD.is_dir():
-        pytest.skip(f"the folder of field cases {FIELD} is not there")
-    return load(FIELD / name)
+    return load(field(name))
 
 
 def write(folder: Path, **files: str | bytes) -> None:
