@@ -366,6 +366,7 @@ def test_a_process_that_dies_at_its_start(
     event, made = keeper(monkeypatch, Status.starting)
     monkeypatch.setattr(distributed.Nanny, "instantiate", instantiate)
     assert asyncio.run(made.instantiate()) == wanted
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
     assert (
         event.is_set() is given_up and len(answers) - len(left) == min(len(answers), MOST_DEATHS) and MOST_DEATHS == 5
     )
@@ -383,6 +384,29 @@ def test_a_process_that_is_to_end(monkeypatch: pytest.MonkeyPatch, status: Statu
     event, made = keeper(monkeypatch, status)
     monkeypatch.setattr(distributed.Nanny, "instantiate", instantiate)
     assert asyncio.run(made.instantiate()) == Status.failed and begun == [1] and not event.is_set()
+
+
+def test_starts_leave_the_user_s_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several at once: the environment, into which dask puts the processes' own, and whether Ctrl-C comes through."""
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    inside: list[tuple[bool, str | None]] = []
+
+    async def instantiate(self: Any) -> Status:
+        os.environ.update(self.pre_spawn_env)
+        await asyncio.sleep(0.01 * (1 + len(inside)))
+        inside.append((signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()), os.environ["PYTHONSAFEPATH"]))
+        return Status.running
+
+    keepers = [keeper(monkeypatch, Status.starting)[1] for _ in range(3)]
+    monkeypatch.setattr(distributed.Nanny, "instantiate", instantiate)
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+
+    async def together() -> list[Status]:
+        return await asyncio.gather(*(each.instantiate() for each in keepers))
+
+    assert asyncio.run(together()) == [Status.running] * 3 and inside == [(True, "1")] * 3
+    assert "PYTHONSAFEPATH" not in os.environ
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def keeper(monkeypatch: pytest.MonkeyPatch, status: Status) -> tuple[threading.Event, Keeper]:

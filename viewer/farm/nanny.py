@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -16,6 +19,43 @@ MOST_DEATHS = 5  # in a row, at its start
 ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
 
+class _Start(threading.local):
+    """What the processes that a thread starts inherit of it: no Ctrl-C, and no code of the current folder.
+
+    dask puts the environment that a process is to start with into this process, and leaves it there; here it, and the
+    thread's signal mask, are as before when the last of several starts ends.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.environment: dict[str, str | None] = {}
+        self.mask: set[int] = set()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        if self.count == 0:
+            self.environment = {name: os.environ.get(name) for name in SAFE_PATH}
+            if hasattr(signal, "pthread_sigmask"):  # of this thread and those that it starts, and so of the processes
+                resource_tracker.ensure_running()  # its start ends with the signal let through again
+                self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self.count += 1
+        try:
+            yield
+        finally:
+            self.count -= 1
+            if self.count == 0:
+                if hasattr(signal, "pthread_sigmask"):
+                    signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+                for name, value in self.environment.items():
+                    if value is None:
+                        os.environ.pop(name, None)
+                    else:
+                        os.environ[name] = value
+
+
+_start = _Start()
+
+
 class Keeper(Nanny):
     """A nanny that does not give up when its process is killed while it starts, and whose process takes no Ctrl-C from
     its first moment: a terminal sends that to all processes, and the one that asked for the picture ends the others.
@@ -23,22 +63,20 @@ class Keeper(Nanny):
     given_up : set after `MOST_DEATHS`.
     """
 
-    def __init__(self, *given: Any, given_up: threading.Event, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, given_up: threading.Event, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._given_up = given_up
         self.pre_spawn_env |= SAFE_PATH
 
     async def instantiate(self) -> Status:
         """Start the process, see `Nanny.instantiate`, again and again."""
-        if hasattr(signal, "pthread_sigmask"):  # of this thread and those that it starts, and so of the processes
-            resource_tracker.ensure_running()  # its start ends with the signal let through again
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        for _ in range(MOST_DEATHS):
-            try:
-                status = await super().instantiate()
-            except Exception:  # of the process that has died, whatever dask makes of it
-                status = Status.failed
-            if status == Status.running or self.status in ENDED:
-                return status
+        with _start():
+            for _ in range(MOST_DEATHS):
+                try:
+                    status = await super().instantiate()
+                except Exception:  # of the process that has died, whatever dask makes of it
+                    status = Status.failed
+                if status == Status.running or self.status in ENDED:
+                    return status
         self._given_up.set()
         return Status.failed
