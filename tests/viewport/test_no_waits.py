@@ -21,7 +21,7 @@ from viewer.stream.gl.stream import float_texture
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
 
-SIZE = 96, 64
+SIZE = 48, 32
 PATIENCE = 600.0  # seconds, against hanging alone
 
 
@@ -39,9 +39,8 @@ def aside(camera: Camera, by: float) -> Camera:
     return replace(camera, origin=tuple(camera.origin + shift), target=tuple(camera.target + shift))
 
 
-@pytest.mark.parametrize("scene", ["cornell", "sphere"])
-@pytest.mark.parametrize("machine", ["multipass", "singlepass"])
-def test_a_flight_makes_no_wait(gpu: Device, scene: str, machine: str) -> None:
+@pytest.mark.parametrize(("machine", "scene"), [("multipass", "cornell"), ("singlepass", "sphere")])
+def test_a_flight_makes_no_wait(gpu: Device, machine: str, scene: str) -> None:
     renderer = Renderer(scene, device=gpu, program="path", machine=machine)
     with gpu.current():
         screen = PictureTexture(gpu)
