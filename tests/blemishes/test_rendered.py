@@ -13,20 +13,38 @@ from subjects import SCENES, SIZE, bound, converged, most_specks
 
 from viewer.denoise import oidn
 from viewer.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
-from viewer.renderer.renderer import Renderer
 
 RISE = 0.01  # of FLIP over that of fewer samples
 FEW, MORE = (1, 2, 4, 8), (16, 32)  # samples
 IDS = "object,material"
 
 
+class Rendering:
+    """A scene's pictures of more and more samples, which both denoisers share.
+
+    ids : of its surfaces, (H, W, K).
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.renderer = SCENES[name].renderer(seed=1, denoise="none")  # that of the converged pictures is another
+        picture = self.renderer.render(SIZE, 1, layers=IDS)
+        self.ids: NDArray | None = stacked_ids(picture.layers)
+        self._films = {1: picture.film}
+
+    def linear(self, samples: int, denoiser: str) -> NDArray[np.float32]:
+        """(H, W, 3), the bits of a picture that begins anew."""
+        if samples not in self._films:
+            before = self._films[max(count for count in self._films if count < samples)]
+            self._films[samples] = self.renderer.render(SIZE, samples, film=before).film
+        return self.renderer.render(SIZE, samples, film=self._films[samples], denoise=denoiser).linear
+
+
 @pytest.fixture(scope="module", params=SCENES)
-def rendering(request: pytest.FixtureRequest, shared_scenes: Path) -> Iterator[tuple[str, Renderer, NDArray | None]]:
-    """A scene's name, its renderer, and the ids of its surfaces, (H, W, K)."""
-    name = request.param
-    renderer = SCENES[name].renderer(seed=1)  # that of the converged pictures is another
-    yield name, renderer, stacked_ids(renderer.render(SIZE, 1, layers=IDS).layers)
-    renderer.release()
+def rendering(request: pytest.FixtureRequest, shared_scenes: Path) -> Iterator[Rendering]:
+    rendering = Rendering(request.param)
+    yield rendering
+    rendering.renderer.release()
 
 
 @pytest.mark.filterwarnings("ignore:the scene has no lights")
@@ -36,12 +54,11 @@ def test_pictures_of_files(rendering, denoiser, counts):
     """Bounds of specks and holes hold from 2 samples on. Fringes are in the table, and have no bound."""
     if denoiser == "oidn":
         pytest.importorskip(oidn.PACKAGE)
-    name, renderer, ids = rendering
-    renderer.update(denoise=denoiser)
+    name = rendering.name
     lines, best, wrong = [], math.inf, []
     for samples in counts:
-        linear = renderer.render(SIZE, samples).linear
-        figures = compare(converged(name), ComparedPicture(name, linear, ids=ids))
+        picture = ComparedPicture(name, rendering.linear(samples, denoiser), ids=rendering.ids)
+        figures = compare(converged(name), picture)
         lines.append(line(samples, figures))
         most = {"specks": most_specks(name, samples, denoiser), "holes": bound(samples, denoiser)}
         wrong += [f"{samples} samples: {fault}" for fault in faults(figures, most, best)]
