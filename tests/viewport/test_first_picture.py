@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from viewer.base.errors import ViewerError
 from viewer.denoise.upsampling import SHOWN
 from viewer.film.tonemap import srgb8
 from viewer.formats.named import load
+from viewer.renderer.inputs.own_light import sky_of
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
@@ -100,6 +102,18 @@ def test_it_stands_before_the_background_that_comes(device: Any, options: dict[s
         wanted = wanted / (wanted @ LUMINANCE)[..., None]
     wanted = np.minimum(wanted, BRIGHTEST)
     assert np.abs(seen - wanted).mean() < 0.12 * max(1e-3, float(wanted.mean()))
+
+
+def test_a_place_under_a_sun_stands_before_its_sky(device: Any) -> None:
+    """As bright beside its surfaces as it will be; under lamps nothing is there."""
+    scene = load("palace")
+    sky = Glance(scene, Settings()).drawn.background
+    lighting = prepare(scene, Settings()).lighting
+    pixels = lighting.environment.pixels[[64, 192]].mean(axis=1)  # half up the sky, and of the ground
+    seen = sky[[len(sky) // 4, 3 * len(sky) // 4]].mean(axis=1)
+    np.testing.assert_allclose(seen * sky_of(scene.lights).level, pixels, rtol=0.05)  # rows between
+    lamp = replace(scene.lights[0], kind="point", position=(0.0, 50.0, 0.0))
+    assert not Glance(scene.with_parts(lights=[lamp]), Settings()).drawn.background.any()
 
 
 @pytest.mark.parametrize("own", [{}, {"lights": [Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(9.0, 9.0, 9.0))]}])

@@ -13,6 +13,7 @@ from viewer.formats.image.environment_maps import environment_of
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.lighting import background_of, seems_lit
+from viewer.renderer.inputs.own_light import only_suns, sky_of
 from viewer.renderer.inputs.prepared import PreparedScene, arranged
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
@@ -21,6 +22,7 @@ from viewer.scene.edits.framed import is_single_object
 from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import luminance
 from viewer.scene.scene import Scene
+from viewer.scene.sky import SUN, sky
 from viewer.stream.gl.device import Device
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.viewport import Viewport
@@ -64,6 +66,10 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
         return np.full((rows, columns, 3), UNREAD, np.float32)
     alone, grounded = is_single_object(scene), scene.ground is not None
     environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, alone, grounded)
+    lights = [light for light in scene.lights if max(light.intensity) > 0]
+    shines = any(any(material.emission) for material in scene.materials)
+    if value is None and settings.sun is None and scene.fills and not alone and not shines and only_suns(lights):
+        environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
     if isinstance(environment, ConstantEnvironment):
         white = max(float(luminance(environment.radiance)), 1e-30)
         return np.tile(np.array(environment.radiance, np.float32) / np.float32(white), (rows, columns, 1))

@@ -68,9 +68,9 @@ def environment_beside(scene: Scene) -> Beside | None:
     eye = np.array(scene.camera().origin)
     lights = [light for light in scene.lights if max(light.intensity) > 0]
     alone = is_single_object(scene)
-    sunlit = bool(lights) and not len(emitting.corners) and all(each.kind == "directional" for each in lights)
+    sunlit = not len(emitting.corners) and only_suns(lights)
     if not alone and _walled(surface, eye):
-        return _sky_of(lights) if sunlit else None
+        return sky_of(lights) if sunlit else None
     if not alone and _roofed(surface, bounds):
         return None
     facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
@@ -84,7 +84,7 @@ def environment_beside(scene: Scene) -> Beside | None:
     if not (_shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around))):
         return _studio_beside(light)
     if sunlit and not alone:
-        return _sky_of(lights)
+        return sky_of(lights)
     return Beside("none", 0.0, tone=min(float(np.quantile(light, KEY)) / IRRADIANCE, MOST_LEVEL))
 
 
@@ -139,7 +139,12 @@ def _mean(scene: Scene, texture: int | None, channel: int) -> float:
     return float(some.mean()) / {"uint8": 255.0, "uint16": 65535.0}.get(texels.dtype.name, 1.0)
 
 
-def _sky_of(lights: Sequence[Light]) -> Beside:
+def only_suns(lights: Sequence[Light]) -> bool:
+    """Whether there are lights, and all of them are directional."""
+    return bool(lights) and all(light.kind == "directional" for light in lights)
+
+
+def sky_of(lights: Sequence[Light]) -> Beside:
     """The sky around a sun, the brightest of directional lights, as bright as that is beside the sky's own."""
     sun = max(lights, key=lambda light: float(luminance(light.intensity)))
     x, y, z = (-component for component in sun.direction)
