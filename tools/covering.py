@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
+_COMMON = {"test", "of", "the", "a", "in", "on", "by", "init"}  # words of names that tell nothing
 
 
 def tests_for(paths: Sequence[Path]) -> list[Path]:
@@ -28,8 +29,17 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
             raise ValueError(f"{path}: neither a file nor a folder of the project")
         mirror = _mirror(whole)
         near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
-        found |= dict.fromkeys(sorted(near)) | dict.fromkeys(sorted(_of(whole, mirror)))
+        words = set(whole.stem.split("_")) - _COMMON
+        for tests in (near, _of(whole, mirror)):
+            found |= dict.fromkeys(sorted(tests, key=lambda test: _distance(test, whole, words)))
     return list(found)
+
+
+def _distance(test: Path, path: Path, words: set[str]) -> tuple[bool, int, bool, int, Path]:
+    """Those of a file's name come first, then of most of its words, that name it, and that import least beside it."""
+    named = path.stem in _names(test) or _module(path) in _imports(test)
+    alike = len(words & {word.removesuffix("s") for word in test.stem.split("_")} | words & set(test.stem.split("_")))
+    return not test.stem.startswith(f"test_{path.stem}"), -alike, not named, len(_imports(test)), test
 
 
 def _mirror(path: Path) -> Path | None:

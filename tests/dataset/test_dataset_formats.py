@@ -146,6 +146,23 @@ def test_vertices_that_no_triangle_uses_are_none_of_the_model(tmp_path: Path) ->
     np.testing.assert_allclose(np.ptp(points[faces], axis=(0, 1)), 500 * np.ptp(corners, axis=(0, 1)), rtol=1e-6)
 
 
+def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
+    """All triangles of a model, as a program sees them that takes the order of corners for the side."""
+    path = marks(tmp_path)
+    document = json.loads(path.read_text())
+    for node, scale in zip(
+        document["nodes"], ((1, 1, 1), (-1, 1, 1), (1, -2, 1), (-1, -1, 1), (-1, -1, -3)), strict=True
+    ):
+        node["scale"] = scale
+    path.write_text(json.dumps(document))
+    made = stage(tmp_path, models=[{"file": "marks.gltf", "split": True}])
+    for kind in made.kinds:
+        points, _, faces = bop.surface(made, kind)
+        corners = points[faces]
+        outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert ((outward * (corners.mean(axis=1) - points.mean(axis=0))).sum(axis=1) > 0).all(), kind
+
+
 def test_a_diameter_is_that_of_all_pairs() -> None:
     points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
     pairs = np.linalg.norm(points[:, None] - points, axis=2)
