@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
+_FEW = 3  # tests: of fewer, those of the modules that import theirs are told, too
 _COMMON = {"test", "of", "the", "a", "in", "on", "by", "init"}  # words of names that tell nothing
 
 
@@ -29,17 +31,38 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
             raise ValueError(f"{path}: neither a file nor a folder of the project")
         mirror = _mirror(whole)
         near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
-        words = set(whole.stem.split("_")) - _COMMON
-        for tests in (near, _of(whole, mirror)):
-            found |= dict.fromkeys(sorted(tests, key=lambda test: _distance(test, whole, words)))
+        reached = _reached(whole, mirror)
+        for tests in (reached & set(near), reached, set(near), _of(whole, mirror)):
+            found |= dict.fromkeys(sorted(tests, key=lambda test: _distance(test, whole)))
     return list(found)
 
 
-def _distance(test: Path, path: Path, words: set[str]) -> tuple[bool, int, bool, int, Path]:
-    """Those of a file's name come first, then of most of its words, that name it, and that import least beside it."""
+def _distance(test: Path, path: Path) -> tuple[bool, int, int, bool, int, Path]:
+    """Those of a file's name come first, then of most of its words and its folders', then that name most of what it
+    defines, that name it, and that import least beside it."""
+    words = set(path.stem.split("_")) - _COMMON, set(path.parts[len(ROOT.parts) + 2 : -1])
+    own = set(test.stem.split("_"))
+    own |= {word.removesuffix("s") for word in own}
+    alike = 2 * len(words[0] & own) + len(words[1] & own)
     named = path.stem in _names(test) or _module(path) in _imports(test)
-    alike = len(words & {word.removesuffix("s") for word in test.stem.split("_")} | words & set(test.stem.split("_")))
-    return not test.stem.startswith(f"test_{path.stem}"), -alike, not named, len(_imports(test)), test
+    mentions = sum(_counted(test)[name] for name in _defined(path)) if path.is_file() else 0
+    return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(_imports(test)), test
+
+
+@cache
+def _counted(path: Path) -> Counter[str]:
+    """How often a file has each word."""
+    return Counter(re.findall(r"[A-Za-z]\w+", path.read_text(encoding="utf-8")))
+
+
+@cache
+def _defined(path: Path) -> frozenset[str]:
+    """The public names that a source defines: of functions, classes and constants; a shader's functions."""
+    text = path.read_text(encoding="utf-8")
+    functions = r"^[a-z]\w* (\w+)\(" if path.suffix == ".glsl" else r"^(?:class|def) (\w+)"
+    return frozenset(re.findall(functions, text, re.MULTILINE)) | frozenset(
+        re.findall(r"^([A-Z]\w+) = ", text, re.MULTILINE)
+    )
 
 
 def _mirror(path: Path) -> Path | None:
@@ -56,6 +79,22 @@ def _mirror(path: Path) -> Path | None:
 
 @cache
 def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
+    """All of them: those that are reached, and those of the mirrored folder where none of it is."""
+    found = set(_reached(path, mirror))
+    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
+        found |= set(_test_files(mirror))
+    stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
+    words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
+    for word in [] if found else words:  # names that are put together, and tools that are run
+        found = {test for test in _test_files(TESTS) if word in _words(test)}
+        if found:
+            break
+    return frozenset(found)
+
+
+@cache
+def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
+    """Those that have its name, import its modules or name its shaders."""
     if path.is_relative_to(TESTS):
         return frozenset(_test_files(path))
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
@@ -70,22 +109,20 @@ def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
             found |= set(_test_files(folder))
     if shaders:
         modules |= {_module(each) for each in _sources() if shaders & _names(each)}
-    found |= {test for name in modules for test in _importing()[0].get(name, ())}
+    return frozenset(found | _importers(modules, shaders, bool(found)))
+
+
+def _importers(modules: Set[str], shaders: Set[str], other: bool) -> set[Path]:
+    """The tests that import modules or name shaders; without any, and no other, those of the modules that import these,
+    one step at a time; a step more where there are few."""
+    found = {test for name in modules for test in _importing()[0].get(name, ())}
     found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
-    reached = set(modules)
-    while not found and modules:  # those of the modules that import these
-        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - reached
-        reached |= modules
-        found = {test for name in modules for test in _importing()[0].get(name, ())}
-    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
-        found |= set(_test_files(mirror))
-    stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
-    words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
-    for word in [] if found else words:  # names that are put together, and tools that are run
-        found = {test for test in _test_files(TESTS) if word in _words(test)}
-        if found:
-            break
-    return frozenset(found)
+    seen = set(modules)
+    while len(found) < (1 if other else _FEW) and modules:
+        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - seen
+        seen |= modules
+        found |= {test for name in modules for test in _importing()[0].get(name, ())}
+    return found
 
 
 @cache

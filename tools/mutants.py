@@ -147,20 +147,17 @@ def _computing_lines(tree: ast.Module) -> set[int]:
     def add(lines: set[int], node: ast.AST) -> None:
         lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))  # type: ignore[attr-defined]
 
+    messages = ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for statement in node.body:
                 add(code, statement)
-        elif isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.JoinedStr):
+        words = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+        if words or isinstance(node, messages) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
             add(silent, node)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            add(silent, node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.end_lineno != node.lineno or " " in node.value:
-                add(silent, node)
         elif isinstance(node, ast.AnnAssign):
             add(silent, node.annotation)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             silent.update(range(node.lineno, node.body[0].lineno))
     return code - silent
 

@@ -131,7 +131,9 @@ def test_each_key_of_a_moving_lens_has_its_own_focus() -> None:
     moving = replace(keys[0], motion=keys).with_lens(0.1)
     rows = lens_uniforms(moving, (8, 8))["camera_keys"]
     assert [rows[4 * key][3] for key in range(2)] == [1, 0.25]
-    moving = replace(moving, motion=tuple(each.with_lens(focus=focus) for each, focus in zip(keys, (2, 8), strict=True)))
+    moving = replace(
+        moving, motion=tuple(each.with_lens(focus=focus) for each, focus in zip(keys, (2, 8), strict=True))
+    )
     assert [lens_uniforms(moving, (8, 8))["camera_keys"][4 * key][3] for key in range(2)] == [0.5, 0.125]
 
 

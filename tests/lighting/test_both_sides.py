@@ -65,16 +65,6 @@ def test_light_goes_to_both_sides_from_photons_alone(device):
     assert abs(mean[0] - mean[1]) < 4.5 * np.hypot(*error) + 0.03 * mean[0]
 
 
-def test_a_lamp_is_seen_to_shine_from_behind(device):
-    """In the picture, and in its layer of emission."""
-    scene = panel_between_plates()
-    scene.cameras[0] = Camera((0.1, -0.9, 0.2), (0, 0, 0), fov=20.0)
-    renderer = Renderer(scene, device=device, program="path", machine="singlepass", environment="none", depth=1)
-    picture = renderer.render((3, 3), 1, layers="emission")
-    renderer.release()
-    assert picture.linear[1, 1, 0] == picture.layers["emission"][1, 1, 0] == 3
-
-
 def test_powers_and_densities():
     """Twice the power, and so twice the chance, of one side."""
     one, both = (scene_lights(panel_between_plates(double)) for double in (False, True))

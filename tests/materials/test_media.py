@@ -52,17 +52,17 @@ def test_up_to_four_are_held_in_their_order(device):
 
 
 def test_the_surface_tells_the_side_and_its_shading_does_not(device):
-    """Where a normal map or a smooth normal leans over the horizon, the media are those of the geometric side."""
+    """Where a normal map or a smooth normal leans over the horizon, the media are those of the geometric side. In front
+    of a volume a ray is within another one of its material, too."""
     surfaces, rank = Surfaces(device, FOUND, nested=True), ranks(FOUND)
     cases = [(k, front, through) for k in (1, 4) for front in (True, False) for through in (True, False)]
     inner, front, through = (np.array(each) for each in zip(*cases, strict=True))
-    wo, lean = np.array([0.8, 0.0, 0.6]), np.array([-0.96, 0.0, 0.28])  # the lean is away from wo, and has its z
     side = np.where(front, 1.0, -1.0)[:, None]
-    at = surfaces.at(inner, wo * [1, 1, 1] * np.where(side > 0, [1, 1, 1], [1, 1, -1]))
-    at["shading"] = lean
+    at = surfaces.at(inner, np.array([0.8, 0.0, 0.6]) * np.where(side > 0, [1, 1, 1], [1, 1, -1]))
+    at["shading"] = (-0.96, 0.0, 0.28)  # away from all of them
     way = np.where(through, -1.0, 1.0)[:, None] * side * [0.0, 0.0, 1.0]
-    around = rank[2]
-    inside = np.array([number(sorted([around, rank[k]], reverse=True)) if not f else around for k, f in zip(inner, front)])
+    own, around = np.array([rank[k] for k in inner]), rank[2]
+    once, twice = ([number(sorted([around] + [each] * n, reverse=True)) for each in own] for n in (1, 2))
     told = "void told(Interaction at, vec3 way, int inside, out int outside, out int behind)"
     text = f"""{told} {{
         behind = media_number(media_behind(media_of(inside), at, way));
@@ -70,10 +70,9 @@ def test_the_surface_tells_the_side_and_its_shading_does_not(device):
         outside = interaction_outside(at);
     }}"""
     modules = [*surfaces.modules, ray_media(surfaces.look.interaction, True)]
-    outside, behind = glsl_call.Function(device, told, modules=modules, text=text)(at, way, inside)
-    np.testing.assert_array_equal(outside, around)
-    both = [number(sorted([around, rank[k]], reverse=True)) for k in inner]
-    np.testing.assert_array_equal(behind, np.where(through, np.where(front, both, around), inside))
+    outside, behind = glsl_call.Function(device, told, modules=modules, text=text)(at, way, once)
+    np.testing.assert_array_equal(outside, np.where(front, np.maximum(own, around), around))
+    np.testing.assert_array_equal(behind, np.where(through, np.where(front, twice, around), once))
 
 
 @pytest.mark.parametrize("kernel", ["gather_ray", "gather_on"])
@@ -82,7 +81,13 @@ def test_a_gathering_ray_is_in_the_medium_that_it_goes_into(device, kernel):
     count, found = 64, [replace(each, roughness=0.6) for each in FOUND]
     surfaces, rank = Surfaces(device, found, nested=True), ranks(found)
     names = "END", "RAY", "AGAIN", "PLACE"
-    exits = Module("exits", (), "lib/far.glsl", uniforms={"gather_rays": ("int", 1)}, constants={f"EXIT_{name}": k for k, name in enumerate(names)})
+    exits = Module(
+        "exits",
+        (),
+        "lib/far.glsl",
+        uniforms={"gather_rays": ("int", 1)},
+        constants={f"EXIT_{name}": k for k, name in enumerate(names)},
+    )
     modules = [*surfaces.modules, ray_media(surfaces.look.interaction, True), sampler(), exits]
     signature = "int gather_ray(Pixel pixel, Interaction at, Path begun, Media media, inout Path gathering, out Ray ray, out Media around)"
     if kernel == "gather_on":
