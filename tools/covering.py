@@ -17,7 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-_FEW = 3  # tests: of fewer, those of the modules that import theirs are told, too
+_FEW = 8  # tests of a shader
+_MANY = 5  # times that a test names something
 _COMMON = {"test", "of", "the", "a", "in", "on", "by", "init"}  # words of names that tell nothing
 
 
@@ -37,32 +38,48 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def _distance(test: Path, path: Path) -> tuple[bool, int, int, bool, int, Path]:
+def _distance(test: Path, path: Path) -> tuple[bool, int, float, bool, int, Path]:
     """Those of a file's name come first, then of most of its words and its folders', then that name most of what it
-    defines, that name it, and that import least beside it."""
+    defines and few tests name, that name it, and that import least beside it."""
     words = set(path.stem.split("_")) - _COMMON, set(path.parts[len(ROOT.parts) + 2 : -1])
     own = set(test.stem.split("_"))
     own |= {word.removesuffix("s") for word in own}
     alike = 2 * len(words[0] & own) + len(words[1] & own)
     named = path.stem in _names(test) or _module(path) in _imports(test)
-    mentions = sum(_counted(test)[name] for name in _defined(path)) if path.is_file() else 0
+    counts, spread = _counted(test), _spread()
+    mentions = sum(min(counts[name], _MANY) / spread[name] for name in _defined(path) if counts[name])
     return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(_imports(test)), test
 
 
 @cache
-def _counted(path: Path) -> Counter[str]:
-    """How often a file has each word."""
-    return Counter(re.findall(r"[A-Za-z]\w+", path.read_text(encoding="utf-8")))
+def _counted(test: Path) -> Counter[str]:
+    """How often a test has each word, with the modules of the tests' own that it imports."""
+    texts = [each.read_text(encoding="utf-8") for each in (test, *_helpers(test))]
+    return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(texts)))
+
+
+@cache
+def _spread() -> Counter[str]:
+    """The number of tests that have each word."""
+    return Counter(word for test in _test_files(TESTS) for word in _counted(test))
+
+
+@cache
+def _helpers(test: Path) -> tuple[Path, ...]:
+    """Modules of the tests' own that a test imports."""
+    names = (name.rpartition(".")[2] for name in _imported(test))
+    beside = ((test.parent / f"{name}.py", TESTS / f"{name}.py") for name in names if name.isidentifier())
+    return tuple(dict.fromkeys(each for both in beside for each in both if each.is_file() and each != test))
 
 
 @cache
 def _defined(path: Path) -> frozenset[str]:
-    """The public names that a source defines: of functions, classes and constants; a shader's functions."""
+    """The public names that a source defines: of functions, classes, methods and constants."""
+    if path.is_dir():
+        return frozenset()
     text = path.read_text(encoding="utf-8")
-    functions = r"^[a-z]\w* (\w+)\(" if path.suffix == ".glsl" else r"^(?:class|def) (\w+)"
-    return frozenset(re.findall(functions, text, re.MULTILINE)) | frozenset(
-        re.findall(r"^([A-Z]\w+) = ", text, re.MULTILINE)
-    )
+    pattern = r"^[a-z]\w* (\w+)\(" if path.suffix == ".glsl" else r"^(?:class | *def |(?=[A-Z]\w+ = ))([A-Za-z]\w+)"
+    return frozenset(re.findall(pattern, text, re.MULTILINE)) | {path.stem}
 
 
 def _mirror(path: Path) -> Path | None:
@@ -109,16 +126,17 @@ def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
             found |= set(_test_files(folder))
     if shaders:
         modules |= {_module(each) for each in _sources() if shaders & _names(each)}
-    return frozenset(found | _importers(modules, shaders, bool(found)))
+    return frozenset(found | _importers(modules, shaders, mirror, bool(found)))
 
 
-def _importers(modules: Set[str], shaders: Set[str], other: bool) -> set[Path]:
+def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other: bool) -> set[Path]:
     """The tests that import modules or name shaders; without any, and no other, those of the modules that import these,
-    one step at a time; a step more where there are few."""
+    one step at a time; and of shaders, whose folder has no tests of its own, until there are some more."""
     found = {test for name in modules for test in _importing()[0].get(name, ())}
     found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
+    least = _FEW if shaders and mirror is None else 0 if other else 1
     seen = set(modules)
-    while len(found) < (1 if other else _FEW) and modules:
+    while len(found) < least and modules:
         modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - seen
         seen |= modules
         found |= {test for name in modules for test in _importing()[0].get(name, ())}
@@ -177,6 +195,13 @@ _IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|impor
 
 @cache
 def _imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports; a test's with those of the modules of the tests' own."""
+    helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
+    return frozenset().union(*(_imported(each) for each in (path, *helpers)))
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
     """The modules that a file imports, also in the text of a script; `raystream.X` is `viewer.X`, too."""
     found: set[str] = set()
     for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
