@@ -34,7 +34,7 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
         near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
         reached = _reached(whole, mirror)
         for tests in (reached & set(near), reached, set(near), _of(whole, mirror)):
-            found |= dict.fromkeys(sorted(tests, key=lambda test: _distance(test, whole)))
+            found |= dict.fromkeys(sorted(tests - found.keys(), key=lambda test: _distance(test, whole)))
     return list(found)
 
 
@@ -126,7 +126,10 @@ def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
             found |= set(_test_files(folder))
     if shaders:
         modules |= {_module(each) for each in _sources() if shaders & _names(each)}
-    return frozenset(found | _importers(modules, shaders, mirror, bool(found)))
+    found |= _importers(modules, shaders, mirror, bool(found))
+    if mirror is not None:  # tests of a package take its parts out of it
+        found |= {test for test in _test_files(mirror) if _module(path.parent) in _imports(test)}
+    return frozenset(found)
 
 
 def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other: bool) -> set[Path]:
