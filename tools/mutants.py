@@ -189,7 +189,7 @@ def _glsl_changes(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
         for token in _GLSL_TOKEN.finditer(code):
             word, head, rest = token[0], code[: token.start()], code[token.end() :] + tail
             if word in _SIGNS:
-                unary = word == "-" and not re.search(r"[\w)\]]\s*$", head)
+                unary = word == "-" and not re.search(r"(?<!\breturn)(?<=[\w)\]]) *$", head.rstrip())
                 yield number, head + ("" if unary else _SIGNS[word]) + rest, "sign" if unary else "arithmetic"
             elif word in _TWINS and not head.endswith("."):
                 yield number, head + _TWINS[word] + rest, "twin"

@@ -89,9 +89,9 @@ def test_a_gathering_ray_is_in_the_medium_that_it_goes_into(device, kernel):
         constants={f"EXIT_{name}": k for k, name in enumerate(names)},
     )
     modules = [*surfaces.modules, ray_media(surfaces.look.interaction, True), sampler(), exits]
-    signature = "int gather_ray(Pixel pixel, Interaction at, Path begun, Media media, inout Path gathering, out Ray ray, out Media around)"
-    if kernel == "gather_on":
-        signature = "int gather_on(Pixel pixel, Interaction at, Path begun, Media media, inout Path gathering, inout Media around, out Ray ray)"
+    held = "Pixel pixel, Interaction at, Path begun, Media media, inout Path gathering"
+    more = {"gather_ray": "out Ray ray, out Media around", "gather_on": "inout Media around, out Ray ray"}
+    signature = f"int {kernel}({held}, {more[kernel]})"
     at = surfaces.at(np.full(count, 3), towards(0.15))
     pixel, path, gathering = np.zeros(count, PIXEL.dtype), np.zeros(count, PATH.dtype), np.zeros(count, PATH.dtype)
     pixel["at"] = np.stack(np.divmod(np.arange(count), 8), axis=1)
@@ -101,8 +101,10 @@ def test_a_gathering_ray_is_in_the_medium_that_it_goes_into(device, kernel):
     function = glsl_call.Function(device, signature, [f"kernels/{kernel}.glsl"], modules, [PIXEL, PATH, RAY])
     function.set({"gather_rays": 1, "path_depth": 4})
     given = (pixel, at, path, media_, gathering)
-    ends, _, *more = function(*given, other) if kernel == "gather_on" else function(*given)
-    around, ray = more if kernel == "gather_on" else more[::-1]
+    if kernel == "gather_on":
+        ends, _, around, ray = function(*given, other)
+    else:
+        ends, _, ray, around = function(*given)
     below = ray["direction"][:, 2] < 0
     assert 5 < below[ends == 1].sum() < (ends == 1).sum() - 5
     both = number(sorted([rank[2], rank[3]], reverse=True))

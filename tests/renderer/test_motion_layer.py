@@ -92,7 +92,7 @@ def test_an_object_that_moves_along_an_axis_before_a_camera_at_rest(device) -> N
 
 
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-def test_a_mesh_in_another_pose_on_a_node_elsewhere(device, accel) -> None:
+def test_a_mesh_in_another_pose(device, accel) -> None:
     start = pair()
     node = np.array([[0.8, -0.6, 0, -0.3], [0.6, 0.8, 0, 0.2], [0, 0, 1, 0.3], [0, 0, 0, 1.0]])
     start.instances[0].transform = node
