@@ -43,7 +43,9 @@ def test_the_mirrored_folder_comes_first() -> None:
     """And imports of `raystream.X` are of `viewer.X`; a package's tests are those of the files that it imports."""
     found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/pyrender/camera.py"])]
     own = [name for name in found if name.startswith("tests/pyrender/")]
-    assert own and found[: len(own)] == sorted(own)
+    assert own and found[: len(own)] == own
+    first = covering.tests_for([ROOT / "viewer/scene/builtin/palace.py"])[0]
+    assert first == ROOT / "tests/scene/test_builtin.py"  # of the names of the files that reach it, the likest
     found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/dataset/fields.py"])]
     assert found[0].startswith("tests/dataset/") and "tests/cli/test_dataset_command.py" in found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import mutants
 import mutate
 import pytest
 
@@ -67,3 +68,68 @@ def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path, mo
     assert [outcome.what for outcome in found] == [mutate.CAUGHT, mutate.SURVIVED, mutate.WRONG]
     assert found[0].said == "test_lamp.py::test_low"
     assert (tmp_path / "lamp.py").read_text() == code
+
+
+PYTHON = '''"""Low and high."""
+def half(rows: int, first: bool = True) -> int:
+    """A half * 2."""
+    if rows < 2 and not first:
+        raise ValueError(f"{rows - 1} < 2")
+    cache.clear()
+    self.kept = -rows
+    return scale * rows // 2 + low[0]
+'''
+GLSL = """// min of all
+float area(vec3 size) {
+    float all = size.x * min(size.y, 1.0);  // 2 + 2
+    return -all;
+}
+"""
+
+
+def test_operators_change_what_computes_and_no_words() -> None:
+    found: dict[int, set[str]] = {}
+    for each in mutants.mutants("lamp.py", PYTHON):
+        found.setdefault(each.number, set()).add(each.changed.strip())
+    assert found == {
+        4: {
+            "if rows <= 2 and not first:",
+            "if rows < 3 and not first:",
+            "if rows < 2 or not first:",
+            "if rows < 2 and first:",
+            "if rows < 2 and not last:",
+            "if columns < 2 and not first:",
+        },
+        6: {"pass"},
+        7: {"pass", "self.kept = rows", "self.kept = -columns"},
+        8: {
+            "return scale / rows // 2 + low[0]",
+            "return scale * rows / 2 + low[0]",
+            "return scale * rows // 3 + low[0]",
+            "return scale * rows // 2 - low[0]",
+            "return scale * rows // 2 + low[1]",
+            "return scale * rows // 2 + high[0]",
+            "return scale * columns // 2 + low[0]",
+            "return scale // 2 + low[0]",
+            "return rows // 2 + low[0]",
+        },
+    }
+
+
+def test_operators_of_shaders() -> None:
+    found = {(each.number, each.changed.strip()) for each in mutants.mutants("area.glsl", GLSL)}
+    code = "float all = size.x * min(size.y, 1.0);  // 2 + 2"
+    changes = {("size.x", "size.y"), ("size.y", "size.x"), ("min", "max"), ("*", "/"), ("1.0", "0.0")}
+    assert {(3, code.replace(old, new, 1)) for old, new in changes} <= found and (4, "return all;") in found
+    assert all(number in (3, 4) and ("// 2 + 2" in line) == (number == 3) for number, line in found)
+
+
+def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutants, "tests_for", lambda paths: [ROOT / "tests/film/test_exposure.py"] * 3)
+    within = ["viewer/film/exposure.py", "shaders/lib/exact.glsl"]
+    first, again, other = (mutants.drawn(12, seed, within, nearest=2) for seed in (5, 5, 6))
+    assert first == again != other and len({each["name"] for each in first}) == 12
+    assert {each["file"] for each in first} == set(within)
+    for each in map(lambda entry: mutate.Fault(**entry), first):
+        text = (ROOT / each.file).read_text("utf-8")
+        assert each.put(text) != text and each.tests == ("tests/film/test_exposure.py",) * 2

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
+_FEW = 8  # tests of a shader
+_MANY = 5  # times that a test names something
+_COMMON = {"test", "of", "the", "a", "in", "on", "by", "init"}  # words of names that tell nothing
 
 
 def tests_for(paths: Sequence[Path]) -> list[Path]:
@@ -28,8 +32,54 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
             raise ValueError(f"{path}: neither a file nor a folder of the project")
         mirror = _mirror(whole)
         near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
-        found |= dict.fromkeys(sorted(near)) | dict.fromkeys(sorted(_of(whole, mirror)))
+        reached = _reached(whole, mirror)
+        for tests in (reached & set(near), reached, set(near), _of(whole, mirror)):
+            found |= dict.fromkeys(sorted(tests - found.keys(), key=lambda test: _distance(test, whole)))
     return list(found)
+
+
+def _distance(test: Path, path: Path) -> tuple[bool, int, float, bool, int, Path]:
+    """Those of a file's name come first, then of most of its words and its folders', then that name most of what it
+    defines and few tests name, that name it, and that import least beside it."""
+    words = set(path.stem.split("_")) - _COMMON, set(path.parts[len(ROOT.parts) + 2 : -1])
+    own = set(test.stem.split("_"))
+    own |= {word.removesuffix("s") for word in own}
+    alike = 2 * len(words[0] & own) + len(words[1] & own)
+    named = path.stem in _names(test) or _module(path) in _imports(test)
+    counts, spread = _counted(test), _spread()
+    mentions = sum(min(counts[name], _MANY) / spread[name] for name in _defined(path) if counts[name])
+    return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(_imports(test)), test
+
+
+@cache
+def _counted(test: Path) -> Counter[str]:
+    """How often a test has each word, with the modules of the tests' own that it imports."""
+    texts = [each.read_text(encoding="utf-8") for each in (test, *_helpers(test))]
+    return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(texts)))
+
+
+@cache
+def _spread() -> Counter[str]:
+    """The number of tests that have each word."""
+    return Counter(word for test in _test_files(TESTS) for word in _counted(test))
+
+
+@cache
+def _helpers(test: Path) -> tuple[Path, ...]:
+    """Modules of the tests' own that a test imports."""
+    names = (name.rpartition(".")[2] for name in _imported(test))
+    beside = ((test.parent / f"{name}.py", TESTS / f"{name}.py") for name in names if name.isidentifier())
+    return tuple(dict.fromkeys(each for both in beside for each in both if each.is_file() and each != test))
+
+
+@cache
+def _defined(path: Path) -> frozenset[str]:
+    """The public names that a source defines: of functions, classes, methods and constants."""
+    if path.is_dir():
+        return frozenset()
+    text = path.read_text(encoding="utf-8")
+    pattern = r"^[a-z]\w* (\w+)\(" if path.suffix == ".glsl" else r"^(?:class | *def |(?=[A-Z]\w+ = ))([A-Za-z]\w+)"
+    return frozenset(re.findall(pattern, text, re.MULTILINE)) | {path.stem}
 
 
 def _mirror(path: Path) -> Path | None:
@@ -46,6 +96,22 @@ def _mirror(path: Path) -> Path | None:
 
 @cache
 def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
+    """All of them: those that are reached, and those of the mirrored folder where none of it is."""
+    found = set(_reached(path, mirror))
+    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
+        found |= set(_test_files(mirror))
+    stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
+    words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
+    for word in [] if found else words:  # names that are put together, and tools that are run
+        found = {test for test in _test_files(TESTS) if word in _words(test)}
+        if found:
+            break
+    return frozenset(found)
+
+
+@cache
+def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
+    """Those that have its name, import its modules or name its shaders."""
     if path.is_relative_to(TESTS):
         return frozenset(_test_files(path))
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
@@ -60,22 +126,24 @@ def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
             found |= set(_test_files(folder))
     if shaders:
         modules |= {_module(each) for each in _sources() if shaders & _names(each)}
-    found |= {test for name in modules for test in _importing()[0].get(name, ())}
-    found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
-    reached = set(modules)
-    while not found and modules:  # those of the modules that import these
-        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - reached
-        reached |= modules
-        found = {test for name in modules for test in _importing()[0].get(name, ())}
-    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
-        found |= set(_test_files(mirror))
-    stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
-    words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
-    for word in [] if found else words:  # names that are put together, and tools that are run
-        found = {test for test in _test_files(TESTS) if word in _words(test)}
-        if found:
-            break
+    found |= _importers(modules, shaders, mirror, bool(found))
+    if mirror is not None:  # tests of a package take its parts out of it
+        found |= {test for test in _test_files(mirror) if _module(path.parent) in _imports(test)}
     return frozenset(found)
+
+
+def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other: bool) -> set[Path]:
+    """The tests that import modules or name shaders; without any, and no other, those of the modules that import these,
+    one step at a time; and of shaders, whose folder has no tests of its own, until there are some more."""
+    found = {test for name in modules for test in _importing()[0].get(name, ())}
+    found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
+    least = _FEW if shaders and mirror is None else 0 if other else 1
+    seen = set(modules)
+    while len(found) < least and modules:
+        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - seen
+        seen |= modules
+        found |= {test for name in modules for test in _importing()[0].get(name, ())}
+    return found
 
 
 @cache
@@ -130,6 +198,13 @@ _IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|impor
 
 @cache
 def _imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports; a test's with those of the modules of the tests' own."""
+    helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
+    return frozenset().union(*(_imported(each) for each in (path, *helpers)))
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
     """The modules that a file imports, also in the text of a script; `raystream.X` is `viewer.X`, too."""
     found: set[str] = set()
     for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):

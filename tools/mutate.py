@@ -1,10 +1,12 @@
 """Puts small faults into the code, one at a time, and says which of them the tests catch.
 
 ``python tools/mutate.py [NAME ...] [--faults FILE] [--list] [--jobs N] [--timeout SECONDS] [--no-check]``: names, with
-* and ?, choose among the faults of tools/mutate.toml, or of another file of its form; without names all are tried. Each
-job has a copy of the project's files of its own, in a temporary folder; a fault is written into it, the tests that
-should catch it run until the first fails, and the file is put back. Before that the tests run once without a fault:
-those that fail anyway would catch everything.
+* and ?, choose among the faults of tools/mutate.toml, or of another file of its form; without names all are tried.
+``--draw N [--seed S] [--within PATH ...] [--nearest K]`` tries N generated ones instead (mutants.py), named S-0, S-1
+..., each against the K nearest files of those that ``tools/test --for`` runs: a seed that nobody has seen measures the
+tests. Each job has a copy of the project's files of its own, in a temporary folder; a fault is written into it, the
+tests that should catch it run until the first fails, and the file is put back. Before that the tests run once without a
+fault: those that fail anyway would catch everything.
 
 Exit code: 0 all caught; 1 one survived; 2 a fault or a name does not fit the code, or tests fail without a fault.
 """
@@ -26,6 +28,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from queue import SimpleQueue
+
+from mutants import drawn
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = Path(__file__).with_suffix(".toml")
@@ -181,13 +185,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="mutate.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", help="faults, with * and ? (default: all)")
     parser.add_argument("--faults", type=Path, default=LIST, help="another list of faults (default: mutate.toml)")
+    parser.add_argument("--draw", type=int, metavar="N", help="draw so many generated faults instead of the list's")
+    parser.add_argument("--seed", type=int, default=0, help="what they are drawn by (default: 0)")
+    parser.add_argument("--within", nargs="+", default=["viewer", "shaders"], metavar="PATH", help="where they are put")
+    parser.add_argument("--nearest", type=int, default=4, help="test files that each is run against (default: 4)")
     parser.add_argument("--list", action="store_true", help="show the faults and their tests")
     parser.add_argument("--jobs", type=int, default=1, help="faults that are tried at a time (default: 1)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a fault's tests may take")
     parser.add_argument("--no-check", action="store_true", help="do not run the tests without a fault first")
     given = parser.parse_args(arguments)
     try:
-        wanted = chosen(faults(given.faults), given.names)
+        if given.draw is None:
+            known = faults(given.faults)
+        else:
+            known = [Fault(**entry) for entry in drawn(given.draw, given.seed, given.within, given.nearest)]
+        wanted = chosen(known, given.names)
         for fault in wanted:
             fault.put((ROOT / fault.file).read_text("utf-8"))
     except ValueError as error:

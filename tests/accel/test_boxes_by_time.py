@@ -135,6 +135,16 @@ def test_trees_of_which_some_move(device: Any, traversal: str) -> None:
         assert found(given, number).tobytes() == expected.tobytes(), (number, len(bvh.order))
 
 
+def test_a_still_triangle_under_one_that_will_move_is_kept() -> None:
+    """They are equal at one time alone; of two that stand still the first is enough."""
+    corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (4, 1, 1))
+    moving = Moving.of([corners, corners + np.float32([[[0, 0, 1]]] + [[[0, 0, 0]]] * 3)])
+    assert moving is not None and moving.numbers.tolist() == [0]
+    found = bounding(corners, moving)
+    assert np.isfinite(found).all(axis=(1, 2)).tolist() == [True, True, False, False]
+    assert np.array_equal(found[1], corners[1]) and found[0, :, 2].max() == pytest.approx(1, abs=1e-6)  # of its way
+
+
 def test_boxes_hold_their_triangles_at_every_key() -> None:
     """Tightly: each is the bounds of its leaves' corners, and of the nodes below."""
     corners, moving = in_motion(9, 5, 1.0)

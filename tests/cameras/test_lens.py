@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,6 +123,18 @@ def test_uniforms_follow_the_camera() -> None:
     assert lens_uniforms(pinhole, (8, 8))["camera_nearness"] == 0
     assert lens_uniforms(pinhole.with_lens(0.1), (8, 8))["camera_nearness"] == 0.25  # the target is sharp
     assert lens_uniforms(pinhole.with_lens(0.1, 2), (8, 8), "tent")["camera_filter"] == FILTERS["tent"]
+
+
+def test_each_key_of_a_moving_lens_has_its_own_focus() -> None:
+    """Of targets at 1 and 4, and of a distance that the keys tell."""
+    keys = Camera((0, 0, 0), (0, 0, -1)), Camera((0, 0, 0), (0, 0, -4))
+    moving = replace(keys[0], motion=keys).with_lens(0.1)
+    rows = lens_uniforms(moving, (8, 8))["camera_keys"]
+    assert [rows[4 * key][3] for key in range(2)] == [1, 0.25]
+    moving = replace(
+        moving, motion=tuple(each.with_lens(focus=focus) for each, focus in zip(keys, (2, 8), strict=True))
+    )
+    assert [lens_uniforms(moving, (8, 8))["camera_keys"][4 * key][3] for key in range(2)] == [0.5, 0.125]
 
 
 @pytest.mark.parametrize(

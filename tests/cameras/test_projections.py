@@ -217,6 +217,18 @@ def test_nothing_is_seen_beyond_where_a_distortion_folds() -> None:
     assert np.isnan(fisheye.angle(np.array([1.3]))).all() and np.isfinite(fisheye.angle(np.array([1.2]))).all()
 
 
+@pytest.mark.parametrize("fisheye", [False, True])
+def test_a_shader_sees_nothing_beyond_where_a_distortion_folds(device: Device, fisheye: bool) -> None:
+    """As many pixels as the float64 form, but for the very edge: beyond a barrel distortion's limit there are other
+    places that fall into the picture."""
+    model = Intrinsics(12.0, 12.0, 19.5, 14.5, distortion=(-0.2, 0.0, 0.0, 0.0), fisheye=fisheye)
+    camera, size = replace(BASE, projection=model), (40, 30)
+    pixels = np.stack(np.meshgrid(np.arange(40), np.arange(30)), -1).reshape(-1, 2)
+    direction = Function(device, CENTRE, modules=[module(camera, size)])(pixels)[1]
+    seen = np.isfinite(camera.rays(*size)[1]).all(axis=2).ravel()
+    assert 200 < seen.sum() < 400 and ((direction != 0).any(axis=1) != seen).sum() <= 4
+
+
 def test_eyes_of_a_pair_are_apart() -> None:
     """Parallel, so that a point's two places differ by focal length times the distance of the eyes over its depth."""
     camera = Camera((0, 0, 0), (0, 0, -1), fov=90, eyes=0.2)
@@ -224,6 +236,23 @@ def test_eyes_of_a_pair_are_apart() -> None:
     left, right = (camera.project(point, (200, 100), eye)[0] for eye in (-1, 1))
     assert left[1] == right[1] and 0 < left[0] < 100 < right[0] < 200
     assert left[0] - (right[0] - 100) == pytest.approx(50 * 0.2 / 4.0)
+
+
+def test_a_half_of_a_pair_ends_at_the_seam() -> None:
+    """Beyond it lies the other eye's picture: nothing of this eye is there, though it may be of the whole picture."""
+    camera = Camera((0, 0, 0), (0, 0, -1), fov=90, eyes=0.2)
+    points = [[5.0, 0.1, -4.0], [-5.0, 0.1, -4.0], [1.0, 0.1, -4.0]]
+    for eye, middle in ((-1, 50), (1, 150)):
+        found = camera.project(points, (200, 100), eye)
+        assert np.isnan(found[:2, 0]).all() and found[2, 0] == pytest.approx(middle + 50 * (1.0 - 0.1 * eye) / 4)
+
+
+def test_a_measured_pair_s_matrix_is_of_a_half() -> None:
+    """The axis of each eye is in the middle of its half, of pictures whose size the matrix leaves open."""
+    pair = replace(BASE, projection=Intrinsics(100.0, 100.0, 49.5, 49.5), eyes=0.2).measured_in((200, 100))
+    far = [np.asarray(BASE.origin) + 1e9 * BASE.basis()[2]]
+    places = [pair.project(far, (200, 100), eye)[0] for eye in (-1, 1)]
+    np.testing.assert_allclose(places, [[50, 50], [150, 50]], atol=1e-5)
 
 
 K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]

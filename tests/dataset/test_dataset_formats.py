@@ -12,9 +12,10 @@ import pytest
 from PIL import Image
 from recipes import cube, marks, stage
 
-from viewer.dataset import bop, coco
+from viewer.dataset import bop, coco, nerf
 from viewer.dataset.silhouettes import box_of
 from viewer.dataset.stage import DatasetStage
+from viewer.dataset.view import SPLIT
 from viewer.film.files.encode import grey_png
 
 
@@ -90,6 +91,45 @@ def test_the_list_of_coco(tmp_path: Path) -> None:
     assert first["bbox"] == [1, 2, 3, 4] and first["area"] == 9
 
 
+def test_all_that_transforms_json_says(tmp_path: Path) -> None:
+    """A file for each scene, of its own views, whose numbers begin at 0 in each."""
+    cube(tmp_path)
+    made = stage(tmp_path, views=2, scenes=2, depth_scale=0.25)
+    matrices = [np.diag([1.0, 1, 1, k + 2]).tolist() for k in range(4)]
+    lens = {"fl_x": 50.0, "fl_y": 60.0, "cx": 20.5, "cy": 15.5, "k1": 0.1}
+    records = [{"number": k, "nerf": {"matrix": matrix, "lens": lens}} for k, matrix in enumerate(matrices)]
+    files = {name: json.loads(data) for name, data in nerf.lists(made, records).items()}
+    assert list(files) == [f"{SPLIT}/{scene:06d}/transforms.json" for scene in (0, 1)]
+    for scene, whole in enumerate(files.values()):
+        frames = whole.pop("frames")
+        assert whole == {"camera_model": "OPENCV", "w": 40, "h": 30, **lens, "integer_depth_scale": 0.25e-3}
+        for view, frame in enumerate(frames):
+            depth = f"depth/{view:06d}.png"
+            assert frame.pop("transform_matrix") == matrices[2 * scene + view]
+            assert frame == {
+                "file_path": f"rgb/{view:06d}.png",
+                "mask_path": f"foreground/{view:06d}.png",
+                "depth_file_path": depth,
+                "depth_path": depth,
+            }
+
+
+def test_all_that_bop_s_lists_say(tmp_path: Path) -> None:
+    """Of a scene's views by their numbers in it; and the camera of all of them."""
+    cube(tmp_path)
+    made = stage(tmp_path, views=2, scenes=2, depth_scale=0.25)
+    k = [50.0, 0.0, 19.5, 0.0, 60.0, 14.5, 0.0, 0.0, 1.0]
+    names = "scene_camera", "scene_gt", "scene_gt_info"
+    facts = [{"scene_camera": {"cam_K": k}, "scene_gt": [n], "scene_gt_info": [10 * n]} for n in range(4)]
+    files = bop.lists(made, [{"number": n, "bop": each} for n, each in enumerate(facts)])
+    for scene in (0, 1):
+        for name in names:
+            found = json.loads(files[f"{SPLIT}/{scene:06d}/{name}.json"])
+            assert found == {str(view): facts[2 * scene + view][name] for view in (0, 1)}
+    camera = {"fx": 50, "fy": 60, "cx": 19.5, "cy": 14.5, "depth_scale": 0.25, "width": 40, "height": 30}
+    assert json.loads(files["camera.json"]) == camera
+
+
 def models_of(found: DatasetStage) -> dict[str, bytes]:
     return {name: data for name, data in bop.lists(found, []).items() if name.startswith("models/")}
 
@@ -144,6 +184,23 @@ def test_vertices_that_no_triangle_uses_are_none_of_the_model(tmp_path: Path) ->
     points, normals, faces = bop.surface(made, made.kinds[0])
     assert len(points) == len(normals) == faces.max() + 1 and np.isfinite(points).all()
     np.testing.assert_allclose(np.ptp(points[faces], axis=(0, 1)), 500 * np.ptp(corners, axis=(0, 1)), rtol=1e-6)
+
+
+def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
+    """All triangles of a model, as a program sees them that takes the order of corners for the side."""
+    path = marks(tmp_path)
+    document = json.loads(path.read_text())
+    for node, scale in zip(
+        document["nodes"], ((1, 1, 1), (-1, 1, 1), (1, -2, 1), (-1, -1, 1), (-1, -1, -3)), strict=True
+    ):
+        node["scale"] = scale
+    path.write_text(json.dumps(document))
+    made = stage(tmp_path, models=[{"file": "marks.gltf", "split": True}])
+    for kind in made.kinds:
+        points, _, faces = bop.surface(made, kind)
+        corners = points[faces]
+        outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert ((outward * (corners.mean(axis=1) - points.mean(axis=0))).sum(axis=1) > 0).all(), kind
 
 
 def test_a_diameter_is_that_of_all_pairs() -> None:

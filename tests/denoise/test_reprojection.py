@@ -110,6 +110,30 @@ def test_the_picture_is_the_twin_s(history: History, case: str) -> None:
         assert off.mean() < 0.003, name
 
 
+def floor(camera: Camera, size: tuple[int, int] = SIZE) -> tuple[NDArray, NDArray]:
+    """Records of `LIT` and `FEATURES` of a floor at y = 0, and of nothing above its horizon."""
+    lit, features = np.zeros(size[::-1], LIT.dtype), np.zeros(size[::-1], FEATURES.dtype)
+    view, _, _ = through(camera, size)
+    nearness = -view[..., 1] / camera.origin[1]  # along the view's axis, on which the view is 1
+    hit = nearness > 0
+    lit["nearness"], lit["variance"] = np.where(hit, nearness, 0), -1
+    lit["normal"][hit], lit["rgb"][hit], features["triangle"] = (0, 1, 0), 1, np.where(hit, 0, -1)
+    return lit, features
+
+
+def test_a_floor_that_is_grazed_keeps_its_past(history: History) -> None:
+    """From a pixel to the next its depth changes by a third and more; the twin's past is that of the shader."""
+    before = Camera((0.0, 0.2, 3.0), (0.0, 0.0, 0.0))
+    now = Camera((0.1, 0.22, 2.9), (0.1, 0.0, 0.0))
+    pictures = [(*floor(before), before), (*floor(now), now)]
+    made = run(history, pictures)
+    hit = pictures[1][0]["nearness"] > 0
+    expected = blended(*pictures[1][:1], now, pictures[1][1], run(history, pictures[:1]), before, LONGEST, CHANCE)
+    assert (made["age"][hit] > 1.9).mean() > 0.95 and (made["age"][~hit] == 1).all()
+    # a tap on the limit of what counts as alike may fall to either side
+    assert (np.abs(made["age"] - expected["age"]) > 0.01).mean() < 0.003
+
+
 def test_a_point_s_past_is_found_wherever_it_is_seen(history: History) -> None:
     """Light that is a function of the place in the world: what the past adds is that of the same place."""
 

@@ -173,12 +173,12 @@ def test_a_lamp_found_by_chance_is_neither_a_dot_nor_a_square(regression: Regres
     assert found.mean() == pytest.approx(lit["rgb"].mean(), rel=0.05)
 
 
-def world(camera: Camera, size: tuple[int, int]) -> NDArray:
+def world(camera: Camera, size: tuple[int, int], side: float = 1.0) -> NDArray:
     """`SHOWN` of a wall at z = 0 with a square before it, of colours that change smoothly along them."""
     made = np.zeros(size[::-1], SHOWN.dtype)
     view, _, _ = through(camera, size)
     origin = np.array(camera.origin)
-    for z, half in ((0.0, np.inf), (1.0, 0.5)):
+    for z, half in ((0.0, np.inf), (1.0, side / 2)):
         depth = (z - origin[2]) / view[..., 2]
         place = origin + view * depth[..., None]
         hit = (np.abs(place[..., :2]) < half).all(-1)
@@ -218,6 +218,26 @@ def test_a_picture_is_carried_to_another_camera(upsampling: Upsampling, other: C
     assert right > (0.999 if other == CAMERA and size == (96, 64) else 0.85), right
     near = (found["nearness"] > 0.3) == (expected["nearness"] > 0.3)
     assert near.mean() > 0.97
+
+
+def test_a_wall_stays_in_place_while_the_camera_turns_and_comes_nearer(upsampling: Upsampling) -> None:
+    """Of what the picture shows, all is within a third of a pixel of its place, as above."""
+    device, size = upsampling.device, (96, 64)
+    other = replace(CAMERA, origin=(-0.5, 0.3, 3.0), target=(0.7, -0.2, 0.0))
+    before, expected = world(CAMERA, size, 0.0), world(other, size, 0.0)
+    with device.current():
+        upsampling.release()
+        upsampling._picture, upsampling._camera = stream(device, SHOWN, before), CAMERA
+        target = Stream(device, SHOWN, size)
+        upsampling.warp(other, target)
+        found = target.read()
+        target.release()
+    view, _, _ = through(other, size)
+    places = CAMERA.project((other.origin + view / expected["nearness"][..., None]).reshape(-1, 3), size)
+    shown = ((places > 1) & (places < np.array(size) - 1)).all(axis=1).reshape(size[::-1])
+    apart = np.abs(found["rgb"] - expected["rgb"]).max(axis=-1)[shown]
+    off = np.abs(found["nearness"] / expected["nearness"] - 1)[shown]
+    assert shown.mean() > 0.8 and apart.max() < 0.012 and off.max() < 0.02  # which two steps leave of a place
 
 
 def test_what_lies_behind_or_nowhere_is_defined(upsampling: Upsampling) -> None:

@@ -68,6 +68,24 @@ def test_uneven_counts_are_kept(tmp_path) -> None:
     same(resume(tmp_path / "a.exr", SIZE, SETTINGS), film)
 
 
+def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypatch) -> None:
+    """An even one of 5, not one that has 9 in a corner; and one that is named by a relative path is its picture's."""
+    even, uneven = filled(samples=5), filled(samples=4)
+    for _ in range(5):
+        uneven.add(np.full((5, 6, 3), 0.25), 3, 4)
+    state = Checkpoint(tmp_path / "a.png", SETTINGS)
+    for name, film in (("a.png.state.exr", even), ("a.png.state.2.exr", uneven)):
+        save(tmp_path / name, film, SETTINGS)
+    assert state.find(SIZE)[:2] == (tmp_path / "a.png.state.exr", 5)
+    monkeypatch.chdir(tmp_path)
+    state.use("./a.png.state.2.exr")
+    assert state.used and state.path == tmp_path / "a.png.state.2.exr"
+    state.save(even)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.png.state.2.exr", "a.png.state.exr"]
+    state.finish()
+    assert [each.name for each in tmp_path.iterdir()] == ["a.png.state.exr"]  # the other render's stays
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

@@ -154,6 +154,16 @@ def test_weights(tmp_path: Path) -> None:
         del doc.json["animations"]
         point(doc, pointer, np.float32(values))
         assert load(doc.write(tmp_path)).posed(1.0).meshes[0].pose.weights.tolist() == expected
+    doc = morphed()
+    del doc.json["animations"]
+    for number, values in ((0, [0, 4]), (1, [0, 6])):  # two of one node move one each
+        point(doc, f"/nodes/0/weights/{number}", np.float32(values))
+    assert load(doc.write(tmp_path)).posed(1.0).meshes[0].pose.weights.tolist() == [2, 3, 0.25]
+    del doc.json["animations"]
+    own = doc.json["nodes"][0]["weights"] = [0.5, 0.125, 0.75]  # which a mesh's do not stand for
+    point(doc, "/meshes/0/weights", np.float32([0, 0, 0, 2, 4, 6]))
+    assert load(doc.write(tmp_path)).posed(1.0).meshes[0].pose.weights.tolist() == own
+    del doc.json["nodes"][0]["weights"]
     point(doc, "/nodes/0/weights/3", np.float32([0, 4]))
     (note,) = load(doc.write(tmp_path)).warnings
     assert note.startswith("an animation is left out: ") and "names morph target 3 of 3" in note

@@ -36,6 +36,7 @@ vec3 cloth_sampled(vec3 wo, vec3 u, vec2 alpha, out vec3 weight, out float pdf) 
 SIGNATURES = {
     "clearcoat": "float clearcoat_value(vec3 wo, vec3 wi, vec2 alpha, float albedo, out float pdf)",
     "sheen": "float sheen_value(vec3 wo, vec3 wi, float alpha, float albedo, out float pdf)",
+    "sheen scaling": "float sheen_scaling(vec3 color, float albedo)",
     "sheen sample": "vec3 sheen_sample(vec3 wo, vec2 u)",
     "diffuse": "vec3 diffuse_value(vec3 wi, vec3 reflected, vec3 transmitted, out float pdf)",
     "diffuse sample": "vec3 diffuse_sample(vec3 u, vec3 reflected, vec3 transmitted)",
@@ -94,6 +95,14 @@ def test_sheen(functions):
     assert np.all((np.abs(there - back) <= 2 * bound * there + 1e-30)[above])
 
 
+def test_the_brightest_channel_of_a_sheen_scales_what_lies_below(functions):
+    """Whichever it is."""
+    colors = np.concatenate([np.eye(3), 0.5 * np.eye(3) + 0.25, [[0.5, 0.5, 0.5]]])
+    scaling = functions["sheen scaling"](colors, np.full(7, 0.8))[0]
+    np.testing.assert_allclose(scaling, [0.2, 0.2, 0.2, 0.4, 0.4, 0.4, 0.6], rtol=4 * ULP)
+    assert functions["sheen scaling"]([[0.0, 1.0, 0.0]], [1.3])[0][0] == 0  # no more than all
+
+
 def test_sampled_directions_fall_where_the_density_says(functions):
     count, u = 60_000, np.random.default_rng(7).random((60_000, 3))
     wi = functions["sheen sample"](np.tile(seen_at(0.5), (count, 1)), u[:, :2])[0]
@@ -138,12 +147,13 @@ def test_albedo_of_sheen_is_an_integral(functions):
 
 
 def films(count, seed):
-    """Random cosines, indices outside and of the film, thicknesses, reflectances."""
+    """Random cosines, indices outside and of the film, thicknesses (thin ones, too, where little is washed out),
+    reflectances."""
     random = np.random.default_rng(seed)
     outside, film = np.where(random.random(count) < 0.5, 1.0, 1.5), single(random, count, 1.2, 2.0)
     film = np.where(np.abs(film - outside) < 0.1, outside + 0.25, film)
     cosine = np.where(film < outside, single(random, count, 0.7), single(random, count, 0.1))  # none totally reflected
-    return cosine, outside, film, single(random, count, 100, 800), single(random, count, 0.01, 0.3)
+    return cosine, outside, film, single(random, count, 1, 800), single(random, count, 0.01, 0.3)
 
 
 def test_the_series_of_a_film_is_airys():
@@ -181,6 +191,12 @@ def test_a_film_between_the_indices_of_a_coloured_base(functions):
     assert ((blue < film) & (film < red)).sum() > 100 < ((green < film) != (red < film)).sum()
     made = functions["iridescent"](cosine, outside, film, thickness, f0)[0]
     np.testing.assert_allclose(made, twin.film(cosine, film, thickness, f0, outside), atol=1e-5)
+
+
+def test_a_thin_film_is_coloured(functions):
+    """50 nm of index 1.5 on a base of 0.5, straight on: Airy's sum through the eye, to three digits."""
+    made = functions["iridescent"]([1.0], [1.0], [1.5], [50.0], [[0.5, 0.5, 0.5]])[0][0]
+    np.testing.assert_allclose(made, [0.408, 0.359, 0.299], atol=6e-4)
 
 
 def test_a_film_of_no_thickness_does_nothing(functions):

@@ -13,6 +13,8 @@ from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
 from viewer.scene.builtin.parts.shapes import quads, sphere
+from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
@@ -91,6 +93,22 @@ def test_parts_that_lie_apart_have_spheres_of_their_own() -> None:
     found = spheres.of(Scene([mesh], [Instance(0)], MATERIALS))
     assert len(found) == 2 and np.allclose(found[:, 3], 0.5, atol=0.01)
     assert len(spheres.of(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
+
+
+def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() -> None:
+    """Of a ball of radius 1 that goes from x = 0.1 to 2.1; and of one that swells from 1 to 2."""
+    ball = sphere(12, 6).mesh("ball", GLASS)
+    places = [np.eye(4) for _ in range(2)]
+    places[0][0, 3], places[1][0, 3] = 0.1, 2.1
+    (found,) = SpecularSpheres().of(Scene([ball], [Instance(0, motion=np.stack(places))], MATERIALS))
+    np.testing.assert_allclose(found, [1.1, 0, 0, 2], atol=0.01)
+    grown = MorphTarget(positions=ball.positions)
+    count = len(ball.positions)
+    own = Deformation(np.zeros((count, 0), np.int32), np.zeros((count, 0), np.float32), (grown,))
+    poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 1.0))
+    swelling = DeformedMesh(ball, own, poses[0]).moving(poses)
+    (found,) = SpecularSpheres().of(Scene([swelling], [Instance(0)], MATERIALS))
+    np.testing.assert_allclose(found, [0, 0, 0, 2], atol=0.01)
 
 
 # -- power -----------------------------------------------------------------------------------------------------------

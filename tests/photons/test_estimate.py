@@ -71,6 +71,11 @@ def test_a_caustic_estimate_counts_caustic_photons(device: Any) -> None:
     for caustics, wanted in ((True, (0, 2, 4)), (False, (1, 2, 4))):
         _, state = Estimates(device, "radius", caustics)(place, photons, GRIDS["flat"], photons=None, radius=0.1)
         assert np.rint(state["sum"][0] * np.pi).tolist() == list(wanted)
+        photons["position"][2, 0] = 0.18  # beyond half of the radius, which is that of caustic photons where asked for
+        near = {"photons": None, "radius": 0.1, "caustic": 0.5}
+        _, state = Estimates(device, "radius", caustics)(place, photons, GRIDS["flat"], **near)
+        assert np.rint(state["sum"][0] * np.pi).tolist() == ([0, 2, 0] if caustics else list(wanted))
+        photons["position"][2, 0] = 0.1
 
 
 def test_cells_that_share_a_bucket_count_their_own(device: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -214,6 +215,17 @@ def test_progress_is_told_and_samples_of_the_picture_stay(make):
     after = renderer.render(SIZE, spp=2).film
     assert before is not None and after is not None
     assert before.records().tobytes() == after.records().tobytes()
+
+
+def test_light_of_a_lamp_is_that_of_its_sides(make):
+    """Of a panel of one side, and of a double-sided one, which hang before the camera with their backs to it."""
+    corners = np.array([[-1.9, -1, 0], [-1.9, 1, 0], [-0.1, 1, 0], [-0.1, -1, 0]])  # clockwise from the camera
+    panels = [places.flat(places.quads([corners + (2 * k, 0, 0)]), k) for k in range(2)]
+    lamp = places.material(0.0, shines=3.0)
+    scene = places.scene(panels, [lamp, replace(lamp, double_sided=True)], Camera((0, 0, 4), (0, 0, 0), fov=42.0))
+    found = features(make(scene, environment="none"), 1)
+    assert found["hits"][9, [8, 17]].all()
+    assert found["emission"][9, [8, 17]].tolist() == [[0, 0, 0], [3, 3, 3]]
 
 
 def test_layers_are_averages_over_what_is_hit_or_over_all(device):

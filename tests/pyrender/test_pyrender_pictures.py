@@ -121,6 +121,40 @@ def test_flat_colours_are_bytes(offscreen):
     assert corners.tolist() == [[255, 0, 0], [0, 255, 0], [0, 0, 255], [90, 90, 90]]
 
 
+def test_a_mesh_in_the_place_of_another_leaves_its_neighbour(offscreen):
+    """Each keeps its own material, whatever its number is by then."""
+    red, green, blue = (square(0.5, material=MetallicRoughnessMaterial(baseColorFactor=[*row, 1])) for row in np.eye(3))
+    scene, renderer = Scene(), offscreen(16, 8)
+    scene.add(PerspectiveCamera(2 * np.arctan(0.5)))
+    first = scene.add(red, pose=at(-1, 0, -2))
+    scene.add(green, pose=at(1, 0, -2))
+    colors = [renderer.render(scene, RenderFlags.FLAT)[0][3, [4, 11]].tolist()]
+    scene.remove_node(first)
+    scene.add(blue, pose=at(-1, 0, -2))
+    colors.append(renderer.render(scene, RenderFlags.FLAT)[0][3, [4, 11]].tolist())
+    assert colors == [[[255, 0, 0], [0, 255, 0]], [[0, 0, 255], [0, 255, 0]]]
+
+
+def test_wrap_modes_are_of_their_axes(offscreen):
+    """Repeated to the right, clamped upwards; and the other way around."""
+    image = np.array([[[250, 0, 0], [0, 250, 0]], [[0, 0, 250], [90, 90, 90]]], np.uint8)  # its last row is at v = 0
+    rows = {"lower": [[0, 0, 250], [90, 90, 90]], "upper": [[250, 0, 0], [0, 250, 0]]}
+    modes = GLTF.REPEAT, GLTF.CLAMP_TO_EDGE
+    renderer = offscreen(4, 4)
+    for wrap_s, wrap_t in (modes, modes[::-1]):
+        sampler = Sampler(magFilter=GLTF.NEAREST, minFilter=GLTF.NEAREST, wrapS=wrap_s, wrapT=wrap_t)
+        texture = Texture(source=image, source_channels="RGB", sampler=sampler)
+        mesh = square(2.0, material=MetallicRoughnessMaterial(baseColorTexture=texture))
+        mesh.primitives[0].texcoord_0 = 2 * mesh.primitives[0].texcoord_0  # two repetitions either way
+        scene = Scene()
+        scene.add(mesh)
+        scene.add(OrthographicCamera(1, 1), pose=at(0, 0, 2))
+        color = renderer.render(scene, RenderFlags.FLAT)[0]
+        columns = [0, 1, 0, 1] if wrap_s == GLTF.REPEAT else [0, 1, 1, 1]
+        for row, name in enumerate(("upper", "lower") * 2 if wrap_t == GLTF.REPEAT else ("upper",) * 3 + ("lower",)):
+            assert color[row].tolist() == [rows[name][column] for column in columns], (wrap_s, row)
+
+
 def test_opacity(offscreen):
     """BLEND lets light pass; MASK, the default, cuts holes out of textures and leaves factors alone."""
     image = np.zeros((2, 2, 4), np.uint8)

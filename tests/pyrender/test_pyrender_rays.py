@@ -144,6 +144,14 @@ def test_points_are_squares(offscreen):
         assert np.allclose(depth[wanted], away) and (np.isclose(depth, away) == wanted).all()
 
 
+def test_points_of_parallel_rays_are_as_large_at_any_depth(offscreen):
+    scene = Scene()
+    scene.add(Mesh.from_points([[-0.5, 0.0, -1.0], [0.5, 0.0, -4.0]]))
+    scene.add(OrthographicCamera(1.0, 1.0))
+    depth = offscreen(32, 32, 4.0).render(scene, RenderFlags.DEPTH_ONLY)
+    assert [np.isclose(depth, away).sum() for away in (1, 4)] == [16, 16] and (depth > 0).sum() == 32
+
+
 def test_what_is_hidden_or_empty(offscreen):
     scene = Scene()
     scene.add(PerspectiveCamera(1.0))

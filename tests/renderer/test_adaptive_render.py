@@ -64,6 +64,16 @@ def test_pixels_end_where_there_is_no_noise(renderer: Renderer, whole: Picture) 
     assert same.any() and film.sum[same].tobytes() == even.sum[same].tobytes()
 
 
+def test_resumed_without_a_goal_all_pixels_have_as_many(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:
+    """Those that had ended get what they lack."""
+    whole.save(tmp_path / "a.exr")
+    most = int(film_of(whole).count.max())
+    film = film_of(renderer.render(SIZE, spp=most, resume=str(tmp_path / "a.exr")))
+    straight = film_of(renderer.render(SIZE, spp=most))
+    assert film.sample_budget is None and (film.count == most).all()
+    assert film.sum.tobytes() == straight.sum.tobytes() and film.square.tobytes() == straight.square.tobytes()
+
+
 def test_without_it_all_pixels_have_as_many(renderer: Renderer) -> None:
     renderer.update(adaptive="off")
     film = film_of(renderer.render(SIZE, error=ERROR))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from viewer import Camera, Scene
 from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.motion import changes
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -93,6 +96,26 @@ def test_an_edit_is_told_by_its_part(edit: dict[str, Any], parts: set[str]) -> N
     assert found.moved.tolist() == ([1] if "moved" in parts else [])
     assert found.differs == bool(parts - {"cameras"})
     assert found.same
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ({"lights": [Light("point", "lamp", (0, 1, 0))]}, (True, True)),
+        ({"materials": [Material(), Material("red", (1.0, 0.0, 0.0, 1.0))]}, (True, True)),
+        (texture(nearest=True), (True, True)),
+        (instance(transform=MOVED), (False, True)),
+        ({"cameras": [Camera((0, 0, 4), (0, 0, 0))]}, (False, False)),
+    ],
+)
+def test_light_falls_otherwise_after_an_edit(edit: dict[str, Any], told: tuple[bool, bool]) -> None:
+    """For what is kept of the picture before: a lamp that is dragged relights the scene, an object throws its shadow
+    elsewhere."""
+    before, now = (
+        SimpleNamespace(scene=scene, structure=SimpleNamespace(levels=2)) for scene in (BEFORE, replace(BEFORE, **edit))
+    )
+    found = changes(before, Settings(), now, Settings())
+    assert found is not None and (found.relit, found.shadows) == told
 
 
 def test_another_scene_shares_no_mesh() -> None:

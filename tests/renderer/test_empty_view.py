@@ -11,6 +11,7 @@ import pytest
 from viewer import load
 from viewer.formats import load as load_plain
 from viewer.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen
+from viewer.renderer.fallback_sky import scene_seen
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.edits.visible import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
@@ -32,6 +33,21 @@ def square(normal: tuple[float, float, float], material: Material = CULLED) -> S
     y = np.cross(z, x)
     corners = np.array([-x - y, x - y, x + y, y - x])
     return Scene([Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))], [Instance(0)], [material])
+
+
+def test_hits_at_few_places_are_those_of_the_camera_asked_for(device: Any) -> None:
+    """Whichever was asked for before; and of a size whose shape is another."""
+    renderer = Renderer(square((0, 0, 1)), device=device, program="cast", machine="singlepass", ground="none")
+    front, past = Camera((0, 0, 3), (0, 0, 0), fov=60.0), Camera((0, 0, 3), (0, 0, 9))
+    seen = [
+        scene_seen(renderer.coarse_hits(*asked))
+        for asked in ((front, SIZE), (past, SIZE), (front, SIZE), (front, (96, 24)))
+    ]
+    renderer.release()
+    assert not seen[1].any() and np.array_equal(seen[0], seen[2])
+    share = 1 / (3 * np.tan(np.radians(30))) ** 2  # of a picture that is as wide as it is high
+    assert seen[0].mean() == pytest.approx(share * 3 / 4, rel=0.03)
+    assert seen[3].mean() == pytest.approx(share / 4, rel=0.03)
 
 
 def room(inside: bool) -> Scene:

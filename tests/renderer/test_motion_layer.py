@@ -94,6 +94,8 @@ def test_an_object_that_moves_along_an_axis_before_a_camera_at_rest(device) -> N
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_a_mesh_in_another_pose(device, accel) -> None:
     start = pair()
+    node = np.array([[0.8, -0.6, 0, -0.3], [0.6, 0.8, 0, 0.2], [0, 0, 1, 0.3], [0, 0, 0, 1.0]])
+    start.instances[0].transform = node
     rest = start.meshes[0].positions.astype(np.float64)
 
     def bent(amount: float) -> Any:
@@ -106,7 +108,9 @@ def test_a_mesh_in_another_pose(device, accel) -> None:
     found, at, instance = shown(renderer)
     was = at.copy()
     bending = instance == 0
-    was[bending, 1] -= 0.2 * at[bending, 0] ** 2
+    local = (at[bending] - node[:3, 3]) @ node[:3, :3]
+    local[:, 1] -= 0.2 * local[:, 0] ** 2
+    was[bending] = local @ node[:3, :3].T + node[:3, 3]
     expected = np.where((instance >= 0)[..., None], centres() - pixels(FROM, was), 0)
     # Triangles are straight where the bend is not.
     assert np.abs(found - expected).max() < 0.15 and np.abs(found - expected)[bending].mean() < 0.03

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.geometry import bounds
 from viewer.scene.geometry.bounds import bounds_of
+from viewer.scene.geometry.quadrics import Quadrics
 from viewer.scene.hierarchy import compose
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
@@ -46,6 +47,18 @@ def test_vertices_that_are_not_finite_or_in_no_triangle_do_not_count() -> None:
     beyond[0, 3] = 1.7e308
     assert Scene([mesh], [Instance(0), Instance(0, beyond)]).bounds()[1].max() == 1.7e308
     assert Scene().bounds().tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0, 1.0), (0.2, 0.5, -0.1, 0.83)])
+def test_points_and_lines_have_the_box_of_their_surfaces(turn: tuple[float, ...]) -> None:
+    """Of uneven sides, placed askew: that of many triangles on them, which lie within it."""
+    ends = np.float32([[0, 0, 0], [3, 1, 0.5], [-1, 2, 4], [0.5, -2, 1]])
+    placed = compose([[1.0, -2.0, 3.0]], [turn], [[2.0, 2.0, 2.0]])[0]
+    for mesh in (Quadrics.spheres(ends, 0.25), Quadrics.cylinders(ends, np.int32([[0, 1], [1, 2], [2, 3]]), 0.25)):
+        near = Scene([mesh.tessellated(96)], [Instance(0, placed)]).bounds()
+        low, high = Scene([mesh], [Instance(0, placed)]).bounds()
+        assert (low <= near[0] + 1e-5).all() and (high >= near[1] - 1e-5).all()
+        np.testing.assert_allclose([low, high], near, atol=2e-3)
 
 
 TRIANGLE = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])

@@ -31,6 +31,27 @@ def test_nonzero_leaves_no_zero(device):
     np.testing.assert_array_equal(result, expected)  # a choice, no arithmetic: exact
 
 
+def test_sums_keep_what_rounding_loses(device):
+    """Two sums of float32 parts are exact together; and a value is added to such a pair to a few 2^-48 of it."""
+    random = np.random.default_rng(3)
+    sums, values = (random.normal(size=500) * 10.0 ** random.uniform(-3, 3, 500) for _ in range(2))
+    sums, values = sums.astype(np.float32), values.astype(np.float32)
+    errors = (sums * random.uniform(-0.5, 0.5, 500) * 2.0**-24).astype(np.float32)
+    two = "void two_sum(inout float sum, inout float error, float x)"
+    total, error = glsl_call.Function(device, two, ["lib/exact.glsl"])(sums, np.zeros(500), values)
+    exact = sums.astype(float) + values
+    assert np.array_equal(total, exact.astype(np.float32)) and np.array_equal(error, exact - total)
+    (_, added) = glsl_call.Function(device, two, ["lib/exact.glsl"])(sums, errors, values)
+    assert np.array_equal(added, errors + error)
+    pair = "void add_compensated(inout vec3 sum, inout vec3 compensation, vec3 value)"
+    three = [np.stack([part, -part, 2 * part], axis=1) for part in (sums, errors, values)]
+    total, rest = (part.astype(float) for part in glsl_call.Function(device, pair, ["lib/exact.glsl"])(*three))
+    wanted = sum(part.astype(float) for part in three)
+    scale = np.abs(three[0]).astype(float) + np.abs(three[2])
+    assert (np.abs(total + rest - wanted) <= 4 * 2.0**-48 * scale).all()
+    assert (np.abs(rest) <= ULP * np.abs(total)).all()  # renormalised: the rest is below half a unit of the sum
+
+
 @pytest.mark.parametrize("size", [(1, 1), (640, 480), (33, 257)])
 def test_the_pinhole_agrees_with_the_camera(device, camera_ray, size):
     camera = Camera(origin=(3.0, -2.0, 7.5), target=(0.1, 0.2, -0.3), up=(0.2, 1.0, 0.1), fov=47.0)

@@ -12,6 +12,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import TimedParts
 from viewer.stream.gl.objects import Query
 from viewer.stream.pace import (
+    AIMED,
     FIRST,
     GROWTH,
     LEAST,
@@ -85,6 +86,15 @@ def test_few_rays_tell_little_of_all() -> None:
     dense = sizes.rays
     drawn(sizes, 1e-7, active=0.01)
     assert sizes.known and sizes.rays == dense
+
+
+def test_a_long_draw_of_a_third_makes_draws_smaller_and_tells_no_cost() -> None:
+    """Two thirds were excluded before they began: what all rays cost is still open, and this many are too many."""
+    sizes = DrawSizes()
+    sizes.note(FIRST, 10 * LONGEST, FIRST // 3)
+    assert (sizes.rays, sizes.known) == (int(AIMED / 10 * FIRST), False)
+    sizes.note(sizes.rays, 10 * LONGEST, sizes.rays // 2)
+    assert sizes.known  # a half tells
 
 
 def test_turns_of_a_loop_are_fewer_where_the_smallest_draw_takes_long() -> None:

@@ -378,6 +378,16 @@ def test_an_orthographic_camera_and_back() -> None:
     assert controller.camera.kind == "" and controller.camera.fov == 40
 
 
+def test_a_fisheye_of_another_kind_keeps_its_angle() -> None:
+    controller = CameraController(Camera((0, 0, 5), (0, 0, 0), projection=Fisheye(220.0)), [[-1, -1, -1], [1, 1, 1]])
+    for name in ("equisolid", "fisheye"):
+        controller.choose_projection(name)
+        assert controller.camera.projection == Fisheye(220.0, name == "equisolid")
+    for name in ("equirectangular", "equisolid"):  # a new one has half a sphere
+        controller.choose_projection(name)
+    assert controller.camera.projection == Fisheye(180.0, True)
+
+
 def test_rays_of_an_orthographic_camera() -> None:
     """Parallel, from where the picture is; a drag moves what it shows by as much as the hand goes; the wheel keeps the
     place under the cursor."""

@@ -3,6 +3,7 @@ with it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,14 @@ def test_another_moment(animated: Animated) -> None:
     assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
 
 
+def test_a_moment_beyond_an_end_is_that_end(animated: Animated) -> None:
+    editing = animated.editing
+    for asked, shown in ((1.25, 1.25), (7.0, 2.0), (-1.0, 0.0), (math.inf, 0.0)):
+        editing.player.playing = math.isfinite(asked)
+        editing.seek_within(asked)
+        assert (editing.player.seconds, editing.player.playing) == (shown, False), asked
+
+
 def test_frame_by_frame(animated: Animated) -> None:
     editing = animated.editing
     editing.play()
@@ -94,6 +103,9 @@ def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> No
     assert editing.animation == "run" and editing.player.seconds == 0.0 and editing.player.due
     editing.next_animation()
     assert editing.animation == "walk" == editing.animations[0]
+    animated.scene.animations = [SimpleNamespace(duration=2.0, name="walk") for _ in range(3)]
+    order = [(editing.next_animation(), animated.scene.animation)[1] for _ in range(4)]
+    assert order == [1, 2, 0, 1], "those of one name follow each other, too"
 
 
 def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytest.MonkeyPatch) -> None:
