@@ -140,9 +140,16 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
 def _aside(work: Callable[[], Any]) -> None:
     """Run machine code in a thread while this one, the main thread, waits: there signals, such as Ctrl-C, come through.
     What was begun then goes on, with all that it needs, until it or the process ends."""
-    thread = threading.Thread(target=work, name=UNWAITED, daemon=True)
-    thread.start()
-    thread.join()
+    done = threading.Event()
+
+    def begin() -> None:
+        try:
+            work()
+        finally:
+            done.set()
+
+    threading.Thread(target=begin, name=UNWAITED, daemon=True).start()
+    done.wait()  # `Thread.join` would leave a thread that is interrupted for one that has ended
 
 
 def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:

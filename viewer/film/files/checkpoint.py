@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import Terminated
 from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.files import image, states
 from viewer.film.film import Film
@@ -40,6 +41,7 @@ from viewer.programs import PICTURES
 
 EVERY = 60.0  # seconds between states of a long render
 PAUSE = 10.0  # times the duration of saving, at least, until the next state
+SOON = 2.0  # seconds that a state may take where the system asks the process to end
 PIXELS_PER_SECOND = 2e6  # approximate speed of saving
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
@@ -211,11 +213,14 @@ class Checkpoint:
         """Whether it is time to save; else the film is not worth a read-back."""
         return self.clock() - self._last >= max(self.every, PAUSE * self._took)
 
-    def worth(self, size: tuple[int, int]) -> bool:
+    def worth(self, size: tuple[int, int], stop: BaseException | None = None) -> bool:
         """Whether saving a film of ``size`` (width, height) takes less time than was spent since the last state, so
-        that an interruption ends soon."""
-        pixels = size[0] * size[1]
-        return self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
+        that an interruption ends soon. stop : the interruption; after SIGTERM, unlike Ctrl-C, a process is killed that
+        does not end within `SOON`."""
+        seconds = max(self._took, size[0] * size[1] / PIXELS_PER_SECOND)
+        if isinstance(stop, Terminated) and seconds > SOON:
+            return False
+        return self.clock() - self._last >= seconds
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""

@@ -67,10 +67,10 @@ def read_lights(
         while unique in names:
             k += 1
             unique = f"{name} {k}"
-        nth[name] = k
         try:
             lights.append(replace(light, name=unique, position=tuple(world[:3, 3].tolist()), direction=_emits(world)))
             names.add(unique)
+            nth[name] = k
             if held is not None:
                 held.append(place)
             if numbers is not None:
