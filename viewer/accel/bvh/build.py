@@ -216,7 +216,9 @@ def _grow(
     if root.halves is None:
         return
     done = 0
-    ready: SimpleQueue[tuple[_Part, Future]] = SimpleQueue()  # to wait for all of a thousand takes as long as their work
+    ready: SimpleQueue[tuple[_Part, Future]] = (
+        SimpleQueue()
+    )  # to wait for all of a thousand takes as long as their work
     with _workers() as pool:
 
         def begin(part: _Part) -> None:
