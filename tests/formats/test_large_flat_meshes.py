@@ -1,5 +1,5 @@
-"""Large meshes of glTF without normals: a flat one of 5 million triangles took 3.8 GiB, three vertices for each; one of 6
-million had more than can be addressed, and was refused."""
+"""Large meshes of glTF without normals: a flat one of 5 million triangles took 3.8 GiB, three vertices for each; one of
+6 million had more than can be addressed, and was refused."""
 
 from __future__ import annotations
 

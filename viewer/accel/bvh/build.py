@@ -216,9 +216,8 @@ def _grow(
     if root.halves is None:
         return
     done = 0
-    ready: SimpleQueue[tuple[_Part, Future]] = (
-        SimpleQueue()
-    )  # to wait for all of a thousand takes as long as their work
+    # Parts that are done: `concurrent.futures.wait` looks at all of a thousand at every call.
+    ready: SimpleQueue[tuple[_Part, Future]] = SimpleQueue()
     with _workers() as pool:
 
         def begin(part: _Part) -> None:

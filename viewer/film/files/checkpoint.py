@@ -362,8 +362,8 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
 
 
 def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]) -> None:
-    """Feed dataclasses of one kind field by field, numbers as an array: to write a hundred thousand lights as text would
-    take longer than their picture."""
+    """Feed dataclasses of one kind field by field, numbers as an array: to write a hundred thousand lights as text
+    would take longer than their picture."""
     update(b"columns of %b" % (_record(kind) or (b"",))[0])
     for each in dataclasses.fields(kind):
         column = list(map(attrgetter(each.name), rows))

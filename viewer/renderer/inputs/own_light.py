@@ -17,7 +17,7 @@ from viewer.film.exposure import MIDDLE, automatic_exposure
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.scene.edits.framed import is_single_object
 from viewer.scene.geometry.surface import SurfacePoints, surface_points
-from viewer.scene.light import LUMINANCE, Light, luminance
+from viewer.scene.light import Light, luminance
 from viewer.scene.scene import Scene
 from viewer.scene.sky import IRRADIANCE, SCALE, sunlight
 
