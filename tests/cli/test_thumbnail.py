@@ -30,7 +30,10 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("by", ["path", "uri"])
 def test_the_png_tells_of_its_file(model: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The chunks that the standard requires; whatever the output's name; readable by its owner alone."""
+    """The chunks that the standard requires; whatever the output's name; through a link, which stays; readable by its
+    owner alone."""
+    if by == "uri":
+        Path("out.tmp").symlink_to("real.tmp")
     run("thumbnail", model.name if by == "path" else model.as_uri(), "out.tmp", "32")
     assert capsys.readouterr() == ("", "")
     with Image.open("out.tmp") as found:
@@ -39,6 +42,7 @@ def test_the_png_tells_of_its_file(model: Path, by: str, capsys: pytest.CaptureF
         values = np.asarray(found)
     assert "%20" in model.as_uri() and np.ptp(values) > 20
     assert stat.S_IMODE(os.stat("out.tmp").st_mode) == 0o600
+    assert Path("out.tmp").is_symlink() == Path("real.tmp").is_file() == (by == "uri")
 
 
 @pytest.mark.parametrize(

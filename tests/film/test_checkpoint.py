@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import Terminated
 from viewer.film.files import checkpoint, image
 from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from viewer.film.film import Film
@@ -208,6 +209,10 @@ def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) 
     assert after(60.0, state.due) == [False, True]
     assert after(2.0, lambda: state.worth((2000, 2000))) == [False, True]  # a guess, before it is known
     assert after(0.5, lambda: state.worth((1000, 1000))) == [False, True]
+    stop = Terminated(15)  # a system kills what does not end soon
+    assert after(2.0, lambda: state.worth((2000, 2000), stop)) == [False, True]
+    assert after(2.5, lambda: state.worth((2500, 2000), stop)) == [False, False]
+    assert after(2.5, lambda: state.worth((2500, 2000), KeyboardInterrupt())) == [False, True]
     for _ in range(2):
         now[0] += 1000.0
         state.save(filled(samples=2))

@@ -207,7 +207,7 @@ def test_ctrl_c_saves_the_state_once(renderer: Renderer, tmp_path: Path) -> None
     """Where it is worth it: here a state costs nothing to save."""
     state = renderer.checkpoint(tmp_path / "a.exr")
     assert state is not None
-    state.worth = lambda size: True  # type: ignore[method-assign]
+    state.worth = lambda size, stop=None: True  # type: ignore[method-assign]
     session = Session(renderer, SIZE, Stop(8), state=state)
 
     def stop(share: float, text: str) -> None:

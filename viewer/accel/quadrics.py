@@ -36,14 +36,14 @@ ROUNDING = 2.0**-20  # of coordinates: more than errors of float32 rays and of t
 
 def record(placed: PlacedQuadrics) -> NDArray:
     """(Q,) of `QUADRIC`."""
-    rows = np.zeros(len(placed), QUADRIC.dtype)
     linear = placed.transforms[:, :3, :3]
-    alike = len(linear) > 1 and (linear == linear[:1]).all()
-    inverse = np.linalg.inv(linear[:1] if alike else linear)
+    alike = len(linear) > 1 and len(placed.shapes) == 1 and bool((linear == linear[:1]).all())
+    rows = np.zeros(1 if alike else len(placed), QUADRIC.dtype)
+    linear = linear[: len(rows)]
+    inverse = np.linalg.inv(linear)
     for axis, name in enumerate("xyz"):
-        rows[f"inverse_{name}"][:, :3], rows[f"inverse_{name}"][:, 3] = inverse[:, axis], placed.transforms[:, axis, 3]
+        rows[f"inverse_{name}"][:, :3] = inverse[:, axis]
         rows[f"linear_{name}"] = linear[:, axis]
-    rows["number"] = placed.numbers
     for shape, chosen in placed.by_shape():
         low, high = shape.bounds()
         flat = not any(shape.squares)
@@ -62,6 +62,11 @@ def record(placed: PlacedQuadrics) -> NDArray:
         }
         for name, value in values.items():
             rows[name][chosen] = value
+    if alike:  # as of points, a million of them
+        rows = np.repeat(rows, len(placed))
+    for axis, name in enumerate("xyz"):
+        rows[f"inverse_{name}"][:, 3] = placed.transforms[:, axis, 3]
+    rows["number"] = placed.numbers
     return rows
 
 

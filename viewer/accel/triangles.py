@@ -31,7 +31,7 @@ PLANES = Record(
 # Fits into a spare component of either record.
 ONE_SIDED = Field("one_sided", "int", about="1: rays of the camera's view pass through its back face", within=SMALL)
 PUBLISHED_SLACK = 1.004  # the largest sum of two weights that Adinetz and Berezin accept
-_CHUNK = 1 << 16  # triangles whose planes are computed at once, in float64
+_CHUNK = 1 << 16  # triangles that are put in order, or whose planes are computed, at once
 
 
 def module(
@@ -55,16 +55,18 @@ def module(
     """
     if numbers is None:
         numbers = np.arange(len(corners), dtype=np.int32) if order is None else order
-    ordered = corners if order is None else corners[order]
     uniforms: dict[str, tuple[str, Any]] = {}
     if test == "planes":
         center = _middle(corners)
-        record, data = PLANES, planes(ordered, center)
+        record, data = PLANES, planes(corners if order is None else corners[order], center)
         uniforms = {"planes_center": ("vec3", tuple(map(float, center))), "planes_slack": ("float", slack)}
     else:
         record, data = TRIANGLE, np.zeros(len(numbers), TRIANGLE.dtype)
-        for corner, name in enumerate("abc"):
-            data[name] = ordered[:, corner]
+        for first in range(0, len(data), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            some = corners[part] if order is None else corners[order[part]]
+            for corner, name in enumerate("abc"):
+                data[name][part] = some[:, corner]
     if test == "watertight":
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}

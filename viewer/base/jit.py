@@ -11,12 +11,14 @@ Each combination of array types and dimensions is compiled separately.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator
-from threading import Lock
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from viewer.base.interrupts import UNWAITED
 
 if TYPE_CHECKING:
     from viewer.base.jit_cache import Object
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 on_compile: list[Callable[[], None]] = []  # each called once, before the next loop is compiled
 _helpers: list[Callable] = []
 _loaded: dict[tuple[Any, ...], Callable] = {}
-_lock = Lock()  # one thread compiles a loop, others wait
+_lock = threading.Lock()  # one thread compiles a loop, others wait
+
+LONG = 1 << 27  # bytes of a loop's arrays from which on it may take longer than the end of a process should
 
 # Kinds of numbers: C types, and Python types.
 NUMBERS = {"b": ctypes.c_bool, "i": ctypes.c_int64, "f": ctypes.c_double}
@@ -118,14 +122,34 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
         out = (ctypes.c_double * len(convert))()
         flat.append(ctypes.addressof(out))
 
+        long = sum(each.nbytes for each in arguments if isinstance(each, np.ndarray)) > LONG
+
         def call(held: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
-            entry(*flat)
+            if long and threading.current_thread() is threading.main_thread():
+                _aside(lambda: (entry(*flat), held, code))
+            else:
+                entry(*flat)
             results = tuple(make(value) for make, value in zip(convert, out, strict=True))
             return results if several else results[0] if results else None
 
         return call
 
     return bind
+
+
+def _aside(work: Callable[[], Any]) -> None:
+    """Run machine code in a thread while this one, the main thread, waits: there signals, such as Ctrl-C, come through.
+    What was begun then goes on, with all that it needs, until it or the process ends."""
+    done = threading.Event()
+
+    def begin() -> None:
+        try:
+            work()
+        finally:
+            done.set()
+
+    threading.Thread(target=begin, name=UNWAITED, daemon=True).start()
+    done.wait()  # `Thread.join` would leave a thread that is interrupted for one that has ended
 
 
 def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:

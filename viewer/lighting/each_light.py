@@ -36,8 +36,8 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     near = light_list(emitters(scene), materials=len(scene.materials))
     nothing = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
     alone = light_list(nothing, lit).records[: len(lit)].copy()
-    for record, light in zip(alone, lit, strict=True):
-        record["power"] = light.intensity  # not over a probability: it is always asked
+    if lit:
+        alone["power"] = [light.intensity for light in lit]  # not over a probability: each is always asked
     record = RECORDS[near.textured, len(near.keys) > 0 or any(light.motion for light in lit)]
     records = np.zeros(len(alone) + len(near.records), record.dtype)
     for name in {"texture", "keys"}.intersection(record.dtype.names or ()):

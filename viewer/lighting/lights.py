@@ -24,6 +24,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
 from viewer.lighting import alias
+from viewer.lighting.delta_lights import DeltaLights
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.lighting.environment import LEVELS
 from viewer.scene.environment import DARKNESS, Environment
@@ -90,7 +91,7 @@ class Sources(NamedTuple):
     instance: NDArray[np.int32]
     number: NDArray[np.int64]
     starts: NDArray[np.int64]
-    punctual: list[Light]
+    punctual: DeltaLights
     far_share: float
 
 
@@ -208,10 +209,11 @@ def light_list(
     """
     warnings: list[str] = []
     triangles, power, density_of, kept = _triangles(emitting, warnings)
-    lit = [light for light in lights if max(light.intensity) > 0]
-    if len(lit) < len(lights):
+    shining = [light for light in lights if max(light.intensity) > 0]
+    if len(shining) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
         warnings.append(f"without intensity, and left out: {_names(names)}")
+    lit = DeltaLights.of(shining)
     count = len(triangles.corners) + len(lit)
     if count > MOST_LIGHTS:
         hint = "let fewer surfaces shine"
@@ -219,9 +221,8 @@ def light_list(
     low, high = np.asarray(bounds, np.float64).reshape(2, 3)
     disc = math.pi * max(float(np.linalg.norm(high - low)) / 2, 1e-18) ** 2
 
-    flux = np.array([float(luminance(light.intensity)) for light in lit])
-    far = np.array([light.kind == "directional" for light in lit], bool)
-    punctual = flux * np.where(far, disc, [light.solid_angle for light in lit]) if lit else flux
+    far = lit.far
+    punctual = lit.flux * np.where(far, disc, lit.solid_angle)
     near = float(power.sum() + punctual[~far].sum())
     beyond = float(punctual[far].sum())
     surrounding = disc * environment.flux
@@ -344,7 +345,7 @@ def _share_of_environment(surrounding: float, others: float, step: int) -> int:
     return min(max(requested, 1), QUANTA // step - 1) * step
 
 
-def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], probability: NDArray) -> None:
+def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probability: NDArray) -> None:
     used = len(triangles.corners)
     records["kind"][:used] = KIND["triangle"]
     if triangles.sphere is not None:
@@ -353,10 +354,10 @@ def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], proba
     with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
         power = np.minimum(triangles.emission / probability[:used, None], FAR)
     records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
-    for number, light in enumerate(lit, used):
-        records["kind"][number] = KIND[light.kind]
-        _place_light(records[number : number + 1], light)
-        records["power"][number] = np.minimum(np.divide(light.intensity, probability[number]), FAR)
+    rows = records[used : used + len(lit)]
+    rows["kind"] = np.array([KIND[kind] for kind in KINDS])[lit.kind]
+    lit.place(rows)
+    rows["power"] = np.minimum(np.divide(lit.intensity, probability[used : used + len(lit), None]), FAR)
 
 
 def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
@@ -370,21 +371,13 @@ def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_
         rows["along"][sphere], rows["across"][sphere] = corners[sphere, 1], 0.0
 
 
-def _place_light(row: NDArray, light: Light) -> None:
-    """Where a light without extent is, in a row (1,) of `LIGHT` or `LIGHT_KEY`."""
-    row["at"] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position
-    x, y, z = light.direction
-    row["along"] = (-x, -y, -z) if light.kind == "directional" else light.direction
-    if light.kind == "spot":
-        row["across"] = (*light.falloff, 0.0)
-
-
-def _keys(triangles: Emitters, lit: Sequence[Light]) -> tuple[NDArray, NDArray[np.bool_]]:
+def _keys(triangles: Emitters, lit: DeltaLights) -> tuple[NDArray, NDArray[np.bool_]]:
     """The rows (M, K) of `LIGHT_KEY` of the lights that move, and which these are (N,)."""
     used = len(triangles.corners)
     moves = np.zeros(used + len(lit), bool)
-    moves[used:] = [bool(light.motion) for light in lit]
-    count = max((len(light.motion) for light in lit), default=0)
+    motions = [light.motion for light in lit.lights]
+    moves[used:] = list(map(bool, motions))
+    count = max(map(len, motions), default=0)
     if triangles.keys is not None:
         moves[:used] = (triangles.keys != triangles.keys[:1]).any(axis=(0, 2, 3))
         count = len(triangles.keys)
@@ -394,9 +387,10 @@ def _keys(triangles: Emitters, lit: Sequence[Light]) -> tuple[NDArray, NDArray[n
     for key in range(count):
         if triangles.keys is not None:
             _place(rows[:used, key], triangles.keys[key], triangles.sphere)
-        for number, light in enumerate(lit, used):
-            if light.motion:
-                _place_light(rows[number : number + 1, key], light.motion[key])
+        moving = [motion[key] for motion in motions if motion]
+        places = rows[used:, key][moves[used:]]
+        DeltaLights.of(moving).place(places)
+        rows[used:, key][moves[used:]] = places
     return rows[moves], moves
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, LIGHT_CONTEXT
+from viewer.lighting.delta_lights import DeltaLights
 from viewer.lighting.light_tree import NODE, WAY, Bounds, build
 from viewer.lighting.lights import LightList, Sources
-from viewer.scene.light import Light, luminance
+from viewer.scene.light import KINDS, luminance
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
 
@@ -65,7 +66,7 @@ def too_many(listed: LightList) -> bool:
 def bounds_of(sources: Sources) -> Bounds:
     """Of a list's lights, in its order."""
     found = _surfaces(sources)
-    parts = [found, *([_punctual(sources.punctual)] if sources.punctual else [])]
+    parts = [found, *([_punctual(sources.punctual)] if len(sources.punctual) else [])]
     return Bounds(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
@@ -91,19 +92,15 @@ def _surfaces(sources: Sources) -> Bounds:
     return Bounds(middle, radius, axis, spread, np.full(count, math.pi / 2), _positive(area * shining), both)
 
 
-def _punctual(lights: list[Light]) -> Bounds:
-    spot = np.array([light.kind == "spot" for light in lights])
-    inner, outer = (np.array([getattr(light, name) for light in lights]) for name in ("inner", "outer"))
-    far = np.array([light.kind == "directional" for light in lights])
-    colors = np.array([light.intensity for light in lights], np.float64)
-    position = np.array([light.position for light in lights], np.float64)
+def _punctual(lights: DeltaLights) -> Bounds:
+    spot, far = lights.kind == KINDS.index("spot"), lights.far
     return Bounds(
-        np.where(far[:, None], 0.0, position),
+        np.where(far[:, None], 0.0, lights.position),
         np.zeros(len(lights)),
-        np.array([light.direction for light in lights], np.float64),
-        np.where(spot, inner, math.pi),
-        np.where(spot, outer - inner, math.pi / 2),
-        _positive(luminance(colors)),
+        lights.direction,
+        np.where(spot, lights.inner, math.pi),
+        np.where(spot, lights.outer - lights.inner, math.pi / 2),
+        _positive(luminance(lights.intensity)),
         np.zeros(len(lights), bool),
     )
 
@@ -117,7 +114,7 @@ def choice(sources: Sources) -> LightTrees:
     """The trees of a list's lights: of those that are near, and of those that are infinitely far."""
     bounds = bounds_of(sources)
     far = np.zeros(len(bounds.power), bool)
-    far[len(far) - len(sources.punctual) :] = [light.kind == "directional" for light in sources.punctual]
+    far[len(far) - len(sources.punctual) :] = sources.punctual.far
     way = np.zeros((len(far), 2), np.int64)
     nodes: list[NDArray] = []
     roots, depth = [], 0

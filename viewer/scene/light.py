@@ -33,6 +33,14 @@ def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
+def _floats(vector: tuple[object, ...], most: float) -> bool:
+    """Whether these are plain, finite floats up to ``most``, as nearly always."""
+    x, y, z = vector
+    if not type(x) is type(y) is type(z) is float:
+        return False
+    return abs(x) <= most and abs(y) <= most and abs(z) <= most and x - x == y - y == z - z == 0.0
+
+
 @declared
 @dataclass(frozen=True)
 class Light:
@@ -64,6 +72,8 @@ class Light:
             raise ViewerError(where, f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
         for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
             given = getattr(self, label)
+            if type(given) is tuple and len(given) == 3 and _floats(given, most):
+                continue
             try:
                 vector = tuple(float(component) for component in given)
             except (TypeError, ValueError):

@@ -31,7 +31,7 @@ class Mesh:
     positions : (V, 3) float32, scene units.
     triangles : (T, 3) int32, vertex numbers, in the file's order.
     materials : (T,) int32, the material's number in the scene.
-    normals   : (V, 3) float32 unit vectors, or None (made by `with_normals`).
+    normals   : (V, 3) float32 unit vectors, zeros where triangles have their own one; or None (made by `with_normals`).
     uvs       : (V, 2) float32, origin at the picture's upper left as in glTF, or None.
     colors    : (V, 4) float32 linear RGBA, or None.
     uvs_1     : (V, 2) float32, a second set of texture coordinates, or None.

@@ -299,6 +299,8 @@ class PlacedQuadrics:
         """Of parts, one after the other."""
         if not parts:
             return cls(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros(0, np.int64), ())
+        if len(parts) == 1:  # as of points, without copies of a million maps
+            return parts[0]
         shapes = {id(shape): shape for part in parts for shape in part.shapes}
         row = {key: number for number, key in enumerate(shapes)}
         kinds = [np.array([row[id(shape)] for shape in part.shapes], np.int64)[part.kinds] for part in parts]

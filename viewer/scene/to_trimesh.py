@@ -73,7 +73,7 @@ def _trimesh(
     return trimesh.Trimesh(
         mesh.positions[order],
         corners.reshape(-1, 3),
-        vertex_normals=None if mesh.normals is None else mesh.normals[order],
+        vertex_normals=None if mesh.normals is None or not mesh.normals.any() else mesh.normals[order],
         visual=look,
         process=False,  # else equal vertices would be merged
     )

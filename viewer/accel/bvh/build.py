@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,25 +216,34 @@ def _grow(
     if root.halves is None:
         return
     done = 0
+    # Parts that are done: `concurrent.futures.wait` looks at all of a thousand at every call.
+    ready: SimpleQueue[tuple[_Part, Future]] = SimpleQueue()
     with _workers() as pool:
-        waiting: dict[Future, _Part] = {pool.submit(job, part): part for part in root.halves}
-        while waiting:
-            ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                part = waiting.pop(future)
-                future.result()
-                if part.halves is None:
-                    done += part.last - part.first
-                    report(done / root.last, BUILDING)
-                else:
-                    waiting.update((pool.submit(job, half), half) for half in part.halves)
+
+        def begin(part: _Part) -> None:
+            pool.submit(job, part).add_done_callback(lambda future: ready.put((part, future)))
+
+        for half in root.halves:
+            begin(half)
+        while done < root.last:
+            part, future = ready.get()
+            future.result()
+            if part.halves is None:
+                done += part.last - part.first
+                report(done / root.last, BUILDING)
+            else:
+                for half in part.halves:
+                    begin(half)
 
 
 @contextmanager
 def _workers() -> Iterator[Executor]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(min(cores, MOST_WORKERS)) as pool:
+    pool = ThreadPoolExecutor(min(cores, MOST_WORKERS))
+    try:
         yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C no other part is begun
 
 
 def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, small: bool) -> Bvh:

@@ -23,6 +23,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache, lru_cache
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.interrupts import Terminated
 from viewer.film.error.convergence import Halves, SampleBudget
 from viewer.film.files import image, states
 from viewer.film.film import Film
@@ -38,6 +41,7 @@ from viewer.programs import PICTURES
 
 EVERY = 60.0  # seconds between states of a long render
 PAUSE = 10.0  # times the duration of saving, at least, until the next state
+SOON = 2.0  # seconds that a state may take where the system asks the process to end
 PIXELS_PER_SECOND = 2e6  # approximate speed of saving
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
@@ -51,6 +55,9 @@ BUDGET = ("granted", "apart")  # arrays of the sample budget; its numbers are th
 DRIVER = "driver"  # attribute: OpenGL renderer and version of the samples, or several of them
 CONTENT = "content"  # setting: a fingerprint of the scene
 _PLAIN = frozenset({bool, int, float, type(None)})
+_VALUES = "value %s;"
+_LARGE = 1 << 16  # bytes of an array from which on it is not copied
+_MANY = 1 << 12  # records that are fed by columns
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
 
@@ -206,11 +213,14 @@ class Checkpoint:
         """Whether it is time to save; else the film is not worth a read-back."""
         return self.clock() - self._last >= max(self.every, PAUSE * self._took)
 
-    def worth(self, size: tuple[int, int]) -> bool:
+    def worth(self, size: tuple[int, int], stop: BaseException | None = None) -> bool:
         """Whether saving a film of ``size`` (width, height) takes less time than was spent since the last state, so
-        that an interruption ends soon."""
-        pixels = size[0] * size[1]
-        return self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
+        that an interruption ends soon. stop : the interruption; after SIGTERM, unlike Ctrl-C, a process is killed that
+        does not end within `SOON`."""
+        seconds = max(self._took, size[0] * size[1] / PIXELS_PER_SECOND)
+        if isinstance(stop, Terminated) and seconds > SOON:
+            return False
+        return self.clock() - self._last >= seconds
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
@@ -292,7 +302,7 @@ def _short(text: str) -> str:
     return f"'{text}'" if len(text) <= 40 else f"'{text[:36]} ...'"
 
 
-def _feed(update: Callable[[bytes], None], part: Any) -> None:
+def _feed(update: Callable[[Any], None], part: Any) -> None:
     """Feed the content of a part to a digest, with its kind and length, so that different parts give different
     bytes."""
     kind = type(part)
@@ -302,22 +312,32 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
         update(_heading(part.dtype, part.shape) + part.tobytes())
     elif (record := _record(part.__class__)) is not None:
         name, labels = record
-        update(name)
+        pieces = [name]  # fed at once: a scene may have a million instances
         for label, field, added in labels:
             value = getattr(part, field)
             if added and (value is None or (type(value) is tuple and not value)):
                 continue  # as before there was such a field
             kind = type(value)
-            if kind in _PLAIN:  # without a call each: a scene may have a million instances
-                update(b"%bvalue %b;" % (label, str(value).encode()))
+            if kind in _PLAIN:
+                pieces.append(b"%bvalue %b;" % (label, str(value).encode()))
             elif kind is str:
                 data = value.encode()
-                update(b"%btext %d;%b" % (label, len(data), data))
+                pieces.append(b"%btext %d;%b" % (label, len(data), data))
+            elif kind is tuple and _PLAIN.issuperset(map(type, value)):
+                pieces.append(b"%bsequence %d;" % (label, len(value)))
+                pieces.append((_VALUES * len(value) % value).encode())
             elif kind is np.ndarray:
-                update(label + _heading(value.dtype, value.shape) + value.tobytes())
+                pieces.append(label + _heading(value.dtype, value.shape))
+                if value.nbytes > _LARGE:  # no copy of it
+                    update(b"".join(pieces))
+                    pieces.clear()
+                    update(np.ascontiguousarray(value).data)
+                else:
+                    pieces.append(value.tobytes())
             else:
-                update(label)
-                _feed(update, value)
+                pieces.append(label)
+                _feed(pieces.append, value)
+        update(b"".join(pieces))
     elif isinstance(part, (str, bytes)):
         data = part.encode() if isinstance(part, str) else part
         update(b"text %d;%b" % (len(data), data))
@@ -328,6 +348,9 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
             _feed(update, value)
     elif isinstance(part, (list, tuple)):
         update(f"sequence {len(part)};".encode())
+        if len(part) >= _MANY and len(kinds := set(map(type, part))) == 1 and _record(kind := kinds.pop()) is not None:
+            _feed_columns(update, kind, part)
+            return
         for value in part:
             _feed(update, value)
     elif isinstance(part, Enum):
@@ -336,6 +359,19 @@ def _feed(update: Callable[[bytes], None], part: Any) -> None:
         update(f"value {part!s};".encode())
     else:
         raise TypeError(f"no fingerprint of a {type(part).__name__}")
+
+
+def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]) -> None:
+    """Feed dataclasses of one kind field by field, numbers as an array: to write a hundred thousand lights as text
+    would take longer than their picture."""
+    update(b"columns of %b" % (_record(kind) or (b"",))[0])
+    for each in dataclasses.fields(kind):
+        column = list(map(attrgetter(each.name), rows))
+        kinds = set(map(type, column))
+        if kinds == {tuple} and len(set(map(len, column))) == 1:
+            kinds = set(map(type, chain.from_iterable(column)))
+        update(each.name.encode())
+        _feed(update, np.array(column, np.float64) if kinds == {float} else column)
 
 
 @cache

@@ -180,7 +180,9 @@ class Accessors:
         where = buffer.path("uri")
         if uri is None:
             if number != 0 or self.binary is None:
-                raise buffer.fail("uri", "is missing, and the file holds no data for it")
+                raise buffer.fail(
+                    "uri", "is missing, and the file holds no data for it", "export the model with its data"
+                )
             data = self.binary
         elif uri[:5].lower() == "data:":
             data = decode_data_uri(uri, where)

@@ -61,11 +61,18 @@ class JsonObject:
     """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors. A null
     member counts as missing, and a whole float as an integer."""
 
-    __slots__ = ("data", "where")
+    __slots__ = ("_where", "data")
 
-    def __init__(self, data: dict[str, Any], where: str) -> None:
+    def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
         self.data = data
-        self.where = where
+        self._where = where
+
+    @property
+    def where(self) -> str:
+        """The place, as errors name it."""
+        if not isinstance(self._where, str):
+            self._where = _named(*self._where)
+        return self._where
 
     def __contains__(self, key: str) -> bool:
         return self.data.get(key) is not None
@@ -121,7 +128,7 @@ class JsonObject:
 
     def child(self, key: str) -> JsonObject:
         """A member object; empty if missing."""
-        return JsonObject(self._typed(key, dict, "an object", {}), self.path(key))
+        return JsonObject(self._typed(key, dict, "an object", {}), (self, key))
 
     def array(self, key: str) -> list[Any]:
         """A member array as it is; empty if missing."""
@@ -129,7 +136,7 @@ class JsonObject:
 
     def objects(self, key: str) -> JsonObjects:
         """A member array of objects; empty if missing."""
-        return JsonObjects(self.array(key), self.path(key))
+        return JsonObjects(self.array(key), (self, key))
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """A member array of indices below ``count``."""
@@ -190,11 +197,18 @@ class JsonObject:
 class JsonObjects:
     """A JSON array of objects; each element is checked on access."""
 
-    __slots__ = ("data", "where")
+    __slots__ = ("_where", "data")
 
-    def __init__(self, data: list[Any], where: str) -> None:
+    def __init__(self, data: list[Any], where: str | _Place) -> None:
         self.data = data
-        self.where = where
+        self._where = where
+
+    @property
+    def where(self) -> str:
+        """The place, as errors name it."""
+        if not isinstance(self._where, str):
+            self._where = _named(*self._where)
+        return self._where
 
     def __len__(self) -> int:
         return len(self.data)
@@ -204,7 +218,15 @@ class JsonObjects:
 
     def __getitem__(self, k: int) -> JsonObject:
         value = self.data[k]
-        where = f"{self.where}[{k}]"
         if not isinstance(value, dict):
-            raise ViewerError(where, f"expected an object, got {short(value)}", "the file is damaged")
-        return JsonObject(value, where)
+            raise ViewerError(_named(self, k), f"expected an object, got {short(value)}", "the file is damaged")
+        return JsonObject(value, (self, k))
+
+
+# An object or array and the key or number in it: written out only for those that an error names, as files have nodes by
+# the hundred thousand.
+_Place = tuple["JsonObject | JsonObjects", str | int]
+
+
+def _named(owner: JsonObject | JsonObjects, key: str | int) -> str:
+    return owner.path(str(key)) if isinstance(owner, JsonObject) else f"{owner.where}[{key}]"

@@ -49,6 +49,7 @@ def read_lights(
     known: dict[int, Light | None] = {}
     lights: list[Light] = []
     names: set[str] = set()
+    nth: dict[str, int] = {}
     for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         reference = objects[number].extension(EXTENSION)
         if reference is None or not nodes.shown[place]:
@@ -62,12 +63,14 @@ def read_lights(
         if light is None:
             continue
         name = nodes.names[place] or light.name
-        unique, k = name, 2
+        unique, k = name, nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
         while unique in names:
-            unique, k = f"{name} {k}", k + 1
+            k += 1
+            unique = f"{name} {k}"
         try:
-            lights.append(replace(light, name=unique, position=tuple(world[:3, 3]), direction=_emits(world)))
+            lights.append(replace(light, name=unique, position=tuple(world[:3, 3].tolist()), direction=_emits(world)))
             names.add(unique)
+            nth[name] = k
             if held is not None:
                 held.append(place)
             if numbers is not None:

@@ -27,6 +27,9 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
+# Triangles of a flat mesh from which on they share vertices that have no normals: each would have three of its own, and
+# from 5.6 million on more than can be addressed.
+_SHARED = 1 << 19
 _TANGENT_BYTES = 64  # per vertex or corner, while tangents are computed
 _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
@@ -196,11 +199,16 @@ class Meshes:
         mesh = Mesh(
             positions, triangles, normals=normals, uvs=uvs, colors=colors, name=name, uvs_1=uvs_1, tangents=tangents
         )
-        given, mesh = mesh, with_normals(mesh, 0.0)
+        joints, weights = self._influences(attributes, count, stored)
+        targets_there = bool(primitive.array("targets"))
+        given = mesh
+        if normals is None and len(triangles) > _SHARED and bent is None and joints is None and not targets_there:
+            mesh = replace(mesh, normals=np.zeros((count, 3), np.float32))  # those of the faces, see `Mesh`
+        else:
+            mesh = with_normals(mesh, 0.0)
         if bent is not None and mesh.tangents is None:
             self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
             mesh = with_tangents(mesh, bent)
-        joints, weights = self._influences(attributes, count, stored)
         fields = [each for each in WIDTHS if getattr(given, each) is not None]
         targets = read_targets(primitive, self.accessors, count, sets, fields)
         if joints is None and not targets:

@@ -262,7 +262,8 @@ def _default(
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
-    lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
+    lit = any(max(light.intensity) > 0 for light in scene.lights)
+    lit = lit or (before.listed if before is not None and not listing else scene_lights(scene)).lit
     meant = before.requested.meant if before is not None and not reshaped else ""
     if meant and (meant not in UNLIT) is lit:
         return meant

@@ -31,6 +31,7 @@ FILL = 0.25  # of the light of the scene's own lights, the key: that of the stud
 KEY, SHADE = 0.75, 0.1  # quantiles of the light on surfaces that stand for the key's and for the shade's
 LEAST_FILL = 1 / 8  # of the key's light, in the shade of a single object that lacks no fill
 MOST_LEVEL = 2.0**40  # of an environment, whose radiance has a limit
+LIGHTS = 1 << 10  # of very many lights without extent, by power, that stand for all of them
 EMITTERS = 128  # of emissive surfaces, by power, that stand for all of them
 HIGH = 0.75  # of the scene's height: surfaces above that face down are a roof
 ROOF = 0.5  # share of the floor plan under a roof
@@ -79,17 +80,15 @@ def environment_beside(scene: Scene) -> Beside | None:
     points, normals = surface.points[facing], surface.normals[facing]
     light = around = irradiance(points, normals, lights, emitting)
     if alone:
-        outer = [each for each in lights if each.kind == "directional" or not _within(each.position, bounds)]
+        places = np.array([each.position for each in lights]).reshape(-1, 3)
+        within = ((bounds[0] <= places) & (places <= bounds[1])).all(axis=1).tolist()
+        outer = [each for each, inner in zip(lights, within, strict=True) if each.kind == "directional" or not inner]
         around = irradiance(points, normals, outer, None)
     if not (_shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around))):
         return _studio_beside(light)
     if sunlit and not alone:
         return sky_of(lights)
     return Beside("none", 0.0, tone=min(float(np.quantile(light, KEY)) / IRRADIANCE, MOST_LEVEL))
-
-
-def _within(point: Sequence[float], bounds: Float) -> bool:
-    return bool(((bounds[0] <= point) & (point <= bounds[1])).all())
 
 
 def _shown(light: Float) -> bool:
@@ -158,8 +157,8 @@ def sky_of(lights: Sequence[Light]) -> Beside:
 def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:
     """(N,): luminance of the irradiance at points (N, 3) with unit normals (N, 3), unshadowed, W/m^2."""
     total = np.zeros(len(points))
-    for light in lights:
-        power = float(luminance(light.intensity))
+    for light, share in _standing(lights):
+        power = float(luminance(light.intensity)) * share
         if light.kind == "directional":
             total += power * np.maximum(normals @ -np.array(light.direction), 0.0)
             continue
@@ -171,6 +170,16 @@ def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting:
             power = power * np.clip((towards @ -np.array(light.direction)) * scale + offset, 0.0, 1.0) ** 2
         total += power * np.maximum((towards * normals).sum(axis=1), 0.0) / square
     return total if emitting is None else total + _from_emitters(points, normals, emitting)
+
+
+def _standing(lights: Sequence[Light]) -> list[tuple[Light, float]]:
+    """The lights and the number of times that each counts: of very many some by luminance, all with one power."""
+    if len(lights) <= LIGHTS:
+        return [(light, 1.0) for light in lights]
+    power = luminance([light.intensity for light in lights])
+    ends = np.cumsum(power)
+    chosen = np.searchsorted(ends, (np.arange(LIGHTS) + 0.5) / LIGHTS * ends[-1], side="right")
+    return [(lights[k], float(ends[-1] / LIGHTS / power[k])) for k in np.minimum(chosen, len(lights) - 1).tolist()]
 
 
 def _from_emitters(points: Float, normals: Float, emitting: Emitters) -> Float:

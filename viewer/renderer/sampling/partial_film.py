@@ -116,8 +116,8 @@ def film_by_ranges(
             made.join(film_of_part(renderer, FilmPart(size, number, first=first), stats=stats, progress=report))
             if state is not None and state.due():
                 state.save(made)
-    except KeyboardInterrupt:
-        if state is not None and made.count.any() and state.worth(size):
+    except KeyboardInterrupt as stop:
+        if state is not None and made.count.any() and state.worth(size, stop):
             state.save(made)
         raise
     return made

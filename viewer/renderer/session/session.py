@@ -354,8 +354,8 @@ class Session:
         """Save the state where Ctrl-C ends the work in this context, if that is worth it."""
         try:
             yield
-        except KeyboardInterrupt:
-            film = self.film() if self.state is not None and self.state.worth(self.size) else None
+        except KeyboardInterrupt as stop:
+            film = self.film() if self.state is not None and self.state.worth(self.size, stop) else None
             if self.state is not None and film is not None and film.count.any():
                 self.state.save(film)
             raise

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.scene.deform.mesh import DeformedMesh
 from viewer.scene.geometry.batches import batches, offsets
@@ -69,15 +70,26 @@ def _smooth(meshes: list[Mesh]) -> list[bool]:
     if not undecided:
         return found
     made = all_with_normals(meshes[k] for k in undecided)
-    corners = np.concatenate([mesh.positions[mesh.triangles] for mesh in made]).astype(np.float64)
-    own = np.concatenate([mesh.normals[mesh.triangles] for mesh in made if mesh.normals is not None]).astype(np.float64)
-    with np.errstate(all="ignore"):  # non-finite triangles have no normal
-        flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        size = np.linalg.norm(flat, axis=1, keepdims=True)
-        lengths = np.linalg.norm(own, axis=2)
-        cosine = np.einsum("tkc,tc->tk", own, flat / size) / lengths
-    bent = (np.isfinite(cosine) & (cosine < 1.0 - FLAT)).any(axis=1)
+    arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in made if mesh.normals is not None]
+    if len(made) == 1:  # perhaps a large one, by parts: most tell within the first
+        positions, triangles, normals = arrays[0]
+        parts = (triangles[at : at + TOGETHER] for at in range(0, len(triangles) * bool(normals.any()), TOGETHER))
+        found[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
+        return found
+    bent = _bent(*(np.concatenate([each[k][each[1]] for each in arrays]) for k in (0, 2)))
     each = np.logical_or.reduceat(bent, offsets([len(mesh.triangles) for mesh in made])[:-1])
     for k, smooth in zip(undecided, each.tolist(), strict=True):
         found[k] = smooth
     return found
+
+
+def _bent(corners: NDArray, normals: NDArray) -> NDArray[np.bool_]:
+    """(T,): of triangles, by the positions and normals (T, 3, 3) of their corners, whether the normals vary; normals of
+    0 are the triangle's own."""
+    corners, normals = corners.astype(np.float64), normals.astype(np.float64)
+    with np.errstate(all="ignore"):  # non-finite triangles have no normal
+        flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        size = np.linalg.norm(flat, axis=1, keepdims=True)
+        lengths = np.linalg.norm(normals, axis=2)
+        cosine = np.einsum("tkc,tc->tk", normals, flat / size) / lengths
+    return np.asarray((np.isfinite(cosine) & (cosine < 1.0 - FLAT)).any(axis=1))

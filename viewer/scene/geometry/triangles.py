@@ -116,7 +116,8 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         if not isinstance(mesh, (Quadric, Quadrics)):
             continue
         places = np.flatnonzero(which == number)
-        maps = transforms[places, None] @ mesh.maps
+        still = len(places) == 1 and np.array_equal(transforms[places[0]], np.eye(4))
+        maps = mesh.maps if still else transforms[places, None] @ mesh.maps
         check_map(f"{name}: {instances[places[0]].name or mesh.name}", maps)
         placed = PlacedQuadrics.of(mesh.shape, maps.reshape(-1, 4, 4))
         rows = ranges(starts[places], np.full(len(places), len(mesh.triangles)))

@@ -1,0 +1,160 @@
+"""100,000 point lights took 24 s of processor time, a flat glTF of 5 million triangles 30 s before its first picture,
+and compiled loops over more let SIGTERM wait."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from counting import python_calls
+
+from viewer.accel.bvh import build as bvh
+from viewer.base import jit
+from viewer.film.files.checkpoint import fingerprint
+from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.lights import EXTENSION, read_lights
+from viewer.formats.gltf.nodes import scene_nodes
+from viewer.formats.gltf.omissions import Omissions
+from viewer.renderer.inputs import own_light
+from viewer.renderer.inputs.prepared import prepare
+from viewer.scene.edits import smooth
+from viewer.scene.light import LUMINANCE, Light
+from viewer.scene.quadric import PlacedQuadrics, Quadric
+from viewer.scene.scene import Scene
+
+SQUARE = np.float32([(-9, 0, -9), (-9, 0, 9), (9, 0, 9), (9, 0, -9)])
+
+
+def lamps(count: int) -> list[Light]:
+    places = np.random.default_rng(0).uniform((-9, 0.5, -9), (9, 1, 9), (count, 3)).tolist()
+    return [Light("point", f"lamp {k}", (x, y, z), intensity=(1.0, 0.5, 0.25)) for k, (x, y, z) in enumerate(places)]
+
+
+def test_calls_of_each_light() -> None:
+    """Few for each: all are columns of numbers, in the list, in the tree and in the fingerprint."""
+
+    def calls(count: int) -> int:
+        scene = Scene.from_triangles(SQUARE, [(0, 1, 2), (0, 2, 3)])
+        scene.lights = lamps(count)
+        prepared = None
+
+        def work() -> None:
+            nonlocal prepared
+            prepared = prepare(scene)
+            prepared.lighting.modules(True, "sobol", 1)
+            _ = prepared.fingerprint
+
+        return python_calls(work)
+
+    calls(5000)  # loops are compiled
+    few, many = calls(5000), calls(7000)
+    print((many - few) / 2000, "calls each")
+    assert (many - few) / 2000 < 40  # 29; above 100 where each is fed to the fingerprint alone
+
+
+def test_fingerprints_of_very_many_records() -> None:
+    lights = lamps(4096)
+    same, other = lamps(4096), lamps(4096)
+    other[4000] = Light("point", "lamp 4000", other[4000].position, intensity=(1.0, 0.5, 0.125))
+    assert fingerprint(lights) == fingerprint(same) != fingerprint(other)
+    assert fingerprint(lights) != fingerprint(lights[:-1])
+    named = [*lights[:-1], Light("point", "another", lights[-1].position, intensity=(1.0, 0.5, 0.25))]
+    assert fingerprint(lights) != fingerprint(named)
+
+
+def test_some_lights_stand_for_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All with one power: their sum is that of all lights but for where these are."""
+    lights = [Light("directional", f"{k}", intensity=(float(k % 5),) * 3) for k in range(1, 500) if k % 5]
+    points, normals = np.zeros((3, 3)), np.float64([(0, 1, 0), (0, -1, 0), (0.6, 0.8, 0)])
+    expected = own_light.irradiance(points, normals, lights, None)
+    monkeypatch.setattr(own_light, "LIGHTS", 16)
+    seen: list[Light] = []
+    monkeypatch.setattr(own_light, "luminance", lambda rgb: seen.append(rgb) or np.asarray(rgb) @ LUMINANCE)
+    np.testing.assert_allclose(own_light.irradiance(points, normals, lights, None), expected, rtol=1e-12)
+    assert len(seen) == 17  # of all, once, and of each that stands for some
+
+
+def test_names_of_many_lights_in_one_pass() -> None:
+    """Each was tried with all numbers before."""
+
+    def lines(count: int) -> int:
+        data = {"extensions": {EXTENSION: {"lights": [{"type": "point"}]}}, "nodes": []}
+        data["nodes"] = [{"name": "a", "extensions": {EXTENSION: {"light": 0}}} for _ in range(count)]  # type: ignore
+        document, warnings, omissions = JsonObject(data, "a.gltf"), [], Omissions(False)  # type: ignore[var-annotated]
+        nodes, ran, before = scene_nodes(document, warnings, omissions), 0, sys.gettrace()
+
+        def trace(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal ran
+            ran += event == "line"
+            return trace if frame.f_code is read_lights.__code__ else None
+
+        sys.settrace(trace)
+        try:
+            found = read_lights(document, nodes, warnings, omissions)
+        finally:
+            sys.settrace(before)
+        assert [light.name for light in found] == ["a", *(f"a {k}" for k in range(2, count + 1))]
+        return ran
+
+    assert lines(200) < 2.2 * lines(100)
+
+
+def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    bent = smooth._bent
+    monkeypatch.setattr(smooth, "TOGETHER", 16)
+    monkeypatch.setattr(smooth, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals))
+    assert smooth.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
+
+
+def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that were waited for were looked at whenever one was done."""
+    monkeypatch.setattr(bvh, "GRAIN", 8)
+    corners = np.random.default_rng(1).uniform(size=(4000, 1, 3)).astype(np.float32)
+    corners = corners + np.random.default_rng(2).uniform(-0.01, 0.01, (4000, 3, 3)).astype(np.float32)
+    bvh.build(corners)  # loops are compiled
+    half, whole = python_calls(lambda: bvh.build(corners[:2000])), python_calls(lambda: bvh.build(corners))
+    assert whole < 2.5 * half < 2.5 * 2000 * 30
+
+
+def test_a_single_part_of_quadrics_is_not_copied() -> None:
+    part = PlacedQuadrics.of(Quadric.sphere().shape, np.tile(np.eye(4), (3, 1, 1)))
+    assert PlacedQuadrics.joined([part]) is part
+
+
+def _spin(out, count):
+    for k in range(count):
+        out[0] += out[1] + k
+        out[1] = out[0] % 7
+    out[2] = 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of signals")
+def test_signals_come_through_long_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While this thread waits for one, whose arrays live on."""
+    out = np.zeros(3, np.int64)
+    jit.run(_spin, out, 10)
+    monkeypatch.setattr(jit, "LONG", 0)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    out[:] = 0
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            jit.run(_spin, out, 100_000_000)
+        assert out[2] == 0, "it was waited for"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    for thread in threading.enumerate():
+        if thread.name == jit.UNWAITED:
+            thread.join(60)
+    assert out[2] == 1
