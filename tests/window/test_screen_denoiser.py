@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes
 from viewer.film.error.stop import Stop
 from viewer.renderer.preview import gbuffer, scheduler
+from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.motion import changes
 from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.denoising import NoisyPicture
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.session import warmup
 from viewer.renderer.session.session import Session
@@ -117,16 +121,67 @@ def test_switched_off_the_film_shows_at_once_and_goes_on(session: Session) -> No
     assert noise(session.linear()) < 0.5 * noise(before.linear)
 
 
-def test_open_image_denoise_comes_last(session: Session) -> None:
+def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first picture that is denoised beside, those of more samples alone follow, the last of all of them."""
     pytest.importorskip(oidn.PACKAGE)
+    of, shown, picture = {}, [], session.on_screen.picture
+    denoised = NoisyPicture.denoised
+    begin = BackgroundDenoiser.begin
+    monkeypatch.setattr(
+        BackgroundDenoiser,
+        "begin",
+        lambda self, film, samples, noisy: of.update({samples: noisy}) or begin(self, film, samples, noisy),
+    )
+    monkeypatch.setattr(session.on_screen, "picture", lambda *given: shown.append(given[1:]) or picture(*given))
+    run(session, 40)
+    denoisers = [denoiser for denoiser, _ in shown]
+    first = denoisers.index("oidn")
+    assert session.converged and session.idle and set(denoisers[first:]) == {"oidn"} and first > 0
+    counts = [samples for _, samples in shown[first:]]
+    assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
+    film = session.film()
+    assert film is not None
+    last = of[4]
+    np.testing.assert_allclose(last.reflected + last.seen, film.linear, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(session.linear(), denoised(last))
+    assert session.picture().metadata["denoised"] == "oidn"
+
+
+def test_a_picture_denoised_beside_is_dropped_by_the_hand(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is not kept waiting."""
+    pytest.importorskip(oidn.PACKAGE)
+    ends, denoised, start = threading.Event(), NoisyPicture.denoised, renderer.camera
+    monkeypatch.setattr(NoisyPicture, "denoised", lambda self: ends.wait(30) and denoised(self))
+    while session.runner.preview.background.free:
+        session.advance(0.01)
+    assert session.on_screen.denoiser == "shader" and not session.idle
+    session.update(camera=aside(renderer, 20.0))
+    run(session, moving=True)
+    moved = session.linear()
+    ends.set()
+    session.runner.preview.background.wait(30)
+    session.advance(0.0, moving=True)
+    np.testing.assert_array_equal(session.linear(), moved)
+    run(session, 40)
+    assert session.on_screen.denoiser == "oidn" and session.on_screen.samples == session.samples == 4
+    session.update(camera=start)
+
+
+def test_without_open_image_denoise_the_other_denoiser_stays(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it fails, as without a library of the system's; by its name that is an error."""
+
+    def fails(self: NoisyPicture) -> Any:
+        raise ViewerError("--denoise oidn", "fails")
+
+    pytest.importorskip(oidn.PACKAGE)
+    monkeypatch.setattr(NoisyPicture, "denoised", fails)
+    run(session, 40)
+    assert session.converged and session.idle and session.on_screen.denoiser == "shader"
     session.update(denoise="oidn")
-    run(session, 20)
-    film, features = session.film(), session.runner.preview._held["own"]
-    assert film is not None and session.converged
-    sums = features.read()
-    count = sums["count"][..., None]
-    expected = oidn.denoise(film.linear, sums["albedo"] / count, sums["normal"] / count)
-    np.testing.assert_array_equal(session.linear(), expected)
+    with pytest.raises(ViewerError, match="fails"):
+        run(session, 40)
 
 
 def test_other_programs_are_shown_as_they_are(session: Session) -> None:

@@ -62,9 +62,14 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
+CLEANED = (
+    2.0  # and by Open Image Denoise, which costs as much as some samples and takes a third of what noise they leave
+)
+BEHIND_OTHERS = 10  # nice value of its thread: the hand is answered meanwhile
 # Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
 # that few camera rays leave dotted stay so, however clean the light is.
 MOST_FEATURES, LEAST_FEATURES, FEATURES_AHEAD = 16, 8, 4
+MOST_SEEN = 64  # and whose lamps are told from the light on surfaces, before Open Image Denoise
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
 POLL_COMPILING = 0.004  # seconds between two questions whether the driver's threads have compiled
@@ -110,6 +115,12 @@ def feature_samples(samples: int, at_rest: bool) -> int:
     """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
     ahead = min(FEATURES_AHEAD * samples, LEAST_FEATURES) if at_rest else samples
     return min(max(samples, ahead), MOST_FEATURES)
+
+
+def cleans(samples: int, before: int, last: bool) -> bool:
+    """Whether a film at rest is worth Open Image Denoise. before : samples when it was denoised so; 0: never. ``last``:
+    it will not have more soon."""
+    return samples > before if last else samples >= max(1, CLEANED * before)
 
 
 def rasterises(triangles: int, pixels: int) -> bool:
