@@ -65,7 +65,7 @@ GROWTH = 1.33  # times as many samples as last time, before a picture at rest is
 CLEANED = (
     2.0  # and by Open Image Denoise, which costs as much as some samples and takes a third of what noise they leave
 )
-BEHIND_OTHERS = 10  # nice value of its thread: the hand is answered meanwhile
+BEHIND_OTHERS = 5  # nice value of its thread: it has a quarter of a core that both want, so that the hand is answered
 # Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
 # that few camera rays leave dotted stay so, however clean the light is.
 MOST_FEATURES, LEAST_FEATURES, FEATURES_AHEAD = 16, 8, 4
