@@ -37,6 +37,8 @@ from viewer.renderer.preview.scheduler import (
     MOST_FEATURES,
     MOST_SEEN,
     MOST_TOGETHER,
+    RUNG_RAYS,
+    RUNG_WIDTH,
     ScheduledFrame,
     Scheduler,
     feature_samples,
@@ -140,12 +142,15 @@ class Preview:
         with self.renderer.device.current():
             return self.background.stream(made[1])
 
-    def due(self, film: FilmBuffer, samples: int, most: int) -> bool:
-        """Whether a film of ``samples``, of ``most``, is worth another filtering: once it has been given to Open Image
-        Denoise no more."""
-        if self.cleans and self.background.begun(film):
+    def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
+        """Whether the film of a frame, of ``most`` samples, is worth another filtering.
+
+        Once it has been given to Open Image Denoise it is not, nor its first sample where that is next: its edges would
+        be dotted after a rung's.
+        """
+        if self.cleans and (self.background.begun(film) or (self.background.free and not frame.preview)):
             return False
-        return film is not self._film or samples >= GROWTH * self._samples or samples >= most
+        return film is not self._film or frame.samples >= GROWTH * self._samples or frame.samples >= most
 
     def forget(self) -> None:
         """The next film is denoised, whatever its samples."""
@@ -168,7 +173,7 @@ class Preview:
         last = not frame.added or frame.samples >= most
         clean = self.cleans and frame.scale == 1 and not frame.in_motion
         clean = clean and self.background.wants(film, frame.samples, last)
-        due = frame.queued or self.due(film, frame.samples, most)
+        due = frame.queued or self.due(film, frame, most)
         if not (due or clean):
             return None
         job.tracing = False
@@ -237,8 +242,9 @@ class Preview:
         if self._rasterises and job.frame.queued:
             return finer
         spent = 0.0
-        drawn = self._rasterises and job.frame.in_motion
-        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", 1, job)
+        drawn = self._rasterises and job.frame.in_motion and not job.frame.at_rest
+        rays = RUNG_RAYS if job.frame.at_rest else 1
+        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", rays, job)
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
@@ -268,8 +274,8 @@ class Preview:
                 yield from self._asked(job, features)
             elif picture is not None and finer and not job.frame.queued:
                 job.upsampling += time.perf_counter() - began
-                pixels = features.size[0] * features.size[1]
-                self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
+                rays = features.size[0] * features.size[1] * max(features.samples, 1)
+                self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
             if picture is None:
                 yield None
         self._samples = job.frame.samples
@@ -334,13 +340,13 @@ class Preview:
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
-        at least `FINER` times as wide, and at rest the whole."""
+        at least `FINER` times as wide, and of a rung as its own."""
         pixels = whole[0] * whole[1]
         with self.renderer.device.current():
             self.gbuffer.fit(pixels)
             self._rasterises = self.gbuffer.chosen()
         if frame.at_rest:
-            return whole
+            return max(least[0], round(whole[0] * RUNG_WIDTH)), max(least[1], round(whole[1] * RUNG_WIDTH))
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
             scale = max(scale, LEAST_DRAWN)
@@ -362,7 +368,8 @@ class Preview:
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
         """Bring a buffer to ``samples`` by camera rays; those of a frame that is queued are not timed."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
-        settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
+        moves = job.frame.in_motion and not (job.frame.at_rest and name == "finer")
+        settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
         queued = job.frame.queued and name == "own"
         while True:

@@ -303,8 +303,10 @@ class Session:
 
     @property
     def settled(self) -> bool:
-        """Whether all pixels of the full picture have as many samples, or `advance` cannot bring them there."""
-        return self.idle or (self.complete and not self.running)
+        """Whether all pixels of the full picture have as many samples and are on show, or `advance` cannot bring them
+        there."""
+        shown = self.on_screen is None or self.on_screen.samples > 0
+        return self.idle or (self.complete and shown and not self.running)
 
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""

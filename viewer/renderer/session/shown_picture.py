@@ -56,6 +56,8 @@ class ShownPicture:
     def end(self, job: FrameJob) -> None:
         """The frame is complete."""
         self.screen.end()
+        if not job.denoised:
+            self.samples = job.frame.samples
         if job.frame.preview:
             self.shown = job.camera, job.frame.size
         self._since = time.perf_counter()
