@@ -40,9 +40,9 @@ SLOWER = 1.5  # times as long as the last one that was timed: the next one is ti
 # -- at rest: rungs before the film's first sample, of which both cost a third
 RUNGS = (0.25, 0.5)  # of the picture's width and height
 FIRST_RUNG = 0.25  # seconds: the largest rung ahead that takes no longer is next; where none does, the smallest
-# Of the window's width is the picture of a rung, whose surfaces have two camera rays a pixel: as many rays as one for
-# each of the window's, and no dotted edges (the hall's specks are 0.6 in place of 2.5 %).
-RUNG_WIDTH, RUNG_RAYS = 2**-0.5, 2
+# Of the window's width a rung's picture has, and camera rays a pixel: about as many rays as one for each pixel of the
+# window, and no dotted edges (specks of the hall 0.4 %, in place of 2.5; as FLIP sees it there is no difference).
+RUNG_WIDTH, RUNG_RAYS = 0.6, 3
 WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
 # -- upsampling of a preview's light

@@ -210,7 +210,7 @@ class Session:
         the settings."""
         seconds, film = self.convergence.elapsed, self.film()
         made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
-        if self.on_screen is not None and self._frames.preview is not None and film is not None and self.complete:
+        if self.on_screen is not None and self.on_screen.denoiser != "none" and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
             made.metadata["denoised"] = self.on_screen.denoiser
         if film is not None:
