@@ -22,8 +22,12 @@ from viewer.film.files.compare import ComparedPicture, compare
 # Slowness and denoiser of every run; others are slow.
 EACH_RUN = {("hall", 10, "shader"), ("glass_ball", 1, "oidn"), ("bunny", 1, "oidn")}
 # The share of specks or holes that a picture may have above the best before, where it is more than `SPOILT`: a fifth
-# above the 0.20 % that the second sample's caustic brings.
-SPOILT_IN = {"glass_ball": 0.0024}
+# above what is measured. Open Image Denoise needs none.
+SPOILT_IN = {
+    ("glass_ball", "shader"): 0.0024,  # 0.20 %, which the second sample's caustic brings
+    ("hall", "shader"): 0.0107,  # 0.89 %: mouldings, of the first sample after a rung's smooth ones
+    ("ToyCar", "shader"): 0.0017,  # 0.14 %: outlines
+}
 RUNG = 0.013  # of one whose light has fewer pixels: outlines of the toy car, behind a smooth one, 1.06 %
 CASES = [
     pytest.param(*case, marks=() if case in EACH_RUN else pytest.mark.slow)
@@ -64,7 +68,7 @@ def _figures(name: str, frame: ShownFrame) -> Figures:
 def _faults(name: str, frame: ShownFrame, figures: Figures, rises: Figures) -> list[str]:
     """What is beyond the bounds of a picture."""
     limits = most_specks(name, frame.samples, frame.denoiser), bound(frame.samples, frame.denoiser)
-    spoilt = SPOILT_IN.get(name, SPOILT) if frame.samples else RUNG
+    spoilt = SPOILT_IN.get((name, frame.denoiser), SPOILT) if frame.samples else RUNG
     faults = [f"FLIP {figures[0]:.4f}, {rises[0]:.4f} above the best before"] if rises[0] > RISE else []
     for kind, share, rise, most in zip(("specks", "holes"), figures[1:], rises[1:], limits, strict=True):
         if share > most:

@@ -122,24 +122,32 @@ def test_switched_off_the_film_shows_at_once_and_goes_on(session: Session) -> No
 
 
 def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first picture that is denoised beside, those of more samples alone follow, the last of all of them."""
+    """After the rungs its pictures alone are shown, one of more samples after the other, the last of all of them."""
     pytest.importorskip(oidn.PACKAGE)
-    of, shown, picture = {}, [], session.on_screen.picture
-    denoised = NoisyPicture.denoised
+    of, shown, picture = dict[int, NoisyPicture](), [], session.on_screen.picture
     begin = BackgroundDenoiser.begin
-    monkeypatch.setattr(
-        BackgroundDenoiser,
-        "begin",
-        lambda self, film, samples, noisy: of.update({samples: noisy}) or begin(self, film, samples, noisy),
-    )
-    monkeypatch.setattr(session.on_screen, "picture", lambda *given: shown.append(given[1:]) or picture(*given))
+
+    def begun(self: BackgroundDenoiser, film: Any, samples: int, noisy: NoisyPicture) -> None:
+        of[samples] = noisy
+        begin(self, film, samples, noisy)
+
+    def seen(stream: Any, denoiser: str, samples: int) -> None:
+        shown.append((denoiser, samples, stream.size))
+        assert denoiser == "oidn" or session.runner.job.frame.preview
+        picture(stream, denoiser, samples)
+
+    monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
+    monkeypatch.setattr(session.on_screen, "picture", seen)
+    session.scheduler.light.note(3000)
     run(session, 40)
-    denoisers = [denoiser for denoiser, _ in shown]
-    first = denoisers.index("oidn")
-    assert session.converged and session.idle and set(denoisers[first:]) == {"oidn"} and first > 0
-    counts = [samples for _, samples in shown[first:]]
+    assert session.converged and session.idle
+    first = next(number for number, (denoiser, *_) in enumerate(shown) if denoiser == "oidn")
+    after = shown[first:]
+    assert (38, 29) in [size for *_, size in shown[:first]]  # the rungs' six tenths
+    assert {denoiser for denoiser, *_ in after} == {"oidn"}
+    counts = [samples for _, samples, _ in after]
     assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
-    np.testing.assert_array_equal(session.linear(), denoised(of[4]))
+    np.testing.assert_array_equal(session.linear(), of[4].denoised())
     assert session.picture().metadata["denoised"] == "oidn"
 
 

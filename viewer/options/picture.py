@@ -161,7 +161,7 @@ SHOWN = of_part(
         values.read_denoiser,
         "auto",
         "denoiser: in fragment programs, or Open Image Denoise, which raystream[denoise] installs (auto: that one where"
-        " it is installed, in the window at rest and as --quality has it); the noisy picture becomes a layer, and what is"
+        " it is there, in the window at rest and as --quality has it); the noisy picture becomes a layer, and what is"
         " summed and resumed stays",
         Affects.NOTHING,
         "NAME",
