@@ -42,6 +42,8 @@ from viewer.renderer.preview.scheduler import (
     ScheduledFrame,
     Scheduler,
     feature_samples,
+    light_in_motion,
+    shows,
 )
 from viewer.renderer.sampling.denoising import noisy_picture
 from viewer.renderer.sampling.frame_plan import Event, PlanProgress
@@ -71,6 +73,7 @@ class Preview:
         self._held: dict[str, Buffer] = {}  # features: own: of a film's samples; edges: of more; finer: to upsample to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
+        self._in_motion = 0.0  # samples that the last picture in motion is worth
         self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
         self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
@@ -171,6 +174,8 @@ class Preview:
         self._mark(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         last = not frame.added or frame.samples >= most
+        if not (frame.preview or shows(frame.samples, self._in_motion, last)):
+            return None
         clean = self.cleans and frame.scale == 1 and not frame.in_motion
         clean = clean and self.background.wants(film, frame.samples, last)
         due = frame.queued or self.due(film, frame, most)
@@ -279,6 +284,9 @@ class Preview:
             if picture is None:
                 yield None
         self._samples = job.frame.samples
+        if job.frame.in_motion:
+            before = self._in_motion if self.passes.made().history.used else 0.0
+            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
         return picture
 
     def _asks(self, job: FrameJob) -> bool:

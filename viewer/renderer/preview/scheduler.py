@@ -64,6 +64,9 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
+# Of what the pictures before have told, a picture in motion keeps as much: at seven tenths of the width the bunny in flight
+# is as good as of 2 samples at rest (FLIP 0.027, 0.029), and better than of one (0.034, by Open Image Denoise 0.044).
+KEPT = 0.75
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
 CLEANED = (
     2.0  # and by Open Image Denoise, which costs as much as some samples and takes a third of what noise they leave
@@ -118,6 +121,18 @@ def feature_samples(samples: int, at_rest: bool) -> int:
     """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
     ahead = min(FEATURES_AHEAD * samples, LEAST_FEATURES) if at_rest else samples
     return min(max(samples, ahead), MOST_FEATURES)
+
+
+def light_in_motion(before: float, scale: float, samples: int) -> float:
+    """Samples at rest that are worth as much as a picture in motion, an estimate of its error. before : of the one
+    before it, where that is its history; else 0. scale : of its width, of its light."""
+    return scale**2 * samples + KEPT * before
+
+
+def shows(samples: int, on_show: float, last: bool) -> bool:
+    """Whether the first picture at rest is shown: no picture is worse than the one before it. on_show : see
+    `light_in_motion`. ``last``: it will not have more samples soon."""
+    return last or samples >= on_show
 
 
 def cleans(samples: int, before: int, last: bool) -> bool:
