@@ -64,7 +64,7 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
-# Of what the pictures before have told, a picture in motion keeps as much: at seven tenths of the width the bunny in flight
+# Of what the pictures before have told, one in motion keeps as much: at seven tenths of the width the bunny in flight
 # is as good as of 2 samples at rest (FLIP 0.027, 0.029), and better than of one (0.034, by Open Image Denoise 0.044).
 KEPT = 0.75
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again

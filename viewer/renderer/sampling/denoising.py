@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -129,16 +129,17 @@ def noisy_picture(
 
     own : features of the film's samples. features : of these, or of more.
     """
-    sums = film.fields(("sum", "count"))
+    sums = yield from film.fields_later(("sum", "count"))
     linear = sums["sum"] / np.maximum(sums["count"], 1)[..., None]
-    yield
-    means = _means(features, ("albedo", "normal", "emission"))
-    albedo, normal, seen = (means[name] for name in ("albedo", "normal", "emission"))
-    yield
+    sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
+    albedo, normal, seen = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
     if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
         seen = np.zeros_like(seen)
-    reflected = linear - (_means(own, ("emission",))["emission"] if own is not features and seen.any() else seen)
+    reflected = linear - seen
+    if own is not features and seen.any():
+        sums = yield from own.fields_later(("emission", "count"))
+        reflected = linear - _mean(sums, "emission")
     seen = seen + np.minimum(reflected, 0)  # of a film of more samples than camera rays
     # Camera rays through other points of the lens, at other moments, see other surfaces.
     clean = not (camera.aperture > 0 or camera.motion or renderer.prepared.moving)
@@ -147,10 +148,9 @@ def noisy_picture(
     return NoisyPicture(reflected, seen, albedo, normal, clean, seams)
 
 
-def _means(buffer: Buffer, names: tuple[str, ...]) -> dict[str, NDArray[np.float32]]:
-    """Fields (H, W, 3) of a buffer of `FEATURES`, by its camera rays."""
-    sums = buffer.fields((*names, "count"))
-    return {name: sums[name] / np.maximum(sums["count"], 1)[..., None] for name in names}
+def _mean(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
+    """A field (H, W, 3) of `FEATURES`, by its camera rays."""
+    return sums[name] / np.maximum(sums["count"], 1)[..., None]
 
 
 def denoised(
