@@ -168,8 +168,12 @@ def test_a_picture_denoised_beside_is_dropped_by_the_hand(
     session.runner.preview.background.wait(30)
     session.advance(0.0, moving=True)
     np.testing.assert_array_equal(session.linear(), moved)
+    begun, shown, begin, picture = [], [], BackgroundDenoiser.begin, session.on_screen.picture
+    monkeypatch.setattr(BackgroundDenoiser, "begin", lambda self, *given: begun.append(given[1]) or begin(self, *given))
+    monkeypatch.setattr(session.on_screen, "picture", lambda *given: shown.append(given[1:]) or picture(*given))
     run(session, 40)
-    assert session.on_screen.denoiser == "oidn" and session.on_screen.samples == session.samples == 4
+    assert [samples for denoiser, samples in shown if denoiser == "oidn"] == begun
+    assert session.on_screen.samples == begun[-1] == session.samples == 4
     session.update(camera=start)
 
 
