@@ -321,6 +321,8 @@ def test_panels_lie_over_the_picture(opened: Opener) -> None:
     hands = opened(size=(600, 160))
     app = hands.app
     hands.until(lambda: app.session.idle, "the last sample")
+    hands.turn(4)
+    hands.until(lambda: app.auto_exposure.settled, "its exposure")
     before, began, texture = hands.pixels(), app.session.pictures, app.canvas.texture
     for keys in (("ctrl+b",), ("i",), ("ctrl+b",)):
         hands.quietly(*keys)
