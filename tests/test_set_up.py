@@ -48,6 +48,7 @@ case "$*" in
     "-m pip --version") ;;
     "-m pip install"*)
         echo "pip $*" >>"{work}/calls"
+        case "$*" in *"[denoise]") [ ! -e "{work}/no-denoiser" ] || exit 1 ;; esac
         if [ -e "{work}/no-network" ]; then echo "ERROR: no network"; exit 1; fi ;;
     "--version") echo "Python 3.10.12" ;;
     *) printf '%s|' "$PWD" "$@" ;;
@@ -122,9 +123,19 @@ def test_sets_up_once_and_then_only_runs(house):
     ready = f"raystream: ready; go on with {inside}/raystream COMMAND, or once: source {inside}/activate,"
     assert err == [*steps, f"{ready} then: raystream COMMAND"]
     venv, pip = house.calls()
-    assert venv == "venv" and pip.endswith("--editable .")
+    assert venv == "venv" and pip.endswith("--editable .[denoise]")
     assert house.run("run", "--help") == (f"{house.work}|-P|-m|raystream|--help|", [])
     assert house.calls() == []
+
+
+@needs_linux
+def test_where_open_image_denoise_cannot_be_had_the_rest_is_installed(house):
+    house.set("no-denoiser")
+    out, err = house.run("run")
+    assert out == f"{house.work}|-P|-m|raystream|" and house.calls()[-1].endswith("--editable .")
+    note = "raystream: note: Open Image Denoise could not be installed; pictures are denoised by fragment programs"
+    assert note in err
+    assert house.run("run")[1] == [] and house.calls() == []  # tried once
 
 
 @needs_linux

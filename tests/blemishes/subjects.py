@@ -25,7 +25,6 @@ ALLOWANCES = {
     ("hall", "shader"): (0.0132, 0.0065),  # 1.10, 0.56, 0.54 % of 2, 4, 8: flutes and mouldings as fine as pixels
     ("ToyCar", "shader"): (0.0163, 0.0136),  # 1.36, 1.21, 1.13 %: outlines of wheels, cloth and spokes
     ("ToyCar", "oidn"): (0.0061, 0.0047),  # 0.51, 0.45, 0.39 %: the same
-    ("many_lights", "oidn"): (0.0174, 0.0205),  # 0.62, 1.45, 1.71 %: lamps of a pixel and less
 }
 
 

@@ -12,6 +12,7 @@ from viewer.denoise import oidn
 from viewer.film.files import image
 from viewer.film.tonemap import srgb8
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.denoising import LEAST_FEATURES
 
 SIZE = 48, 48
 
@@ -58,18 +59,39 @@ def test_each_eye_of_a_pair_is_denoised_by_itself(
 ) -> None:
     parts: list[np.ndarray] = []
 
-    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray) -> np.ndarray:
-        assert linear.shape == albedo.shape == normal.shape
+    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool) -> np.ndarray:
+        assert linear.shape == albedo.shape == normal.shape and clean
         parts.append(linear)
-        return 2 * linear
+        return linear
 
     monkeypatch.setattr(oidn, "check_installed", lambda: None)
     monkeypatch.setattr(oidn, "denoise", denoise)
     cornell.update(denoise="oidn", stereo=eyes)
-    found = cornell.render(size, spp=1)
+    found = cornell.render(size, spp=LEAST_FEATURES)
     cornell.update(denoise="auto", stereo=None)
     assert [part.shape[1] for part in parts] == widths
-    np.testing.assert_array_equal(found.linear, 2 * found.layers["noisy"])
+    np.testing.assert_allclose(found.linear, found.layers["noisy"], rtol=1e-5)
+
+
+def test_light_that_the_camera_sees_itself_is_not_denoised(cornell: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor what a clamp has left of it told from the rest, nor features behind a lens taken for clean."""
+    given: list[tuple[float, bool]] = []
+
+    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool) -> np.ndarray:
+        given.append((float(linear.max()), clean))
+        return linear
+
+    monkeypatch.setattr(oidn, "check_installed", lambda: None)
+    monkeypatch.setattr(oidn, "denoise", denoise)
+    cornell.update(denoise="oidn")
+    for change in {}, {"clamp": 4.0}, {"clamp": 0.0, "aperture": 50.0}:
+        cornell.update(**change)
+        found = cornell.render(SIZE, spp=LEAST_FEATURES)
+        np.testing.assert_allclose(found.linear, found.layers["noisy"], rtol=1e-5, atol=1e-6)
+    cornell.update(denoise="auto", aperture=0.0)
+    lamp, clamped = float(cornell.render(SIZE, spp=1).linear.max()), 4.0
+    assert given[0][0] < 0.5 * lamp and given[1][0] == clamped < lamp
+    assert [clean for _, clean in given] == [True, True, False]
 
 
 def test_without_a_denoiser_every_bit_is_as_before(cornell: Renderer) -> None:

@@ -93,7 +93,7 @@ def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.Monke
     monkeypatch.setitem(QUALITIES, "best", (0.9, 4096))
     for there in (True, False):
         monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
-        monkeypatch.setattr(oidn, "denoise", lambda linear, albedo, normal: linear)
+        monkeypatch.setattr(oidn, "denoise", lambda linear, *guides: linear)
         found = cornell.render(SIZE, quality="best")
         assert found.metadata["stopped by"] == "error"
     assert asked == [0.9, 0.45]
@@ -158,7 +158,7 @@ def test_a_denoiser_of_one_picture(cornell: Renderer, monkeypatch: pytest.Monkey
     for there, best in ((True, "oidn"), (False, "shader")):
         monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)
         monkeypatch.setattr(values, "find_spec", oidn.find_spec)
-        monkeypatch.setattr(oidn, "denoise", lambda linear, albedo, normal: linear * np.float32(0.5))
+        monkeypatch.setattr(oidn, "denoise", lambda linear, *guides: linear * np.float32(0.5))
         for wanted, name in ((True, best), ("shader", "shader")):
             found = cornell.render(SIZE, spp=3, denoise=wanted)
             assert found.metadata["denoised"] == name and cornell.settings.denoise == "auto"

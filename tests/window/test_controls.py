@@ -228,7 +228,7 @@ def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) 
     controls.show(light.draw_sampling)
     controls.click("##noise", 0.5)
     assert panel_stage.session.stop.error == pytest.approx(0.05, abs=0.003)
-    controls.choose("##quality", "draft")  # as without Open Image Denoise, which the window does without
+    controls.choose("##quality", "draft")  # as without Open Image Denoise, which does nothing there
     assert (panel_stage.session.stop.spp, panel_stage.session.stop.error) == (8, 0.1)
     effects = ("shadows", "reflections", "refractions")
     assert [controls.click(effect) for effect in effects] == [[{effect: False}] for effect in effects]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes
 from viewer.film.error.stop import Stop
 from viewer.renderer.preview import gbuffer, scheduler
+from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.motion import changes
 from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.denoising import NoisyPicture
 from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.session import warmup
 from viewer.renderer.session.session import Session
@@ -117,16 +121,75 @@ def test_switched_off_the_film_shows_at_once_and_goes_on(session: Session) -> No
     assert noise(session.linear()) < 0.5 * noise(before.linear)
 
 
-def test_open_image_denoise_comes_last(session: Session) -> None:
+def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the rungs its pictures alone are shown, one of more samples after the other, the last of all of them."""
     pytest.importorskip(oidn.PACKAGE)
+    of, shown, picture = dict[int, NoisyPicture](), [], session.on_screen.picture
+    begin = BackgroundDenoiser.begin
+
+    def begun(self: BackgroundDenoiser, film: Any, samples: int, noisy: NoisyPicture) -> None:
+        of[samples] = noisy
+        begin(self, film, samples, noisy)
+
+    def seen(stream: Any, denoiser: str, samples: int) -> None:
+        shown.append((denoiser, samples, stream.size))
+        assert denoiser == "oidn" or session.runner.job.frame.preview
+        picture(stream, denoiser, samples)
+
+    monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
+    monkeypatch.setattr(session.on_screen, "picture", seen)
+    session.scheduler.light.note(3000)
+    run(session, 40)
+    assert session.converged and session.idle
+    first = next(number for number, (denoiser, *_) in enumerate(shown) if denoiser == "oidn")
+    after = shown[first:]
+    assert (38, 29) in [size for *_, size in shown[:first]]  # the rungs' six tenths
+    assert {denoiser for denoiser, *_ in after} == {"oidn"}
+    counts = [samples for _, samples, _ in after]
+    assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
+    np.testing.assert_array_equal(session.linear(), of[4].denoised())
+    assert session.picture().metadata["denoised"] == "oidn"
+
+
+def test_a_picture_denoised_beside_is_dropped_by_the_hand(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is not kept waiting."""
+    pytest.importorskip(oidn.PACKAGE)
+    ends, denoised, start = threading.Event(), NoisyPicture.denoised, renderer.camera
+    monkeypatch.setattr(NoisyPicture, "denoised", lambda self: ends.wait(30) and denoised(self))
+    while session.runner.preview.background.free:
+        session.advance(0.01)
+    assert session.on_screen.denoiser == "shader" and not session.idle
+    session.update(camera=aside(renderer, 20.0))
+    run(session, moving=True)
+    moved = session.linear()
+    ends.set()
+    session.runner.preview.background.wait(30)
+    session.advance(0.0, moving=True)
+    np.testing.assert_array_equal(session.linear(), moved)
+    begun, shown, begin, picture = [], [], BackgroundDenoiser.begin, session.on_screen.picture
+    monkeypatch.setattr(BackgroundDenoiser, "begin", lambda self, *given: begun.append(given[1]) or begin(self, *given))
+    monkeypatch.setattr(session.on_screen, "picture", lambda *given: shown.append(given[1:]) or picture(*given))
+    run(session, 40)
+    assert [samples for denoiser, samples in shown if denoiser == "oidn"] == begun
+    assert session.on_screen.samples == begun[-1] == session.samples == 4
+    session.update(camera=start)
+
+
+def test_without_open_image_denoise_the_other_denoiser_stays(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it fails, as without a library of the system's; by its name that is an error."""
+
+    def fails(self: NoisyPicture) -> Any:
+        raise ViewerError("--denoise oidn", "fails")
+
+    pytest.importorskip(oidn.PACKAGE)
+    monkeypatch.setattr(NoisyPicture, "denoised", fails)
+    run(session, 40)
+    assert session.converged and session.idle and session.on_screen.denoiser == "shader"
     session.update(denoise="oidn")
-    run(session, 20)
-    film, features = session.film(), session.runner.preview._held["own"]
-    assert film is not None and session.converged
-    sums = features.read()
-    count = sums["count"][..., None]
-    expected = oidn.denoise(film.linear, sums["albedo"] / count, sums["normal"] / count)
-    np.testing.assert_array_equal(session.linear(), expected)
+    with pytest.raises(ViewerError, match="fails"):
+        run(session, 40)
 
 
 def test_other_programs_are_shown_as_they_are(session: Session) -> None:

@@ -27,18 +27,19 @@ def check_installed() -> None:
 
 
 def denoise(
-    linear: NDArray[np.float32], albedo: NDArray[np.float32], normal: NDArray[np.float32]
+    linear: NDArray[np.float32], albedo: NDArray[np.float32], normal: NDArray[np.float32], clean: bool = True
 ) -> NDArray[np.float32]:
     """The picture (H, W, 3), linear sRGB, steered by the same samples' albedo and normals, both (H, W, 3), 0 where
-    nothing is hit.
+    nothing is hit. ``clean``: these have no noise, and all that they show is in the picture.
 
-    Pixels must not share samples, whatever the pixel filter. Raises ViewerError where it is not installed or fails.
+    Pixels must not share samples, whatever the pixel filter. Any thread may call it. Raises ViewerError where it is not
+    installed or fails.
     """
     check_installed()
-    library: Any = import_module(PACKAGE)
     beside = {"albedo": np.clip(albedo, 0, 1), "normal": np.clip(normal, -1, 1)}
     try:
-        made = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=True)
+        library: Any = import_module(PACKAGE)
+        made = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=clean)
     except (RuntimeError, OSError) as error:
         raise ViewerError("--denoise oidn", str(error), "--denoise shader needs nothing but OpenGL") from None
     return np.asarray(made, np.float32)

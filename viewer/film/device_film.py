@@ -6,7 +6,7 @@ They are read back to be saved or compared; the film's error is a reduction on t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from typing import NamedTuple
 
 import moderngl
@@ -126,6 +126,14 @@ class Buffer:
                 whole = out.setdefault(name, np.empty((*self.size[::-1], *values.shape[2:]), np.float32))
                 whole[block.y : block.y + tall, block.x : block.x + wide] = values
         return out
+
+    def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
+        """Fields as `fields` gives them, in steps: a device that works beside the host is not waited for, but of a
+        picture of several streams."""
+        if len(self.blocks) == 1 and self.device.concurrent:
+            return (yield from self.blocks[0].stream.fields_later(names))
+        yield
+        return self.fields(names)
 
     def read(self) -> NDArray:
         """(H, W) structured of the record's dtype."""

@@ -160,8 +160,9 @@ SHOWN = of_part(
         "denoise",
         values.read_denoiser,
         "auto",
-        "denoiser: in fragment programs (auto: so in the window, and as --quality has it), or Open Image Denoise, which"
-        " raystream[denoise] installs; the noisy picture becomes a layer, and what is summed and resumed stays",
+        "denoiser: in fragment programs, or Open Image Denoise, which raystream[denoise] installs (auto: that one where"
+        " it is there, in the window at rest and as --quality has it); the noisy picture becomes a layer, and what is"
+        " summed and resumed stays",
         Affects.NOTHING,
         "NAME",
         choices=("auto", "none", "shader", "oidn"),

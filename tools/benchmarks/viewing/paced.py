@@ -76,13 +76,14 @@ class Clock:
 @dataclass(frozen=True, eq=False)
 class ShownFrame:
     """A picture as it was shown. phase : `OPENING`, `MOVING` or `REST`. seconds : by the clock, since the opening or
-    the drag. samples : of each pixel, 0 of a preview. linear : (H, W, 3) at the whole size."""
+    the drag. samples : of each pixel, 0 of a preview. linear : (H, W, 3) at the whole size, by that ``denoiser``."""
 
     phase: str
     seconds: float
     samples: int
     scale: float
     linear: NDArray[np.float32]
+    denoiser: str = "shader"
 
 
 def played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool) -> list[ShownFrame]:
@@ -111,8 +112,10 @@ def _played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors:
             if phase == AWAY or session.shown is None or session.shown[0] != home:
                 return
             linear = enlarged(canvas.linear(), size)
-            samples = session.samples if session.complete else 0
-            frames.append(ShownFrame(phase, clock() - began, samples, session.scale, linear))
+            screen = session.on_screen
+            assert screen is not None
+            samples = screen.samples if session.complete else 0
+            frames.append(ShownFrame(phase, clock() - began, samples, session.scale, linear, screen.denoiser))
 
     with clock.running():
         while not (session.complete and session.samples >= OPENED):

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from typing import TypeVar
 
 import numpy as np
 
+from viewer.base.errors import ViewerError
+from viewer.denoise import oidn
 from viewer.denoise.reprojection import Changes, History
 from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.kernels.records import FEATURES, RADIANCE
+from viewer.kernels.records import FEATURES
 from viewer.renderer.device.machine_pool import compiled
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
@@ -31,18 +35,24 @@ from viewer.renderer.preview.scheduler import (
     LIGHT,
     LIGHT_OF_DRAWN,
     MOST_FEATURES,
+    MOST_SEEN,
     MOST_TOGETHER,
+    RUNG_RAYS,
+    RUNG_WIDTH,
     ScheduledFrame,
     Scheduler,
     feature_samples,
+    light_in_motion,
+    shows,
 )
-from viewer.renderer.sampling.denoising import denoised
+from viewer.renderer.sampling.denoising import noisy_picture
 from viewer.renderer.sampling.frame_plan import Event, PlanProgress
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
 
+T = TypeVar("T")
 NUMBERS = 4096  # of samples, until previews begin anew
 
 
@@ -63,10 +73,12 @@ class Preview:
         self._held: dict[str, Buffer] = {}  # features: own: of a film's samples; edges: of more; finer: to upsample to
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
+        self._in_motion = 0.0  # samples that the last picture in motion is worth
         self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
         self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
-        self._last: Stream | None = None
+        self.background = BackgroundDenoiser(renderer.device)
+        self._installed = oidn.installed()
 
     # -- compiling -------------------------------------------------------------------------------------------------
 
@@ -112,13 +124,41 @@ class Preview:
         self._number = (first + samples) % NUMBERS
         return first
 
-    def due(self, film: FilmBuffer, samples: int) -> bool:
-        """Whether a film of ``samples`` is worth another filtering."""
-        return film is not self._film or samples >= GROWTH * self._samples
+    @property
+    def cleans(self) -> bool:
+        """Whether films at rest are denoised by Open Image Denoise, once it is ready."""
+        how = self.renderer.settings.denoise
+        return how == "oidn" or (how == "auto" and self._installed)
+
+    def cleaned(self, film: FilmBuffer) -> Stream | None:
+        """The film's picture by Open Image Denoise, once it has come: a stream of `RADIANCE`, which holds until the
+        next one. Raises ViewerError where that was asked for and fails; else there is the other denoiser."""
+        try:
+            made = self.background.take()
+        except ViewerError:
+            if self.renderer.settings.denoise == "oidn":
+                raise
+            self._installed = False
+            return None
+        if made is None or made[0] is not film:
+            return None
+        with self.renderer.device.current():
+            return self.background.stream(made[1])
+
+    def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
+        """Whether the film of a frame, of ``most`` samples, is worth another filtering.
+
+        Once it has been given to Open Image Denoise it is not, nor its first sample where that is next: its edges would
+        be dotted after a rung's.
+        """
+        if self.cleans and (self.background.begun(film) or (self.background.free and not frame.preview)):
+            return False
+        return film is not self._film or frame.samples >= GROWTH * self._samples or frame.samples >= most
 
     def forget(self) -> None:
         """The next film is denoised, whatever its samples."""
         self._samples = 0
+        self.background.forget()
 
     # -- a frame, from top to bottom -------------------------------------------------------------------------------
 
@@ -126,14 +166,20 @@ class Preview:
         self, job: FrameJob, tiles: Steps, whole: tuple[int, int], most: int
     ) -> Generator[Event, None, Stream | None]:
         """Trace a frame's tiles, and make its picture, where that is worth its time, and where the film has its
-        ``most`` samples. Gives the picture, see `picture`. whole : (width, height) of the window.
+        ``most`` samples: a stream of `SHOWN`, which holds until the next one. whole : (width, height) of the window.
         """
         film, frame = job.film, job.frame
         assert film is not None
         size = self._begin(job, film, whole) if frame.queued else film.size
         self._mark(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
-        if not frame.queued and not self.due(film, frame.samples) and frame.samples < most:
+        last = not frame.added or frame.samples >= most
+        if not (frame.preview or shows(frame.samples, self._in_motion, last)):
+            return None
+        clean = self.cleans and frame.scale == 1 and not frame.in_motion
+        clean = clean and self.background.wants(film, frame.samples, last)
+        due = frame.queued or self.due(film, frame, most)
+        if not (due or clean):
             return None
         job.tracing = False
         self._mark(job)
@@ -141,24 +187,18 @@ class Preview:
         picture = None
         # A preview that begins a film is its last picture where that has all samples by now.
         ends = frame.scale == 1 and not frame.in_motion and frame.samples >= most
-        for step in self._steps(job, film, size, ends or not frame.preview):
-            picture = step
-            yield PlanProgress(1.0)
+        features = yield from _told(self._fill_gbuffer(job, film, size, clean or ends or not frame.preview, clean))
+        self._mark(job)
+        if due:
+            picture = yield from _told(self._reconstruct(job, film, features))
+        if clean:
+            yield from self._clean(job, film, features)
         return picture
 
-    def picture(self, job: FrameJob, whole: tuple[int, int]) -> Iterator[Stream | None]:
-        """A film's picture, step by step; the last step gives it, a stream of `SHOWN`, which holds until the next one.
-
-        whole : (width, height) of the picture on the screen, to which a preview's smaller film is upsampled as far as
-        its budget goes.
-        """
-        assert job.film is not None
-        yield from self._steps(job, job.film, self._begin(job, job.film, whole), not job.frame.preview)
-
-    def _steps(self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool) -> Iterator[Stream | None]:
-        features = yield from self._fill_gbuffer(job, film, size, at_rest)
-        self._mark(job)
-        yield from self._reconstruct(job, film, features)
+    def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
+        """Give a film to Open Image Denoise."""
+        picture = yield from _told(noisy_picture(self.renderer, film, self._held["own"], features))
+        self.background.begin(film, job.frame.samples, picture)
 
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
@@ -188,11 +228,12 @@ class Preview:
         assert not rasterises, "a run yields before its end"
 
     def _fill_gbuffer(
-        self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool
+        self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool, clean: bool
     ) -> Generator[None, None, Buffer]:
         """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
-        a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film."""
-        yield from self._cast_features("own", min(job.frame.samples, MOST_FEATURES), job)
+        a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
+        ``clean``: they are for Open Image Denoise."""
+        yield from self._cast_features("own", min(job.frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
         more = feature_samples(job.frame.samples, at_rest)
         if more > self._held["own"].samples:
             if "edges" not in self._held:
@@ -206,8 +247,9 @@ class Preview:
         if self._rasterises and job.frame.queued:
             return finer
         spent = 0.0
-        drawn = self._rasterises and job.frame.in_motion
-        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", 1, job)
+        drawn = self._rasterises and job.frame.in_motion and not job.frame.at_rest
+        rays = RUNG_RAYS if job.frame.at_rest else 1
+        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", rays, job)
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
@@ -218,8 +260,9 @@ class Preview:
         job.upsampling += spent
         return finer
 
-    def _reconstruct(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
-        """The picture of a film's light on the surfaces of ``features``, step by step; the last gives it."""
+    def _reconstruct(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[None, None, Stream]:
+        """The picture of a film's light on the surfaces of ``features``, step by step: a stream of `SHOWN`, which holds
+        until the next one."""
         device, finer = self.renderer.device, features.size != film.size
         asks = self._asks(job)
         steps, picture = self._reconstruction(job, film, features), None
@@ -236,10 +279,15 @@ class Preview:
                 yield from self._asked(job, features)
             elif picture is not None and finer and not job.frame.queued:
                 job.upsampling += time.perf_counter() - began
-                pixels = features.size[0] * features.size[1]
-                self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
-            self._samples = job.frame.samples
-            yield picture
+                rays = features.size[0] * features.size[1] * max(features.samples, 1)
+                self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
+            if picture is None:
+                yield None
+        self._samples = job.frame.samples
+        if job.frame.in_motion:
+            before = self._in_motion if self.passes.made().history.used else 0.0
+            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
+        return picture
 
     def _asks(self, job: FrameJob) -> bool:
         """Whether the host asks now and then if a picture is done, in place of waiting for it."""
@@ -300,13 +348,13 @@ class Preview:
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
-        at least `FINER` times as wide, and at rest the whole."""
+        at least `FINER` times as wide, and of a rung as its own."""
         pixels = whole[0] * whole[1]
         with self.renderer.device.current():
             self.gbuffer.fit(pixels)
             self._rasterises = self.gbuffer.chosen()
         if frame.at_rest:
-            return whole
+            return max(least[0], round(whole[0] * RUNG_WIDTH)), max(least[1], round(whole[1] * RUNG_WIDTH))
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
             scale = max(scale, LEAST_DRAWN)
@@ -328,7 +376,8 @@ class Preview:
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
         """Bring a buffer to ``samples`` by camera rays; those of a frame that is queued are not timed."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
-        settings = of_motion(self.renderer.settings) if job.frame.in_motion else self.renderer.settings
+        moves = job.frame.in_motion and not (job.frame.at_rest and name == "finer")
+        settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
         queued = job.frame.queued and name == "own"
         while True:
@@ -370,23 +419,6 @@ class Preview:
 
     # -- pictures that are there -----------------------------------------------------------------------------------
 
-    def last(self, film: FilmBuffer) -> Stream | None:
-        """A film denoised by Open Image Denoise, by the features that there are of it, a stream of `RADIANCE`; None
-        where there are none. The context must be current.
-
-        Raises ViewerError where the denoiser fails.
-        """
-        if film is not self._film:
-            return None
-        made = denoised(self.renderer, film, self._held["own"], "oidn")
-        if self._last is None or self._last.size != film.size:
-            if self._last is not None:
-                self._last.release()
-            self._last = Stream(self.renderer.device, RADIANCE, film.size)
-        texels = np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2)
-        self._last.write_texels([texels])
-        return self._last
-
     @property
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
@@ -420,8 +452,17 @@ class Preview:
     def release(self) -> None:
         """Free buffers and streams."""
         with self.renderer.device.current():
-            for held in (*self._held.values(), self._features, self.gbuffer, self.passes, self._last):
-                if held is not None:
-                    held.release()
+            for held in (*self._held.values(), self._features, self.gbuffer, self.passes, self.background):
+                held.release()
         self._held.clear()
-        self._last = self._film = self._seen = None
+        self._film = self._seen = None
+
+
+def _told(steps: Generator[None, None, T]) -> Generator[Event, None, T]:
+    """The steps of a picture whose light is there, as events."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        yield PlanProgress(1.0)

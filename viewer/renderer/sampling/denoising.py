@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -98,6 +99,60 @@ def features_of(
             buffer.release()
 
 
+@dataclass(frozen=True, eq=False)
+class NoisyPicture:
+    """A film's picture on the host, as Open Image Denoise takes it; arrays (H, W, 3) float32, linear sRGB.
+
+    reflected : without ``seen``, the light of lamps and surroundings that the camera sees themselves. It has no noise,
+    and lamps of a pixel and less would be smeared to many. albedo, normal : of surfaces. clean : these have no noise.
+    seams : columns at which pictures begin that have nothing to do with each other, and the width.
+    """
+
+    reflected: NDArray[np.float32]
+    seen: NDArray[np.float32]
+    albedo: NDArray[np.float32]
+    normal: NDArray[np.float32]
+    clean: bool
+    seams: tuple[int, ...]
+
+    def denoised(self) -> NDArray[np.float32]:
+        """(H, W, 3) linear sRGB, in any thread. Raises ViewerError where the denoiser fails."""
+        guides = self.reflected, self.albedo, self.normal
+        made = [oidn.denoise(*(part[:, a:b] for part in guides), self.clean) for a, b in pairwise(self.seams)]
+        return np.concatenate(made, axis=1) + self.seen
+
+
+def noisy_picture(
+    renderer: RendererParts, film: FilmBuffer, own: Buffer, features: Buffer
+) -> Generator[None, None, NoisyPicture]:
+    """Read a film back, in steps, with the features that guide Open Image Denoise.
+
+    own : features of the film's samples. features : of these, or of more.
+    """
+    sums = yield from film.fields_later(("sum", "count"))
+    linear = sums["sum"] / np.maximum(sums["count"], 1)[..., None]
+    sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
+    albedo, normal, seen = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
+    settings, camera = renderer.settings, renderer.camera
+    if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
+        seen = np.zeros_like(seen)
+    reflected = linear - seen
+    if own is not features and seen.any():
+        sums = yield from own.fields_later(("emission", "count"))
+        reflected = linear - _mean(sums, "emission")
+    seen = seen + np.minimum(reflected, 0)  # of a film of more samples than camera rays
+    # Camera rays through other points of the lens, at other moments, see other surfaces.
+    clean = not (camera.aperture > 0 or camera.motion or renderer.prepared.moving)
+    width = film.size[0]
+    seams = (0, width // 2, width) if camera.eyes and width > 1 else (0, width)
+    return NoisyPicture(reflected, seen, albedo, normal, clean, seams)
+
+
+def _mean(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
+    """A field (H, W, 3) of `FEATURES`, by its camera rays."""
+    return sums[name] / np.maximum(sums["count"], 1)[..., None]
+
+
 def denoised(
     renderer: RendererParts, film: FilmBuffer, features: Buffer, how: str, white: bool = False
 ) -> NDArray[np.float32]:
@@ -108,33 +163,27 @@ def denoised(
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
     device = renderer.device
-    if how == "shader":
-        if len(film.blocks) > 1:
-            wide, tall = film.size
-            what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
-            raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
-        with ExitStack() as held:
-            own = features
-            if features.samples > film.samples:
-                own = held.enter_context(features_of(renderer, film.size, film.samples, white=white))
-            held.enter_context(device.current())
-            film.error()  # by which its efficiency is known
-            reconstruction, upsampling = Reconstruction(device), Upsampling(device)
-            try:
-                lit = reconstruction.demodulate(film, own, features, renderer.camera)
-                light = returned(reconstruction.light(lit, renderer.camera, film.samples))
-                shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
-                return shown.fields(("rgb",))["rgb"].copy()
-            finally:
-                reconstruction.release()
-                upsampling.release()
-    with device.current():
-        sums, linear = features.read(), film.film().linear
-    count, width = np.maximum(sums["count"], 1)[..., None], film.size[0]
-    guides = linear, sums["albedo"] / count, sums["normal"] / count
-    edges = (0, width // 2, width) if renderer.camera.eyes and width > 1 else (0, width)  # each eye's by itself
-    made = [oidn.denoise(*(each[:, a:b] for each in guides)) for a, b in pairwise(edges)]
-    return np.concatenate(made, axis=1)
+    if how == "shader" and len(film.blocks) > 1:
+        wide, tall = film.size
+        what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
+        raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
+    with ExitStack() as held:
+        own = features
+        if features.samples > film.samples:
+            own = held.enter_context(features_of(renderer, film.size, film.samples, white=white))
+        held.enter_context(device.current())
+        if how == "oidn":
+            return returned(noisy_picture(renderer, film, own, features)).denoised()
+        film.error()  # by which its efficiency is known
+        reconstruction, upsampling = Reconstruction(device), Upsampling(device)
+        try:
+            lit = reconstruction.demodulate(film, own, features, renderer.camera)
+            light = returned(reconstruction.light(lit, renderer.camera, film.samples))
+            shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
+            return shown.fields(("rgb",))["rgb"].copy()
+        finally:
+            reconstruction.release()
+            upsampling.release()
 
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:

@@ -177,7 +177,7 @@ class FrameRunner:
         """The steps of a frame that is shown denoised."""
         made = yield from preview.frame(job, tiles, whole, most)
         if made is not None and self.shown is not None:
-            self.shown.picture(made)
+            self.shown.picture(made, "shader", job.frame.samples)
 
     def step(self) -> Event | None:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
@@ -272,18 +272,29 @@ class FrameRunner:
 
     # -- a film that is there --------------------------------------------------------------------------------------
 
-    def refilter(self, film: FilmBuffer, converged: bool) -> bool:
-        """Show a film's picture as it is denoised by now; whether that takes a frame of its own. Of one that has
-        ``converged`` Open Image Denoise makes it, where it is asked for."""
-        last = converged and self.renderer.settings.denoise == "oidn"
-        if self.preview is not None and not last:
-            self.preview.forget()
-            return True
-        if self._preview is not None and self.shown is not None:
-            with film.device.current():
-                clean = self._preview.last(film) if last else None
-                self.shown.picture(clean or film.blocks[0].stream)
-        return False
+    def refilter(self, film: FilmBuffer) -> bool:
+        """Show a film's picture as it is denoised by now; whether that takes a frame of its own."""
+        if self._preview is not None:
+            self._preview.forget()
+        if self.preview is None and self.shown is not None:
+            self.shown.picture(film.blocks[0].stream, "none", film.samples)
+        return self.preview is not None
+
+    def owes(self, film: FilmBuffer | None, samples: int) -> bool:
+        """Whether Open Image Denoise is still to make the picture of a film's ``samples``."""
+        preview = self.preview
+        return film is not None and preview is not None and preview.cleans and preview.background.owes(film, samples)
+
+    def show_denoised(self, film: FilmBuffer | None) -> bool:
+        """Show that film's picture by Open Image Denoise, if another one has come; whether it has. Raises ViewerError
+        where that fails."""
+        preview = self.preview
+        picture = preview.cleaned(film) if preview is not None and film is not None else None
+        if preview is None or picture is None or self.shown is None:
+            return False
+        with self.renderer.device.current():
+            self.shown.picture(picture, "oidn", preview.background.samples)
+        return True
 
     def release(self, kept: FilmBuffer | None) -> None:
         """Free the preview's buffers, and the film of a frame in progress unless it is the one that is ``kept``."""

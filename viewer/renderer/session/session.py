@@ -24,7 +24,7 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import Screen
 from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.scheduler import SETTLED, Scheduler
+from viewer.renderer.preview.scheduler import POLL, SETTLED, Scheduler
 from viewer.renderer.sampling.denoising import check_denoiser, matte
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
@@ -170,8 +170,9 @@ class Session:
 
     @property
     def pending(self) -> bool:
-        """Whether a frame in progress goes on as soon as the device has done its work."""
-        return self.running and self._frames.pending
+        """Whether a frame in progress goes on as soon as the device has done its work, or the last picture is being
+        denoised beside."""
+        return self._frames.pending if self.running else not self.idle and self.complete and self.converged
 
     @property
     def previewing(self) -> bool:
@@ -209,9 +210,9 @@ class Session:
         the settings."""
         seconds, film = self.convergence.elapsed, self.film()
         made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
-        if self.screen is not None and self._frames.preview is not None and film is not None and self.complete:
+        if self.on_screen is not None and self.on_screen.denoiser != "none" and film is not None and self.complete:
             made.layers[NOISY.name] = film.linear
-            made.metadata["denoised"] = self._frames.renderer.settings.denoise.replace("auto", "shader")
+            made.metadata["denoised"] = self.on_screen.denoiser
         if film is not None:
             made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())), denoiser)
         return made
@@ -288,7 +289,7 @@ class Session:
     def _refilter(self) -> None:
         """Another denoiser, or none, or other light for it, of the same film."""
         film = self.convergence.film.buffer
-        if film is not None and self._frames.refilter(film, self.converged):
+        if film is not None and self._frames.refilter(film):
             self.convergence.refilter()
 
     # -- work ------------------------------------------------------------------------------------------------------
@@ -296,12 +297,16 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether `advance` has nothing to do."""
-        return (self.complete and self.converged) or self.renderer is None or self._failed
+        if self.renderer is None or self._failed:
+            return True
+        return self.complete and self.converged and not self._owed
 
     @property
     def settled(self) -> bool:
-        """Whether all pixels of the full picture have as many samples, or `advance` cannot bring them there."""
-        return self.idle or (self.complete and not self.running)
+        """Whether all pixels of the full picture have as many samples and are on show, or `advance` cannot bring them
+        there."""
+        shown = self.on_screen is None or self.on_screen.samples > 0
+        return self.idle or (self.complete and shown and not self.running)
 
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
@@ -317,6 +322,13 @@ class Session:
         """
         began, self._moving = time.perf_counter(), moving
         while not self.waiting(moving):
+            self._show_denoised()
+            if not self.running and self.complete and self.converged:
+                preview = self._frames.preview
+                if preview is not None and not preview.background.free:
+                    preview.background.wait(POLL)
+                    return
+                self.convergence.refilter()
             if not self.running:
                 if not begin:
                     self._frames.pause()
@@ -390,10 +402,17 @@ class Session:
         waited = self._frames.renderer.device.waits
         self.waits, self._waited = waited - self._waited, waited
         self.convergence.take(job, self.seconds)
-        if self.converged and job.denoised and self._frames.renderer.settings.denoise == "oidn":
-            self._refilter()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
+
+    @property
+    def _owed(self) -> bool:
+        """Whether the picture on show is still to be denoised beside."""
+        return self._frames.owes(self.convergence.film.buffer, self.samples)
+
+    def _show_denoised(self) -> None:
+        """Show what has been denoised beside meanwhile of the film on show."""
+        self.pictures += self._frames.show_denoised(self.convergence.film.buffer)
 
     def _warp(self) -> None:
         """The last picture follows the moving camera, until the next preview."""

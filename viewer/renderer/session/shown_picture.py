@@ -20,12 +20,14 @@ from viewer.stream.gl.stream import Stream
 class ShownPicture:
     """Shows pictures on a screen; the context need not be current.
 
-    shown : camera and size of the picture on show. warped : pictures so far that were warped to the camera.
+    shown : camera and size of the picture on show. denoiser, samples : by which and of how many it is, where it is the
+    whole one. warped : pictures so far that were warped to the camera.
     """
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.shown: tuple[Camera, tuple[int, int]] | None = None
+        self.denoiser, self.samples = "none", 0
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
         self._warping: tuple[Timestamp, Timestamp] | None = (
@@ -37,6 +39,7 @@ class ShownPicture:
         """A frame begins: samples for the picture on show; ``fresh``: for a new one, of (width, height)
         pixels, or its preview."""
         if fresh:
+            self.denoiser, self.samples = "none", 0
             self.screen.begin(job.frame.size, job.frame.preview)
         if not job.frame.preview:
             self.shown = job.camera, size
@@ -45,13 +48,16 @@ class ShownPicture:
         """A tile of a frame that is shown as it is."""
         self.screen.put(tile)
 
-    def picture(self, picture: Stream) -> None:
-        """The picture of the frame in progress."""
+    def picture(self, picture: Stream, denoiser: str, samples: int) -> None:
+        """The picture of the frame in progress, or of the film on show, by a denoiser, of ``samples``."""
         self.screen.show(picture)
+        self.denoiser, self.samples = denoiser, samples
 
     def end(self, job: FrameJob) -> None:
         """The frame is complete."""
         self.screen.end()
+        if not job.denoised:
+            self.samples = job.frame.samples
         if job.frame.preview:
             self.shown = job.camera, job.frame.size
         self._since = time.perf_counter()

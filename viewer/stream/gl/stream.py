@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.declare.record import Record
+from viewer.stream.declare.record import FieldSlice, Record
 from viewer.stream.gl.device import Device, in_context
+from viewer.stream.gl.objects import Readback
 
 LARGEST_STREAM = 1 << 20  # rays in flight; larger pictures are split
 
@@ -120,15 +121,19 @@ class Stream:
         # Only the first field of a texture ends at its own width.
         given = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
         texels = {number: self._texels(number, widths[number], given.get(number)) for number in sorted(widths)}
-        found: dict[str, NDArray[np.float32]] = {}
-        for run in runs:
-            part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
-            if run.size < run.field.width:  # split over the gaps of several
-                found.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
-                found[name][..., run.first : run.first + run.size] = part
-            else:
-                found[name] = part if run.field.width > 1 else part[..., 0]
-        return found
+        return _parts(runs, texels)
+
+    def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
+        """Fields by name as `fields` gives them, in steps between which the device is not waited for."""
+        runs = [run for run in self.record.runs if run.field.name in names]
+        with self.device.current():
+            coming = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
+        while True:
+            with self.device.current():
+                if all(each.ready for each in coming.values()):
+                    return _parts(runs, {number: each.read() for number, each in coming.items()})
+            self.device.in_vain += 1
+            yield
 
     def _texels(
         self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
@@ -180,6 +185,19 @@ class Stream:
         self._framebuffer = None
         for texture in (*self.textures, *self._back):
             texture.release()
+
+
+def _parts(runs: Sequence[FieldSlice], texels: Mapping[int, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
+    """Fields by name, of the texels that they lie in."""
+    found: dict[str, NDArray[np.float32]] = {}
+    for run in runs:
+        part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
+        if run.size < run.field.width:  # split over the gaps of several
+            found.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
+            found[name][..., run.first : run.first + run.size] = part
+        else:
+            found[name] = part if run.field.width > 1 else part[..., 0]
+    return found
 
 
 class NamedStreams:

@@ -6,9 +6,9 @@ from typing import Any
 
 from viewer.film.error.stop import stop_of
 from viewer.options import table as options
-from viewer.options.picture import QUALITIES
+from viewer.options.picture import DEFAULT_QUALITY, QUALITIES
 from viewer.options.table import MOST_SAMPLES
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE
+from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
 from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.sky import SUN
@@ -30,7 +30,7 @@ def draw_sampling(context: ViewportContext) -> None:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     session = context.view.session
-    tolerance = TOLERANCE.get(renderer.settings.denoise, LEAST_TOLERANCE)
+    tolerance = TOLERANCE.get(denoiser_of(renderer.settings, DEFAULT_QUALITY), LEAST_TOLERANCE)
     limits = {name: stop_of(None, None, None, name, tolerance) for name in QUALITIES}
     now = [name for name, each in limits.items() if (each.spp, each.error) == (session.stop.spp, session.stop.error)]
     label("quality")
