@@ -176,7 +176,7 @@ def _standing(lights: Sequence[Light]) -> list[tuple[Light, float]]:
     """The lights and the number of times that each counts: of very many some by luminance, all with one power."""
     if len(lights) <= LIGHTS:
         return [(light, 1.0) for light in lights]
-    power = luminance([light.intensity for light in lights])
+    power = luminance(np.array([light.intensity for light in lights]))
     ends = np.cumsum(power)
     chosen = np.searchsorted(ends, (np.arange(LIGHTS) + 0.5) / LIGHTS * ends[-1], side="right")
     return [(lights[k], float(ends[-1] / LIGHTS / power[k])) for k in np.minimum(chosen, len(lights) - 1).tolist()]
