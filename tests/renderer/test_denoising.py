@@ -88,7 +88,7 @@ def test_light_that_the_camera_sees_itself_is_not_denoised(cornell: Renderer, mo
         cornell.update(**change)
         found = cornell.render(SIZE, spp=LEAST_FEATURES)
         np.testing.assert_allclose(found.linear, found.layers["noisy"], rtol=1e-5, atol=1e-6)
-    cornell.update(denoise="auto", aperture=0.0)
+    cornell.update(denoise="auto", aperture=None)
     lamp, clamped = float(cornell.render(SIZE, spp=1).linear.max()), 4.0
     assert given[0][0] < 0.5 * lamp and given[1][0] == clamped < lamp
     assert [clean for _, clean in given] == [True, True, False]

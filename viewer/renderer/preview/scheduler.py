@@ -68,9 +68,7 @@ MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passe
 # is as good as of 2 samples at rest (FLIP 0.027, 0.029), and better than of one (0.034, by Open Image Denoise 0.044).
 KEPT = 0.75
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
-CLEANED = (
-    2.0  # and by Open Image Denoise, which costs as much as some samples and takes a third of what noise they leave
-)
+CLEANED = 2.0  # and by Open Image Denoise, which costs more: as many samples have a third less noise
 BEHIND_OTHERS = 5  # nice value of its thread: it has a quarter of a core that both want, so that the hand is answered
 # Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
 # that few camera rays leave dotted stay so, however clean the light is.
