@@ -41,14 +41,22 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
 def _distance(test: Path, path: Path) -> tuple[bool, int, float, bool, int, Path]:
     """Those of a file's name come first, then of most of its words and its folders', then that name most of what it
     defines and few tests name, that name it, and that import least beside it."""
-    words = set(path.stem.split("_")) - _COMMON, set(path.parts[len(ROOT.parts) + 2 : -1])
-    own = set(test.stem.split("_"))
-    own |= {word.removesuffix("s") for word in own}
-    alike = 2 * len(words[0] & own) + len(words[1] & own)
+    alike = 2 * len((set(path.stem.split("_")) - _COMMON) & _words_of(test)) + len(_folders(path) & _words_of(test))
     named = path.stem in _names(test) or _module(path) in _imports(test)
     counts, spread = _counted(test), _spread()
     mentions = sum(min(counts[name], _MANY) / spread[name] for name in _defined(path) if counts[name])
     return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(_imports(test)), test
+
+
+def _folders(path: Path) -> set[str]:
+    """The folders of a source below its room."""
+    return set(path.parts[len(ROOT.parts) + 2 : -1])
+
+
+def _words_of(test: Path) -> set[str]:
+    """The words of a test's name, in the singular, too."""
+    words = set(test.stem.split("_"))
+    return words | {word.removesuffix("s") for word in words}
 
 
 @cache
@@ -127,8 +135,9 @@ def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
     if shaders:
         modules |= {_module(each) for each in _sources() if shaders & _names(each)}
     found |= _importers(modules, shaders, mirror, bool(found))
-    if mirror is not None:  # tests of a package take its parts out of it
-        found |= {test for test in _test_files(mirror) if _module(path.parent) in _imports(test)}
+    for test in _test_files(mirror) if mirror is not None else ():
+        if _module(path.parent) in _imports(test) or _folders(path) & _words_of(test):  # which a package's tests name
+            found.add(test)
     return frozenset(found)
 
 
