@@ -21,5 +21,5 @@ Surface surface_at(Ray ray, Hit hit) {
 #endif
 #endif
     vec3 normal = dot(at.shading, ray.direction) > 0.0 ? -at.shading : at.shading;
-    return Surface(normal, material_color(at, hit, fetch_materials(at.material)));
+    return Surface(normal, material_color(at, hit, fetch_materials(at.material)), at.material);
 }

@@ -28,7 +28,7 @@ REACHES = 1, 2, 4  # pixels between the taps of each level
 LIGHT: Declared = {"lit": ({"film": FILM, "features": FEATURES, "surfaces": FEATURES}, LIT)}
 PASSES: Declared = {
     "noise": ({"lit": LIT}, LIT),
-    "residual": ({"lit": LIT, "relief": RELIEF}, RESIDUAL),
+    "residual": ({"lit": LIT, "relief": RELIEF, "features": FEATURES}, RESIDUAL),
     "shrink": ({"lit": LIT, "residual": RESIDUAL}, RESIDUAL),
     "bounded": ({"lit": LIT, "residual": RESIDUAL}, IRRADIANCE),
 }
@@ -70,7 +70,7 @@ class Reconstruction:
         self._demodulation.draw("lit", inputs, lit, view.features, **view.uniforms, efficiency=film.efficiency)
         return lit
 
-    def light(self, lit: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
+    def light(self, lit: Stream, surfaces: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
         """The light of least error, pass by pass: a stream of `IRRADIANCE`, which holds until the next call.
 
         lit : `LIT`, of ``samples`` of a pixel, see `demodulate`.
@@ -85,7 +85,7 @@ class Reconstruction:
         fitted = yield from self.regression.fit(lit, lit, camera)
         yield
         residual = self._streams.get("residual", RESIDUAL, size)
-        inputs = {"lit": lit, "relief": fitted.relief, **view.streams}
+        inputs = {"lit": lit, "relief": fitted.relief, "features": surfaces, **view.streams}
         self._passes.draw("residual", inputs, residual, view.features, **drawn, stride=fitted.stride)
         yield
         for level, reach in enumerate(REACHES if samples > 1 else ()):

@@ -9,3 +9,8 @@ Guide guide_of(Features features, ivec2 at) {
     guide.nearness = features.hits > 0.0 ? features.hits * length(view_through(at)) / features.depth : 0.0;
     return guide;
 }
+
+// The lowest bit is set where the pixel's hits are of several surfaces.
+uint surface_of(Features features) {
+    return (uint(features.surface) << 1u) | (features.alike < features.hits ? 1u : 0u);
+}

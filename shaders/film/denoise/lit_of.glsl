@@ -21,5 +21,5 @@ Lit lit_of(Film film, Features features, Features surfaces, ivec2 at, float vari
     if (variance > 0.0) variance /= scale * scale;
     if (surfaces.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
     if (features.hits == 0.0) variance = 0.0;
-    return Lit(guide.normal, guide.nearness, light, with_surface(variance, surface_of(surfaces.instance)));
+    return Lit(guide.normal, guide.nearness, light, with_surface(variance, surface_of(surfaces)));
 }

@@ -36,7 +36,7 @@ Irradiance element(ivec2 at) {
         vec3 near = max(fetch_residual(place).light, 0.0);
         sum += near;
         add(all, near);
-        if (surface_in(there.variance) != surface_in(own.variance)) continue;
+        if (!on_surface(there.variance, own.variance) || is_mixed(there.variance) || is_mixed(own.variance)) continue;
         if (apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, near);
     }
     if (!(own.nearness > 0.0)) return Irradiance(sum / max(all.count, 1.0), 0.0);

@@ -1,8 +1,35 @@
-// What a regression has missed of a pixel's light, and noise. Needs the streams lit, relief.
+// What a regression has missed of a pixel's light, and noise. The light of a pixel of several surfaces is that of its
+// first one's and of the others' around, each by what it adds to the pixel's reflectance.
+// Needs the streams lit, relief, features.
 #include "film/regression/fitted_light.glsl"
+#include "film/denoise/reflectance.glsl"
+
+vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
+    ivec2 middle = (at + stride / 2) / stride, last = textureSize(in_relief_0, 0) - 1;
+    vec3 reflected[2] = vec3[2](vec3(0.0), vec3(0.0)), light[2] = vec3[2](vec3(0.0), vec3(0.0));
+    float total[2] = float[2](0.0, 0.0);
+    for (int k = 0; k < 9; ++k) {
+        ivec2 there = clamp(middle + ivec2(k % 3, k / 3) - 1, ivec2(0), last);
+        Lit lit = lit_at(there);
+        if (!(lit.nearness > 0.0)) continue;
+        Features features = fetch_features(min(stride * there, textureSize(in_lit_0, 0) - 1));
+        float weight = is_mixed(lit.variance) ? MIXED : 1.0;
+        vec3 albedo = weight * reflectance(features) * features.count / features.hits;
+        int side = on_surface(lit.variance, own.variance) ? 0 : 1;
+        total[side] += weight;
+        reflected[side] += albedo;
+        light[side] += albedo * light_of(there, lit.normal);
+    }
+    if (total[1] <= 0.0) return fitted;
+    Features features = fetch_features(at);
+    vec3 first = light[0] / max(reflected[0], 1e-9), others = light[1] / max(reflected[1], 1e-9);
+    float hidden = (features.hits - features.alike) / max(features.count, 1.0);
+    return mix(first, others, clamp(hidden * reflected[1] / total[1] / reflectance(features), 0.0, 1.0));
+}
 
 Residual element(ivec2 at) {
     Lit own = fetch_lit(at);
     vec3 fitted = fitted_light(Guide(own.normal, own.nearness), surface_in(own.variance), at);
+    if (is_mixed(own.variance)) fitted = mixed_light(own, at, fitted);
     return Residual(own.rgb - fitted, own.variance, fitted);
 }

@@ -34,7 +34,7 @@ vec3 fitted_light(Guide guide, uint surface, ivec2 at) {
         // Without a pixel on this surface, the nearest ones on any are used: the background has no light of this kind.
         if (guide.nearness > 0.0 && lit.nearness <= 0.0) continue;
         float weight = near.x * near.y * (falling(unlike(plane, Guide(lit.normal, lit.nearness), offset)) + 1e-3);
-        if (surface_in(lit.variance) != surface) weight *= 1e-3;
+        if ((surface_in(lit.variance) >> 1u) != (surface >> 1u)) weight *= 1e-3;
         total += weight;
         sum += weight * light_of(there, guide.normal);
     }

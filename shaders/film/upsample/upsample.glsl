@@ -7,5 +7,5 @@
 Shown element(ivec2 at) {
     Features features = fetch_features(at);
     Guide guide = guide_of(features, at);
-    return Shown(fitted_light(guide, surface_of(features.instance), at) * reflectance(features) + seen_light(features), guide.nearness);
+    return Shown(fitted_light(guide, surface_of(features), at) * reflectance(features) + seen_light(features), guide.nearness);
 }

@@ -295,7 +295,7 @@ class Preview:
             yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)
             return
-        light = yield from reconstruction.light(lit, camera, film.samples)
+        light = yield from reconstruction.light(lit, features.blocks[0].stream, camera, film.samples)
         yield upsampling.compose(light, features.blocks[0].stream, camera)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:

@@ -122,7 +122,7 @@ def denoised(
             reconstruction, upsampling = Reconstruction(device), Upsampling(device)
             try:
                 lit = reconstruction.demodulate(film, own, features, renderer.camera)
-                light = returned(reconstruction.light(lit, renderer.camera, film.samples))
+                light = returned(reconstruction.light(lit, features.blocks[0].stream, renderer.camera, film.samples))
                 shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
                 return shown.fields(("rgb",))["rgb"].copy()
             finally:
