@@ -64,8 +64,7 @@ def _average(part: NDArray[Any]) -> float:
     """Of the logarithms of numbers; 0 of none."""
     with np.errstate(invalid="ignore"):  # NaNs that signal
         wide = part.astype(np.float64)
-    # Whether sums near the end of float32 overflow is rounding, too.
-    return float(np.arcsinh(1000 * np.where(np.abs(wide) < 1e36, wide, 1e9)).mean()) if part.size else 0.0
+    return float(np.arcsinh(1000 * np.where(np.isfinite(wide), wide, 1e9)).mean()) if part.size else 0.0
 
 
 def near(rows: NDArray[np.uint16], row: NDArray[np.uint16], steps: int = NEAR, astray: int = ASTRAY) -> bool:
