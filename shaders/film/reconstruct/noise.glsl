@@ -7,25 +7,26 @@
 uniform float samples;  // of each pixel
 
 const int TAPS = 2, STRIDE = 2;  // to each side, and pixels between them
-const float PRIOR = 8.0;
+const float PRIOR = 8.0, LOOSE = 1e-3;
 
 Lit element(ivec2 at) {
     Lit own = fetch_lit(at);
     if (!(own.nearness > 0.0) || own.variance < 0.0) return own;
     ivec2 last = textureSize(in_lit_0, 0) - 1;
     Plane plane = plane_near(Guide(own.normal, own.nearness), at, float(STRIDE));
-    float total = 1.0, sum = own.variance;
+    float total = 0.0, sum = 0.0;
     for (int y = -TAPS; y <= TAPS; ++y) {
         for (int x = -TAPS; x <= TAPS; ++x) {
             ivec2 offset = STRIDE * ivec2(x, y), wanted = at + offset, place = clamp(wanted, ivec2(0), last);
             Lit there = fetch_lit(place);
             float weight = falling(apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)));
             weight *= same_surface(there.variance, own.variance);
-            if (place != wanted || offset == ivec2(0)) weight = 0.0;
+            weight = place != wanted || offset == ivec2(0) || !(there.nearness > 0.0) ? 0.0 : weight + LOOSE;
             total += weight;
             sum += weight * max(there.variance, 0.0);
         }
     }
+    if (total <= 0.0) return own;
     float variance = (PRIOR * sum / total + (samples - 1.0) * own.variance) / (PRIOR + samples - 1.0);
     own.variance = with_surface(variance, surface_in(own.variance));
     return own;

@@ -20,11 +20,10 @@ vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
         reflected[side] += albedo;
         light[side] += albedo * light_of(there, lit.normal);
     }
-    if (total[1] <= 0.0) return fitted;
+    if (total[0] <= 0.0 || total[1] <= 0.0) return fitted;
     Features features = fetch_features(at);
-    vec3 first = light[0] / max(reflected[0], 1e-9), others = light[1] / max(reflected[1], 1e-9);
-    float hidden = (features.hits - features.alike) / max(features.count, 1.0);
-    return mix(first, others, clamp(hidden * reflected[1] / total[1] / reflectance(features), 0.0, 1.0));
+    vec3 both = features.alike * light[0] / total[0] + (features.hits - features.alike) * light[1] / total[1];
+    return both / (features.count * reflectance(features));
 }
 
 Residual element(ivec2 at) {
