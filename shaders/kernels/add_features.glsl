@@ -20,7 +20,7 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
         features.normal += surface.normal;
         features.albedo += surface.albedo;
         features.depth += hit.t;
-        count_hit(features, surface_hash(hit, surface.material));
+        count_hit(features, surface_hash(hit, surface));
         features.emission += emission_seen(ray, hit);
     } else {
 #ifdef HAVE_BLIND

@@ -1,8 +1,8 @@
 // Counts a camera ray's hit: of all samples' hits, those of the first one's surface.
 
 // Which surface a hit is of, as a hash of 15 bits; 0 is a floor's before a backdrop.
-int surface_hash(Hit hit, int material) {
-    uint number = uint(hit.instance + 1) * 2654435769u + uint(material + 1) * 2246822519u;
+int surface_hash(Hit hit, Surface surface) {
+    uint number = uint(hit.instance + 1) * 2654435769u + uint(surface.material + 1) * 2246822519u;
     return max(1, int(((number ^ (number >> 15u)) * 2654435769u) >> 17u));
 }
 

@@ -24,7 +24,7 @@ void main() {
         features.normal = surface.normal;
         features.depth = hit.t;
         features.albedo = surface.albedo;
-        count_hit(features, surface_hash(hit, surface.material));
+        count_hit(features, surface_hash(hit, surface));
         features.emission = emission_seen(ray, hit);
         features.triangle = hit.triangle;
         features.instance = hit.instance;

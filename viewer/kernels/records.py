@@ -90,7 +90,7 @@ SURFACE = Record(
     "Surface",
     Field("normal", "vec3", "unit length", "world", "shading normal, on the ray's side"),
     Field("albedo", "vec3", "linear sRGB"),
-    Field("material", "int", about="address of its material", within=ROWS),
+    Field("material", "int", about="twice the address of its material; and 1 where a texture makes it metal"),
 )
 
 TRIANGLE = Record(
