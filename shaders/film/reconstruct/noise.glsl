@@ -7,7 +7,7 @@
 uniform float samples;  // of each pixel
 
 const int TAPS = 2, STRIDE = 2;  // to each side, and pixels between them
-const float PRIOR = 8.0, LOOSE = 1e-3;
+const float PRIOR = 1.0, LOOSE = 1e-3;
 
 Lit element(ivec2 at) {
     Lit own = fetch_lit(at);
@@ -27,7 +27,10 @@ Lit element(ivec2 at) {
         }
     }
     if (total <= 0.0) return own;
-    float variance = (PRIOR * sum / total + (samples - 1.0) * own.variance) / (PRIOR + samples - 1.0);
+    float mean = dot(own.rgb, LUMINANCE), square = mean * mean;
+    float freedom = samples - 1.0, prior = sum / total;
+    if (own.variance < prior) freedom = max(samples * square / (square + samples * own.variance + 1e-30) - 1.0, 0.0);
+    float variance = (PRIOR * prior + freedom * own.variance) / (PRIOR + freedom);
     own.variance = with_surface(variance, surface_in(own.variance));
     return own;
 }
