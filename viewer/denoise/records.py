@@ -25,6 +25,7 @@ RESIDUAL = Record(
     Field("rgb", "vec3", "linear sRGB", about="what the light so far lacks, and noise"),
     Field("variance", "float", about="of its luminance; below 0: not known"),
     Field("light", "vec3", "linear sRGB", about="so far"),
+    Field("error", "float", about="of its luminance, squared"),
 )
 
 MOMENTS = Record(  # of the pixels around: means, and of the luminance's mean the variance

@@ -30,5 +30,6 @@ Residual element(ivec2 at) {
     Lit own = fetch_lit(at);
     vec3 fitted = fitted_light(Guide(own.normal, own.nearness), surface_in(own.variance), at);
     if (is_mixed(own.variance)) fitted = mixed_light(own, at, fitted);
-    return Residual(own.rgb - fitted, own.variance, fitted);
+    float error = fetch_relief(min((at + stride / 2) / stride, textureSize(in_relief_0, 0) - 1)).variance;
+    return Residual(own.rgb - fitted, own.variance, fitted, error);
 }

@@ -51,7 +51,7 @@ Residual element(ivec2 at) {
     Lit own = fetch_lit(at);
     Residual here = fetch_residual(at);
     // One sample does not tell what of it is noise.
-    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light);
+    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, here.error);
     plane = plane_of(Guide(own.normal, own.nearness), at, float(reach));
     surface = own.variance;
     middle = at;
@@ -67,7 +67,12 @@ Residual element(ivec2 at) {
     squares /= total * total;
     float mean = dot(first, LUMINANCE), spread = max(second / total - mean * mean, 0.0);
     float noise = max(max(variance / total, here.variance) - squares, 0.0);
-    vec3 light = here.light + beyond(spread, noise) * (here.rgb - first);
-    if (last_level > 0.0) light += beyond(mean * mean, squares) * first;
-    return Residual(first, squares, light);
+    float kept = beyond(spread, noise), error = here.error + kept * kept * noise;
+    vec3 light = here.light + kept * (here.rgb - first);
+    if (last_level > 0.0) {
+        kept = beyond(mean * mean, squares);
+        light += kept * first;
+        error += kept * kept * squares;
+    }
+    return Residual(first, squares, light, error);
 }
