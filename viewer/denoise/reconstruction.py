@@ -30,7 +30,7 @@ PASSES: Declared = {
     "noise": ({"lit": LIT}, LIT),
     "residual": ({"lit": LIT, "relief": RELIEF, "features": FEATURES}, RESIDUAL),
     "shrink": ({"lit": LIT, "residual": RESIDUAL}, RESIDUAL),
-    "bounded": ({"lit": LIT, "residual": RESIDUAL}, IRRADIANCE),
+    "bounded": ({"lit": LIT, "residual": RESIDUAL, "features": FEATURES}, IRRADIANCE),
 }
 
 
@@ -96,7 +96,7 @@ class Reconstruction:
             residual = target
             yield
         bounded = self._streams.get("bounded", IRRADIANCE, size)
-        inputs = {"lit": lit, "residual": residual, **view.streams}
+        inputs = {"lit": lit, "residual": residual, "features": surfaces, **view.streams}
         self._passes.draw("bounded", inputs, bounded, view.features, **view.uniforms)
         return bounded
 
