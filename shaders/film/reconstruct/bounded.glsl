@@ -7,6 +7,7 @@
 #include "film/regression/near.glsl"
 #include "film/denoise/reflectance.glsl"
 
+const float CONFIRMED = 4.0;  // squared standard deviations
 const float LEAST = 3.0;  // pixels around that light is drawn to
 const float ALIKE = 4.0;  // exponent of 2, up to which pixels are of its surface
 
@@ -64,8 +65,10 @@ Irradiance element(ivec2 at) {
         float luminance = dot(mean, LUMINANCE);
         float spread = max((alike.square - alike.error) / alike.count - luminance * luminance, 0.0);
         light = mix(light, mean, here.error / (here.error + spread + 1e-30));
-        light = max(light, dark.second / max(reflected, dull.second));
-        light = min(light, -bright.second / min(reflected, -shiny.second));
+        vec3 held = max(light, dark.second / max(reflected, dull.second));
+        vec3 off = light - min(held, -bright.second / min(reflected, -shiny.second));
+        float apart = dot(abs(off), LUMINANCE), square = apart * apart, noise = CONFIRMED * own.variance;
+        light -= own.variance < 0.0 || square <= noise ? off : off * (noise / square);
     }
     return Irradiance(max(light, 0.0), own.variance);
 }

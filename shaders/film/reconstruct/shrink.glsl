@@ -10,8 +10,6 @@
 uniform int reach;         // pixels between two taps
 uniform float last_level;  // 1: of the mean, too, as much is added as is beyond its noise
 
-const float DOUBT = 2.0;  // times the noise: a variance varies itself
-
 Plane plane;
 float surface;
 ivec2 middle, last;
@@ -44,7 +42,7 @@ void row(int y, float kernel) {
 
 // The share of a squared value that is beyond its noise: 1 of one that no float32 holds, 0 of what is no number.
 float beyond(float square, float noise) {
-    return square > DOUBT * noise ? 1.0 - DOUBT * noise / square : 0.0;
+    return square > noise ? 1.0 - noise / square : 0.0;
 }
 
 Residual element(ivec2 at) {
