@@ -34,6 +34,6 @@ Lit element(ivec2 at) {
     if (own.variance < prior) freedom = max(samples * square / (square + samples * own.variance + 1e-30) - 1.0, 0.0);
     prior *= (PRIOR * squares + freedom * square * total) / ((PRIOR + freedom) * squares + 1e-30);
     float variance = (PRIOR * prior + freedom * own.variance) / (PRIOR + freedom);
-    own.variance = with_surface(variance, surface_in(own.variance));
+    own.variance = with_surface(variance * (1.0 + 1.0 / (samples * samples)), surface_in(own.variance));
     return own;
 }
