@@ -31,15 +31,6 @@ void tap(int x, int y, float kernel) {
     second += weight * luminance * luminance;
 }
 
-// Written out: drivers for the CPU leave loops as loops.
-void row(int y, float kernel) {
-    tap(-2, y, kernel);
-    tap(-1, y, 4.0 * kernel);
-    tap(0, y, 6.0 * kernel);
-    tap(1, y, 4.0 * kernel);
-    tap(2, y, kernel);
-}
-
 // The share of a squared value that is beyond its noise: 1 of one that no float32 holds, 0 of what is no number.
 float beyond(float square, float noise) {
     return square > noise ? 1.0 - noise / square : 0.0;
@@ -56,11 +47,13 @@ Residual element(ivec2 at) {
     last = textureSize(in_lit_0, 0) - 1;
     total = squares = variance = second = 0.0;
     first = vec3(0.0);
-    row(-2, 1.0);
-    row(-1, 4.0);
-    row(0, 6.0);
-    row(1, 4.0);
-    row(2, 1.0);
+    tap(0, 0, 4.0);
+    for (int side = -1; side <= 1; side += 2) {
+        tap(side, 0, 2.0);
+        tap(0, side, 2.0);
+        tap(side, -1, 1.0);
+        tap(side, 1, 1.0);
+    }
     first /= total;
     squares /= total * total;
     float mean = dot(first, LUMINANCE), spread = max(second / total - mean * mean, 0.0);
