@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from viewer.denoise.irradiance_cache import cache_sources
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, RELIEF, RESIDUAL
 from viewer.denoise.regression import Regression
-from viewer.denoise.reprojection import INPUTS, RECALLED
+from viewer.denoise.reprojection import INPUTS
 from viewer.denoise.view import MAPPED, Views
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, FILM
@@ -40,8 +39,6 @@ def reconstruction_sources() -> Iterator[tuple[str, Source]]:
     for features, form in ((), ""), (MAPPED, ", of another projection"):
         for folder, passes in ("film/denoise", {**LIGHT, **reprojection}), ("film/reconstruct", PASSES):
             yield from ((f"{name}{form}", source) for name, source in pass_sources(folder, passes, features))
-    yield from pass_sources("film/denoise", {"recall": (RECALLED, HISTORY)})
-    yield from cache_sources()
 
 
 class Reconstruction:

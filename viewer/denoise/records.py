@@ -52,25 +52,6 @@ HISTORY = Record(
     Field("instance", "int", about="what is seen, as of `HIT`; -1: nothing"),
 )
 
-CELL = Record(  # of an irradiance cache: sums over the samples seen there, which additive blending makes
-    "Cell",
-    Field("rgb", "vec3", "linear sRGB", about="light without the surfaces' texture"),
-    Field("samples", "float", about="their number"),
-    Field("squares", "float", about="of their luminance"),
-    Field(
-        "fingerprint",
-        "float",
-        about="of the cell, times the samples: two cells in one place have one that is neither's",
-    ),
-)
-
-KNOWN = Record(  # what an irradiance cache knows of the light on a pixel's surface
-    "Known",
-    Field("rgb", "vec3", "linear sRGB"),
-    Field("samples", "float", about="that it is of"),
-    Field("variance", "float", about="of the luminance of one of them"),
-)
-
 MOTION = Record(
     "Motion",
     *rows_of("row", "vec4", "the map from a place relative to the eye to where it was, relative to the eye then"),

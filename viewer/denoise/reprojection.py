@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.irradiance_cache import IrradianceCache
-from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
+from viewer.denoise.records import FLOW, HISTORY, LIT, MOTION
 from viewer.denoise.view import PassView, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -30,12 +29,9 @@ INPUTS: dict[str, Record] = {
     "motion": MOTION,
 }
 POSED_INPUTS = {**INPUTS, "flow": FLOW}
-RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
-MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
-MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
 NO_PAST = 3, 3  # of the stream that stands for none: no powers of two, as the edges of a past (`gbuffer.TINY`)
 MOST_MOVED = 2048  # of those that have moved, in one list
 
@@ -78,21 +74,17 @@ class History:
     """The picture before, and the one that is being made; the context must be current in every call.
 
     share : of the past's samples that count, 0 .. 1; 0: none, the picture is of its own samples alone.
-    changes : since the picture before. seeks : light is sought in the cache, too. cache : of light that stays.
+    changes : since the picture before.
     """
 
     def __init__(self, device: Device) -> None:
         self.device, self.share, self.changes = device, 1.0, Changes()
-        self.cache, self.seeks = IrradianceCache(device), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
         self._posed_pass: Pass | None = None  # where objects deform
         self._mapped_pass: Pass | None = None  # of other projections than a pinhole's
         self._views = Views(device)
-        self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
         self._past, self._now = HistoryPicture(NamedStreams(device)), HistoryPicture(NamedStreams(device))
         self._motion: Stream | None = None
-        self._found: Stream | None = None  # in the cache
-        self._kept = 0  # samples of the picture that is being made that the cache has
 
     @property
     def there(self) -> bool:
@@ -108,12 +100,10 @@ class History:
         """The last result becomes the previous picture of the next one."""
         self._past, self._now = self._now, self._past
         self._now.camera = None
-        self._kept = 0
 
     def forget(self) -> None:
         """Another scene: nothing that was shown is of use."""
         self._past.camera = self._now.camera = None
-        self.cache.forget()
 
     def blend(
         self,
@@ -144,13 +134,7 @@ class History:
             self._pass.draw(streams, made, **values)
         else:
             self._reproject_posed().draw({**streams, "flow": flow}, made, **values)
-        known = self._known(lit, camera, samples)
-        if known is None:
-            return made
-        recalled = self._now.streams.get("recalled", HISTORY, size)
-        values = {**view_uniforms(camera, size), "samples": float(samples), "most_known": MOST_KNOWN * self.share}
-        self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
-        return recalled
+        return made
 
     def _reproject_mapped(self, view: PassView) -> Pass:
         if self._mapped_pass is None:
@@ -161,26 +145,6 @@ class History:
         if self._posed_pass is None:
             self._posed_pass = Pass(self.device, "film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
         return self._posed_pass
-
-    def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
-        """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
-        if self.changes.shadows or camera.kind:  # all the time, maybe
-            self.cache.forget()
-            return None
-        if self.cache.cells is None and not self.there:  # the first picture takes less time than to make them
-            return None
-        if samples <= self._kept:
-            return None
-        self.cache.add(lit, camera, samples - self._kept)
-        self._kept = samples
-        if not self.seeks or self.share == 0.0 or lit.size[0] * lit.size[1] > MOST_SOUGHT:
-            return None
-        if self._found is None or self._found.size != lit.size:
-            if self._found is not None:
-                self._found.release()
-            self._found = Stream(self.device, KNOWN, lit.size)
-        self.cache.find(lit, camera, self._found)
-        return self._found
 
     def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
         """Of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
@@ -225,14 +189,10 @@ class History:
         """Free the streams."""
         self._past.release()
         self._now.release()
-        self.cache.release()
         self._views.release()
         if self._motion is not None:
             self._motion.release()
             self._motion = None
-        if self._found is not None:
-            self._found.release()
-            self._found = None
 
 
 def relative(matrix: NDArray[np.float64], now: Camera, then: Camera) -> NDArray[np.float64]:

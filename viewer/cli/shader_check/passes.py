@@ -10,7 +10,6 @@ import numpy as np
 from viewer.accel.triangles import TESTS
 from viewer.cli.shader_check import machines
 from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
-from viewer.denoise.irradiance_cache import cache_point_sources
 from viewer.denoise.reconstruction import reconstruction_sources
 from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
@@ -96,7 +95,6 @@ def _draws(device: Device) -> Job:
                 yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
-    yield "denoiser: cache_add", _drawn(cache_point_sources())
     yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
     yield "window: photons", _drawn(point_sources())
     yield "window: cells of photons", _drawn(wire_sources())

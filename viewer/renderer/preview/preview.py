@@ -171,7 +171,7 @@ class Preview:
             self._turn(history)
             posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
-        history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
+        history.share = float(job.frame.in_motion and self.reprojects)
         size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
         if size != film.size:
             self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
