@@ -2,7 +2,7 @@
 has moved on, until the next one is there.
 
 Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), with each pixel's own normal, see
-``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.regression`. A picture knows its depths, by which another
+``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.reconstruction`. A picture knows its depths, by which another
 camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import FittedLight
+from viewer.denoise.reconstruction import FittedLight
 from viewer.denoise.view import MAPPED, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera

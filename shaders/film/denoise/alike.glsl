@@ -1,11 +1,19 @@
-// How alike the surfaces of two pixels are, as an exponent of 2: 0 for two points of one plane.
+// How alike the surfaces of two pixels are, as an exponent of 2: 0 for two points of one plane. A regression over normals
+// takes those of about one depth together, whichever way they face within reason: what their normals do to their light
+// is what it finds.
 // Planes are told by the nearness, which on the plane of the one is known at the other: nearness (1 + slope offset).
 // Where pixels are partly covered their normals are short, so that edges mix with neither side.
+#include "film/denoise/view.glsl"
+#include "lib/luminance.glsl"
+
 const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
 const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
+const float TURN_FALL = 2.0;     // of a regression: a half at a turn of 40 degrees
+const float DEPTH_FALL = 25.0;   // of a regression: a half at 4 % off the plane
 const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
 const float NEVER = 1e3;         // beyond where weights are 0
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
+const float MIXED = 0.02;        // weight of a pixel of several surfaces, whose light is of none of them
 
 struct Guide {
     vec3 normal;     // mean of the samples'
@@ -50,6 +58,10 @@ Plane plane_of(Guide guide, ivec2 at, float reach) {
     return plane_within(guide, at, reach, PLANE_FALL);
 }
 
+Plane plane_near(Guide guide, ivec2 at, float reach) {
+    return plane_within(guide, at, reach, DEPTH_FALL);
+}
+
 // exp2(-x) nearly, for weights: drivers for the CPU take long for the true one. From 11.5 on it is 0.
 float falling(float x) {
     float part = max(1.0 - 0.0866 * x, 0.0);
@@ -69,4 +81,34 @@ float unlike_by(Plane plane, Guide other, vec2 offset, float normal_fall) {
 
 float unlike(Plane plane, Guide other, vec2 offset) {
     return unlike_by(plane, other, offset, NORMAL_FALL);
+}
+
+// Likewise for a regression; what nothing was hit at is apart from all.
+float apart_from(Plane plane, Guide other, vec2 offset) {
+    return other.nearness > 0.0 ? unlike_by(plane, other, offset, TURN_FALL) : 1e30;
+}
+
+// Which surface a pixel sees, as a hash of 15 bits and whether it sees several, in the low bits of its light's variance, of
+// which eight bits are enough: a texel holds both. Light of a floor and of the things on it never mix, though they are of
+// one plane.
+float with_surface(float variance, uint surface) {
+    uint high = floatBitsToUint(variance < 0.0 ? variance : max(variance, 1e-30)) & 0xffff0000u;
+    return uintBitsToFloat(high | (surface & 0xffffu));
+}
+
+uint surface_in(float variance) {
+    return floatBitsToUint(variance) & 0xffffu;
+}
+
+bool is_mixed(float variance) {
+    return (surface_in(variance) & 1u) != 0u;
+}
+
+bool on_surface(uint surface, uint other) {
+    return (surface >> 1u) == (other >> 1u);
+}
+
+// How much the light of a pixel counts on another one's surface.
+float same_surface(float there, float own) {
+    return on_surface(surface_in(there), surface_in(own)) ? (is_mixed(there) ? MIXED : 1.0) : 0.0;
 }

@@ -4,10 +4,7 @@
 // What is found is held within what the pixels around show now (variance clipping, Salvi 2016), so that neither shadows
 // nor reflections leave trails; where light is rare, within what chance may leave out of so few pixels.
 // Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
-#include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/surface.glsl"
-#include "lib/luminance.glsl"
 #ifdef HAVE_POSED
 #include "film/denoise/carried.glsl"
 #endif

@@ -11,7 +11,6 @@ from viewer.accel.triangles import TESTS
 from viewer.cli.shader_check import machines
 from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
 from viewer.denoise.reconstruction import reconstruction_sources
-from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import pixels_source
 from viewer.film.error.film_error import error_source, half_source
@@ -124,7 +123,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in reconstruction_sources():
         yield f"denoiser: {name}", source
-    for name, source in (*regression_sources(), *upsampling_sources()):
+    for name, source in upsampling_sources():
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

@@ -115,7 +115,7 @@ class PreviewPasses:
         surfaces = features.blocks[0].stream
         lit = reconstruction.demodulate(film, features, features, camera)
         blended = history.blend(lit, surfaces, camera, 1)
-        fitted = returned(reconstruction.regression.fit(lit, blended, camera))
+        fitted = returned(reconstruction.fit(lit, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
         upsampling.warp(camera, target)
         upsampling.forget()

@@ -291,7 +291,9 @@ class Preview:
         blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
         if in_motion or finer:
-            fitted = yield from reconstruction.regression.fit(lit, blended if in_motion else lit, camera)
+            if not in_motion:
+                lit = blended = reconstruction.steady(lit, camera, film.samples)
+            fitted = yield from reconstruction.fit(lit, blended, camera)
             yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)
             return

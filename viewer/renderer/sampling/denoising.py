@@ -27,7 +27,7 @@ UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
 # Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so,
 # however clean the light is, and camera rays are cheap beside paths.
-LEAST_FEATURES, MOST_FEATURES = 8, 64
+LEAST_FEATURES, MOST_FEATURES = 16, 64
 
 
 def check_denoiser(settings: Settings, progressive: bool = True) -> None:
@@ -118,7 +118,6 @@ def denoised(
             if features.samples > film.samples:
                 own = held.enter_context(features_of(renderer, film.size, film.samples, white=white))
             held.enter_context(device.current())
-            film.error()  # by which its efficiency is known
             reconstruction, upsampling = Reconstruction(device), Upsampling(device)
             try:
                 lit = reconstruction.demodulate(film, own, features, renderer.camera)

@@ -2,10 +2,7 @@
 // that are alike, by the kernel (1, 4, 6, 4, 1) squared; and of what the pixel is off that mean as much as the pixels
 // around are off it beyond their noise (N. Wiener 1949; D. Donoho and I. Johnstone, "Ideal Spatial Adaptation by Wavelet
 // Shrinkage", 1994), which is added to the light. Needs the streams lit (for its surfaces), residual.
-#include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/surface.glsl"
-#include "lib/luminance.glsl"
 
 uniform int reach;         // pixels between two taps
 uniform float last_level;  // 1: of the mean, too, as much is added as is beyond its noise

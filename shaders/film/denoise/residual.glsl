@@ -1,12 +1,12 @@
 // What a regression has missed of a pixel's light, and noise. The light of a pixel of several surfaces is that of its
 // first one's and of the others' around, each by what it adds to the pixel's reflectance.
 // Needs the streams lit, relief, features.
-#include "film/regression/fitted_light.glsl"
-#include "film/denoise/reflectance.glsl"
+#include "film/denoise/surface_features.glsl"
+#include "film/denoise/fitted_light.glsl"
 
 vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
     ivec2 middle = (at + stride / 2) / stride, last = textureSize(in_relief_0, 0) - 1;
-    vec3 reflected[2] = vec3[2](vec3(0.0), vec3(0.0)), light[2] = vec3[2](vec3(0.0), vec3(0.0));
+    vec3 light[2] = vec3[2](vec3(0.0), vec3(0.0));  // that is reflected, of its first surface and of others
     float total[2] = float[2](0.0, 0.0);
     for (int k = 0; k < 9; ++k) {
         ivec2 there = clamp(middle + ivec2(k % 3, k / 3) - 1, ivec2(0), last);
@@ -14,11 +14,9 @@ vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
         if (!(lit.nearness > 0.0)) continue;
         Features features = fetch_features(min(stride * there, textureSize(in_lit_0, 0) - 1));
         float weight = is_mixed(lit.variance) ? MIXED : 1.0;
-        vec3 albedo = weight * reflectance(features) * features.count / features.hits;
-        int side = on_surface(lit.variance, own.variance) ? 0 : 1;
+        int side = on_surface(surface_in(lit.variance), surface_in(own.variance)) ? 0 : 1;
         total[side] += weight;
-        reflected[side] += albedo;
-        light[side] += albedo * light_of(there, lit.normal);
+        light[side] += weight * reflectance(features) * features.count / features.hits * light_of(there, lit.normal);
     }
     if (total[0] <= 0.0 || total[1] <= 0.0) return fitted;
     Features features = fetch_features(at);

@@ -4,8 +4,7 @@
 // differ (empirical Bayes: W. James and C. Stein 1961); pixels of its surface count, or, where it has hardly any around,
 // all. A pixel whose samples hit nothing takes the light around it: other samples may hit a surface there.
 // Needs the streams lit (for its surfaces), residual (for the light), features.
-#include "film/regression/near.glsl"
-#include "film/denoise/reflectance.glsl"
+#include "film/denoise/surface_features.glsl"
 
 const float CONFIRMED = 4.0;  // squared standard deviations
 const float LEAST = 3.0;  // pixels around that light is drawn to
@@ -54,7 +53,7 @@ Irradiance element(ivec2 at) {
         add(dull, reflected);
         add(shiny, -reflected);
         add(all, residual);
-        if (!on_surface(there.variance, own.variance) || is_mixed(there.variance) || is_mixed(own.variance)) continue;
+        if (is_mixed(own.variance) || same_surface(there.variance, own.variance) < 1.0) continue;
         if (apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
     }
     if (!(own.nearness > 0.0)) return Irradiance(all.light / max(all.count, 1.0), 0.0);
