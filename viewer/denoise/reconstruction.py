@@ -1,27 +1,25 @@
 """The light of least error of a film, of any number of samples.
 
 Light and texture are parted (demodulation). A local regression takes nearly all noise: over all surfaces of about one
-depth the light is fitted by a linear function of the normal, so that wide windows take the noise, and relief that is
-finer than the light's pixels stays (B. Moon et al. 2014, "Adaptive Rendering Based on Weighted Local Regression"; B.
-Bitterli et al. 2016, "Nonlinearly Weighted First-order Regression for Denoising Monte Carlo Renderings"; M. Koskela et
-al. 2019, "Blockwise Multi-order Feature Regression for Real-time Path-tracing Reconstruction"). Its windows are those
-of an a-trous transform (Dammertz et al. 2010), whose taps carry the moments that the normal equations need.
-
-It misses detail that neither place nor normal tells. Of that another a-trous transform keeps, level by level, as much
-as is beyond the noise (wavelet shrinkage: Donoho and Johnstone 1994). The noise of a pixel is its own as far as it has
-samples enough, and that of the surface around else. What is left of an error is drawn to the light around, and
-outliers are bounded by their order statistics until samples confirm them. Of one sample, whose noise is not known, the
-regression alone counts.
+depth the light is fitted by a linear function of the normal, so that relief that is finer than the light's pixels stays
+(B. Moon et al. 2014, "Adaptive Rendering Based on Weighted Local Regression"; B. Bitterli et al. 2016, "Nonlinearly
+Weighted First-order Regression for Denoising Monte Carlo Renderings"; M. Koskela et al. 2019, "Blockwise Multi-order
+Feature Regression for Real-time Path-tracing Reconstruction"), in windows of an a-trous transform (Dammertz et al.
+2010), whose taps carry the moments that the normal equations need. Of what it misses another such transform keeps as
+much as is beyond the noise (wavelet shrinkage: Donoho and Johnstone 1994), which is a pixel's own as far as it has
+samples enough, and that of the surface around else. Light of an error is drawn to that around, and outliers are
+bounded by their order statistics until samples confirm them. Of one sample the regression alone counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
 from viewer.denoise.reprojection import INPUTS
-from viewer.denoise.view import MAPPED, Views
+from viewer.denoise.view import MAPPED, PassView, Views
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera
@@ -80,18 +78,14 @@ class Reconstruction:
 
         features : of the film's samples. surfaces : of these, and of more where edges want more.
         """
-        view, lit = self._views.of(camera, film.size), self._streams.get("lit", LIT, film.size)
         parts = {"film": film, "features": features, "surfaces": surfaces}
-        inputs = {**{name: part.blocks[0].stream for name, part in parts.items()}, **view.streams}
-        self._passes.draw("lit", inputs, lit, view.features, **view.uniforms)
-        return lit
+        inputs = {name: part.blocks[0].stream for name, part in parts.items()}
+        return self._draw("lit", inputs, "lit", film.size, self._views.of(camera, film.size))
 
     def steady(self, lit: Stream, camera: Camera, samples: int) -> Stream:
         """`LIT` of ``samples`` of a pixel, of a variance that the pixels around moderate."""
-        view, steady = self._views.of(camera, lit.size), self._streams.get("steady", LIT, lit.size)
-        inputs = {"lit": lit, **view.streams}
-        self._passes.draw("noise", inputs, steady, view.features, **view.uniforms, samples=float(samples))
-        return steady
+        view = self._views.of(camera, lit.size)
+        return self._draw("noise", {"lit": lit}, "steady", lit.size, view, samples=float(samples))
 
     def fit(self, lit: Stream, light: Stream, camera: Camera) -> Generator[None, None, FittedLight]:
         """The light of every place and normal, pass by pass.
@@ -99,22 +93,16 @@ class Reconstruction:
         lit : `LIT`, for the surfaces. light : that to fit, as a stream that begins as a `LIT`, of the same size.
         """
         stride = 1 if lit.size[0] * lit.size[1] <= MOST_WHOLE else 2
-        size = -(-lit.size[0] // stride), -(-lit.size[1] // stride)
-        view, moments = self._views.of(camera, lit.size), self._streams.get("even moments", MOMENTS, size)
-        inputs = {"lit": lit, "light": light, **view.streams}
+        size, view = (-(-lit.size[0] // stride), -(-lit.size[1] // stride)), self._views.of(camera, lit.size)
         values = {"stride": stride, "reach": 1, "strict": 0.0}
-        self._passes.draw("gather", inputs, moments, view.features, **view.uniforms, **values)
+        moments = self._draw("gather", {"lit": lit, "light": light}, "first moments", size, view, **values)
         yield
         wide = view.lattice(stride)
         for step, reach in enumerate(FIT_REACHES):
-            target = self._streams.get(("odd", "even")[step % 2] + " moments", MOMENTS, size)
-            values = {"stride": 1, "reach": reach // stride, "strict": float(step > 0)}
-            self._passes.draw("spread", {"moments": moments, **view.streams}, target, view.features, **wide.uniforms, **values)
-            moments = target
+            values, name = {"stride": 1, "reach": reach // stride, "strict": float(step > 0)}, f"{step % 2} moments"
+            moments = self._draw("spread", {"moments": moments}, name, size, wide, **values)
             yield
-        relief = self._streams.get("relief", RELIEF, size)
-        self._passes.draw("solve", {"moments": moments}, relief)
-        return FittedLight(lit, relief, stride)
+        return FittedLight(lit, self._draw("solve", {"moments": moments}, "relief", size, PassView({})), stride)
 
     def light(self, lit: Stream, surfaces: Stream, camera: Camera, samples: int) -> Generator[None, None, Stream]:
         """The light of least error, pass by pass: a stream of `IRRADIANCE`.
@@ -126,22 +114,26 @@ class Reconstruction:
         yield
         fitted = yield from self.fit(lit, lit, camera)
         yield
-        residual = self._streams.get("residual", RESIDUAL, size)
-        inputs = {"lit": lit, "relief": fitted.relief, "features": surfaces, **view.streams}
+        inputs = {"lit": lit, "relief": fitted.relief, "features": surfaces}
         values = {"scale": (1.0, 1.0), "stride": fitted.stride}
-        self._passes.draw("residual", inputs, residual, view.features, **view.uniforms, **values)
+        residual = self._draw("residual", inputs, "residual", size, view, **values)
         yield
         for level, reach in enumerate(DETAIL_REACHES if samples > 1 else ()):
-            target = self._streams.get(("even", "odd")[level % 2], RESIDUAL, size)
-            values = {"reach": reach, "last_level": float(reach == DETAIL_REACHES[-1])}
-            inputs = {"lit": lit, "residual": residual, **view.streams}
-            self._passes.draw("shrink", inputs, target, view.features, **view.uniforms, **values)
-            residual = target
+            inputs, values = (
+                {"lit": lit, "residual": residual},
+                {"reach": reach, "last_level": float(reach == DETAIL_REACHES[-1])},
+            )
+            residual = self._draw("shrink", inputs, f"{level % 2} residual", size, view, **values)
             yield
-        bounded = self._streams.get("bounded", IRRADIANCE, size)
-        inputs = {"lit": lit, "residual": residual, "features": surfaces, **view.streams}
-        self._passes.draw("bounded", inputs, bounded, view.features, **view.uniforms)
-        return bounded
+        inputs = {"lit": lit, "residual": residual, "features": surfaces}
+        return self._draw("bounded", inputs, "bounded", size, view)
+
+    def _draw(
+        self, name: str, inputs: dict[str, Stream], output: str, size: tuple[int, int], view: PassView, **values: Any
+    ) -> Stream:
+        target = self._streams.get(output, PASSES[name][1], size)
+        self._passes.draw(name, {**inputs, **view.streams}, target, view.features, **view.uniforms, **values)
+        return target
 
     def release(self) -> None:
         """Free the streams."""

@@ -6,10 +6,9 @@
 #include "film/denoise/view.glsl"
 #include "lib/luminance.glsl"
 
-const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
-const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
-const float TURN_FALL = 2.0;     // of a regression: a half at a turn of 40 degrees
-const float DEPTH_FALL = 25.0;   // of a regression: a half at 4 % off the plane
+// With the turn of the normals, and with the distance from the plane: a quarter at 10 degrees, a half at 1 %. Of a
+// regression: a half at 40 degrees, and at 4 %.
+const vec2 STRICT = vec2(60.0, 100.0), REGRESSED = vec2(2.0, 25.0);
 const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
 const float NEVER = 1e3;         // beyond where weights are 0
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
@@ -25,41 +24,39 @@ struct Plane {
     vec3 normal;
     float nearness;
     vec2 slope;
-    float fall;
+    float fall, turn_fall;
 #ifdef HAVE_VIEW_MAP
     float seam;  // x of the place between the pixels of both eyes, from the pixel
 #endif
 };
 
-Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
-    vec3 through = view_through(at);
-#ifdef HAVE_VIEW_MAP
-    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
-    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
-#endif
+// Of a pixel seen along ``through``, which changes to its right and below by these.
+Plane plane_through(Guide guide, vec3 through, vec3 across, vec3 down, float reach, vec2 falls) {
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
     facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
     Plane plane;
     plane.normal = guide.normal;
     plane.nearness = guide.nearness;
-#ifdef HAVE_VIEW_MAP
-    plane.seam = view_pair.x - float(at.x);
-#endif
-    vec2 slope = vec2(dot(guide.normal, view_across), dot(guide.normal, view_down)) / facing;
+    plane.turn_fall = falls.x;
+    vec2 slope = vec2(dot(guide.normal, across), dot(guide.normal, down)) / facing;
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
     // Of what has no one normal planes tell little.
-    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * plane_fall / (max(guide.nearness, 1e-30) * (1.0 + plane_fall * rise));
+    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * falls.y / (max(guide.nearness, 1e-30) * (1.0 + falls.y * rise));
     return plane;
 }
 
-Plane plane_of(Guide guide, ivec2 at, float reach) {
-    return plane_within(guide, at, reach, PLANE_FALL);
-}
-
-Plane plane_near(Guide guide, ivec2 at, float reach) {
-    return plane_within(guide, at, reach, DEPTH_FALL);
+Plane plane_of(Guide guide, ivec2 at, float reach, vec2 falls) {
+#ifdef HAVE_VIEW_MAP
+    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
+    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
+#endif
+    Plane plane = plane_through(guide, view_through(at), view_across, view_down, reach, falls);
+#ifdef HAVE_VIEW_MAP
+    plane.seam = view_pair.x - float(at.x);
+#endif
+    return plane;
 }
 
 // exp2(-x) nearly, for weights: drivers for the CPU take long for the true one. From 11.5 on it is 0.
@@ -70,22 +67,13 @@ float falling(float x) {
     return part * part;
 }
 
-float unlike_by(Plane plane, Guide other, vec2 offset, float normal_fall) {
+float unlike(Plane plane, Guide other, vec2 offset) {
 #ifdef HAVE_VIEW_MAP
     if ((offset.x > plane.seam) != (0.0 > plane.seam)) return NEVER;  // another eye's
 #endif
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
-    return normal_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
-}
-
-float unlike(Plane plane, Guide other, vec2 offset) {
-    return unlike_by(plane, other, offset, NORMAL_FALL);
-}
-
-// Likewise for a regression; what nothing was hit at is apart from all.
-float apart_from(Plane plane, Guide other, vec2 offset) {
-    return other.nearness > 0.0 ? unlike_by(plane, other, offset, TURN_FALL) : 1e30;
+    return plane.turn_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
 }
 
 // Which surface a pixel sees, as a hash of 15 bits and whether it sees several, in the low bits of its light's variance, of

@@ -38,7 +38,7 @@ Irradiance element(ivec2 at) {
     Lit own = fetch_lit(at);
     Residual here = fetch_residual(at);
     ivec2 last = textureSize(in_lit_0, 0) - 1;
-    Plane plane = plane_near(Guide(own.normal, own.nearness), at, 1.0);
+    Plane plane = plane_of(Guide(own.normal, own.nearness), at, 1.0, REGRESSED);
     Around alike = Around(vec3(0.0), 0.0, 0.0, 0.0), all = alike;
     Least dark = NO_LEAST, bright = NO_LEAST, dull = NO_LEAST, shiny = NO_LEAST;
     for (int k = 0; k < 9; ++k) {
@@ -54,7 +54,7 @@ Irradiance element(ivec2 at) {
         add(shiny, -reflected);
         add(all, residual);
         if (is_mixed(own.variance) || same_surface(there.variance, own.variance) < 1.0) continue;
-        if (apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
+        if (unlike(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
     }
     if (!(own.nearness > 0.0)) return Irradiance(all.light / max(all.count, 1.0), 0.0);
     if (alike.count < LEAST) alike = all;

@@ -19,7 +19,7 @@ vec3 light_of(ivec2 place, vec3 normal) {
 
 vec3 fitted_light(Guide guide, uint surface, ivec2 at) {
     vec2 apart = float(stride) / scale;  // of two points, pixels of the picture
-    Plane plane = plane_of(guide, at, max(apart.x, apart.y));
+    Plane plane = plane_of(guide, at, max(apart.x, apart.y), STRICT);
     vec2 place = ((vec2(at) + 0.5) * scale - 0.5) / float(stride);
     ivec2 low = ivec2(floor(place)), last = textureSize(in_relief_0, 0) - 1;
     vec2 part = place - vec2(low);

@@ -15,14 +15,14 @@ Lit element(ivec2 at) {
     Lit own = fetch_lit(at);
     if (!(own.nearness > 0.0)) return own;
     ivec2 last = textureSize(in_lit_0, 0) - 1;
-    Plane plane = plane_near(Guide(own.normal, own.nearness), at, float(STRIDE));
+    Plane plane = plane_of(Guide(own.normal, own.nearness), at, float(STRIDE), REGRESSED);
     float total = 1e-20, sum = 0.0, first = 0.0, second = 0.0;
     for (int y = -TAPS; y <= TAPS; ++y) {
         for (int x = -TAPS; x <= TAPS; ++x) {
             ivec2 offset = STRIDE * ivec2(x, y), place = at + offset;
             if (offset == ivec2(0) || place != clamp(place, ivec2(0), last)) continue;
             Lit there = fetch_lit(place);
-            float weight = falling(apart_from(plane, Guide(there.normal, there.nearness), vec2(offset)));
+            float weight = falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset)));
             weight = there.nearness > 0.0 ? weight * same_surface(there.variance, own.variance) + LOOSE : 0.0;
             float light = dot(there.rgb, LUMINANCE);
             total += weight;

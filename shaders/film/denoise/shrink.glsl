@@ -38,7 +38,7 @@ Residual element(ivec2 at) {
     Residual here = fetch_residual(at);
     // One sample does not tell what of it is noise.
     if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, here.error);
-    plane = plane_of(Guide(own.normal, own.nearness), at, float(reach));
+    plane = plane_of(Guide(own.normal, own.nearness), at, float(reach), STRICT);
     surface = own.variance;
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;
@@ -55,12 +55,7 @@ Residual element(ivec2 at) {
     squares /= total * total;
     float mean = dot(first, LUMINANCE), spread = max(second / total - mean * mean, 0.0);
     float noise = max(max(variance / total, here.variance) - squares, 0.0);
-    float kept = beyond(spread, noise), error = here.error + kept * kept * noise;
-    vec3 light = here.light + kept * (here.rgb - first);
-    if (last_level > 0.0) {
-        kept = beyond(mean * mean, squares);
-        light += kept * first;
-        error += kept * kept * squares;
-    }
-    return Residual(first, squares, light, error);
+    float kept = beyond(spread, noise), kept_mean = last_level * beyond(mean * mean, squares);
+    vec3 light = here.light + kept * (here.rgb - first) + kept_mean * first;
+    return Residual(first, squares, light, here.error + kept * kept * noise + kept_mean * kept_mean * squares);
 }

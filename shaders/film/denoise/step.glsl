@@ -27,10 +27,10 @@ Moments with_weighted(Moments sum, Moments other, float weight) {
 void tap(int x, int y, float kernel, ivec2 last) {
     ivec2 offset = reach * ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
     Moments there = moments_at(place);
-    float exponent = apart_from(plane, Guide(there.normal, there.nearness), vec2(offset));
+    float exponent = unlike(plane, Guide(there.normal, there.nearness), vec2(offset));
     float range = 0.5 * DEVIATIONS * DEVIATIONS * (own_variance + there.variance) + least;
     exponent += strict * abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range);
-    float weight = place == wanted ? kernel * falling(exponent) * same_surface(there.variance, own_variance) : 0.0;
+    float weight = place == wanted && there.nearness > 0.0 ? kernel * falling(exponent) * same_surface(there.variance, own_variance) : 0.0;
     total += weight;
     variance += weight * weight * there.variance;
     sum = with_weighted(sum, there, weight);
@@ -41,7 +41,7 @@ Moments step_at(ivec2 at, ivec2 last) {
     middle = min(stride * at, last);
     Moments here = moments_at(middle);
     if (!(here.nearness > 0.0)) return NO_MOMENTS;
-    plane = plane_near(Guide(here.normal, here.nearness), middle, float(reach));
+    plane = plane_of(Guide(here.normal, here.nearness), middle, float(reach), REGRESSED);
     own = dot(here.rgb, LUMINANCE);
     own_variance = here.variance;
     least = 1e-12 * (1.0 + own * own);
