@@ -90,7 +90,7 @@ def test_no_light_goes_from_eye_to_eye(device: Device, eyes: float, stride: int)
         view = views.of(camera, (40, 30))
     text = """float apart(ivec2 at, ivec2 by) {
         Guide guide = Guide(view_axes[2], 0.5);
-        return unlike(plane_of(guide, at, 1.0), guide, vec2(by));
+        return unlike(plane_of(guide, at, 1.0, STRICT), guide, vec2(by));
     }"""
     apart = mapped(device, view if stride == 1 else view.lattice(2), "float apart(ivec2 at, ivec2 by)", text)
     at, by = (each.ravel() for each in np.meshgrid(np.arange(40 // stride), np.arange(-5, 6)))

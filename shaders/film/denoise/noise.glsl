@@ -31,11 +31,10 @@ Lit element(ivec2 at) {
             second += weight * light * light;
         }
     }
-    first /= total;
-    second /= total;
     float light = dot(own.rgb, LUMINANCE), square = light * light, prior = sum / total, freedom = samples - 1.0;
-    float variance = -max(second - first * first, 1e-20);
+    float mean = (first + light) / (total + 1.0), variance = -max((second + square) / (total + 1.0) - mean * mean, 1e-20);
     if (own.variance >= 0.0) {
+        second /= total;
         if (own.variance < prior) freedom = max(samples * square / (square + samples * own.variance + 1e-30) - 1.0, 0.0);
         prior *= (second + freedom * square) / ((1.0 + freedom) * second + 1e-30);
         variance = (prior + freedom * own.variance) / (1.0 + freedom) * (1.0 + 1.0 / (samples * samples));
