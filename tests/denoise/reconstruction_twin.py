@@ -28,7 +28,7 @@ from viewer.denoise.records import RESIDUAL
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-STRIDE, TAPS, LOOSE = 2, 2, 1e-3  # of noise.glsl
+TAPS, LOOSE = 2, 1e-3  # of noise.glsl
 KERNEL = 1, 2, 1  # of shrink.glsl
 CONFIRMED, LEAST, ALIKE = 4.0, 3, 4.0  # of bounded.glsl
 
@@ -53,7 +53,7 @@ def steadied(lit: NDArray, camera: Camera, samples: int) -> NDArray:
     """`LIT` of the variance of ``noise.glsl``."""
     made, own, light = lit.copy(), lit["variance"].astype(float), lit["rgb"].astype(float) @ LUMINANCE
     total, sums, first, second = np.full(lit.shape, 1e-20), *(np.zeros(lit.shape) for _ in range(3))
-    for offset, at, outside, exponent, same in around(lit, camera, STRIDE, TAPS, True):
+    for offset, at, outside, exponent, same in around(lit, camera, 2 if samples > 1 else 1, TAPS, True):
         if offset != (0, 0):
             weight = np.where(outside | (lit["nearness"][at] <= 0), 0, falling(exponent) * same + LOOSE)
             total, sums = total + weight, sums + weight * own[at]
@@ -154,6 +154,7 @@ def bounded(lit: NDArray, residual: NDArray, camera: Camera, features: NDArray) 
     mean = (counted[..., None] * near).sum(0) / count[..., None]
     squares = (counted * ((near @ LUMINANCE) ** 2 - np.array([error[at] for _, at, *_ in taps]))).sum(0) / count
     spread = np.maximum(squares - (mean @ LUMINANCE) ** 2, 0)
+    spread += np.maximum(((light - mean) @ LUMINANCE) ** 2 - error, 0) / (count + 1)
     drawn = light + (error / (error + spread + 1e-30))[..., None] * (mean - light)
 
     def ranked(values: NDArray, fill: float, rank: int) -> NDArray:
@@ -161,7 +162,7 @@ def bounded(lit: NDArray, residual: NDArray, camera: Camera, features: NDArray) 
 
     dark, bright = ranked(albedo * near, 1e30, 1), ranked(albedo * near, -1e30, -2)
     dull, shiny = ranked(albedo, 1e30, 1), ranked(albedo, -1e30, -2)
-    low, high = dark / np.maximum(reflected, dull), bright / np.minimum(reflected, shiny)
+    low, high = dark / np.maximum(np.maximum(reflected, dull), 1e-30), bright / np.maximum(np.minimum(reflected, shiny), 1e-30)
     off = drawn - np.minimum(np.maximum(drawn, low), high)
     apart, noise = (np.abs(off) @ LUMINANCE) ** 2, CONFIRMED * variance
     share = np.where((variance < 0) | (apart <= noise), 1, noise / np.where(apart > 0, apart, 1))

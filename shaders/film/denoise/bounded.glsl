@@ -63,10 +63,13 @@ Irradiance element(ivec2 at) {
         vec3 mean = alike.light / alike.count, reflected = reflectance(fetch_features(at));
         float luminance = dot(mean, LUMINANCE);
         float spread = max((alike.square - alike.error) / alike.count - luminance * luminance, 0.0);
+        float apart = dot(light, LUMINANCE) - luminance;
+        spread += max(apart * apart - here.error, 0.0) / (alike.count + 1.0);
         light = mix(light, mean, here.error / (here.error + spread + 1e-30));
         vec3 held = max(light, dark.second / max(reflected, dull.second));
         vec3 off = light - min(held, -bright.second / min(reflected, -shiny.second));
-        float apart = dot(abs(off), LUMINANCE), square = apart * apart, noise = CONFIRMED * own.variance;
+        apart = dot(abs(off), LUMINANCE);
+        float square = apart * apart, noise = CONFIRMED * own.variance;
         light -= own.variance < 0.0 || square <= noise ? off : off * (noise / square);
     }
     return Irradiance(max(light, 0.0), own.variance);

@@ -8,18 +8,19 @@
 
 uniform float samples;  // of each pixel
 
-const int TAPS = 2, STRIDE = 2;  // to each side, and pixels between them
-const float LOOSE = 1e-3;        // weight of those that are not alike: a pixel without any has the noise of all around
+const int TAPS = 2;        // to each side
+const float LOOSE = 1e-3;  // weight of those that are not alike: a pixel without any has the noise of all around
 
 Lit element(ivec2 at) {
     Lit own = fetch_lit(at);
     if (!(own.nearness > 0.0)) return own;
     ivec2 last = textureSize(in_lit_0, 0) - 1;
-    Plane plane = plane_of(Guide(own.normal, own.nearness), at, float(STRIDE), REGRESSED);
+    int stride = samples > 1.0 ? 2 : 1;  // of one sample as near as the first step of the fit
+    Plane plane = plane_of(Guide(own.normal, own.nearness), at, float(stride), REGRESSED);
     float total = 1e-20, sum = 0.0, first = 0.0, second = 0.0;
     for (int y = -TAPS; y <= TAPS; ++y) {
         for (int x = -TAPS; x <= TAPS; ++x) {
-            ivec2 offset = STRIDE * ivec2(x, y), place = at + offset;
+            ivec2 offset = stride * ivec2(x, y), place = at + offset;
             if (offset == ivec2(0) || place != clamp(place, ivec2(0), last)) continue;
             Lit there = fetch_lit(place);
             float weight = falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset)));
