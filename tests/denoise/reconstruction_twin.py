@@ -30,7 +30,7 @@ from viewer.scene.light import LUMINANCE
 
 TAPS, LOOSE = 2, 1e-3  # of noise.glsl
 KERNEL = 1, 2, 1  # of shrink.glsl
-CONFIRMED, LEAST, ALIKE = 4.0, 3, 4.0  # of bounded.glsl
+CONFIRMED, LEAST, ALIKE = 16.0, 3, 4.0  # of bounded.glsl
 
 
 def around(lit: NDArray, camera: Camera, reach: int, taps: int, near: bool) -> Iterator[tuple]:
@@ -154,7 +154,7 @@ def bounded(lit: NDArray, residual: NDArray, camera: Camera, features: NDArray) 
     mean = (counted[..., None] * near).sum(0) / count[..., None]
     squares = (counted * ((near @ LUMINANCE) ** 2 - np.array([error[at] for _, at, *_ in taps]))).sum(0) / count
     spread = np.maximum(squares - (mean @ LUMINANCE) ** 2, 0)
-    spread += np.maximum(((light - mean) @ LUMINANCE) ** 2 - error, 0) / (count + 1)
+    spread += np.maximum(((light - mean) @ LUMINANCE) ** 2 - CONFIRMED * error, 0) / (count + 1)
     drawn = light + (error / (error + spread + 1e-30))[..., None] * (mean - light)
 
     def ranked(values: NDArray, fill: float, rank: int) -> NDArray:

@@ -6,7 +6,7 @@
 // Needs the streams lit (for its surfaces), residual (for the light), features.
 #include "film/denoise/surface_features.glsl"
 
-const float CONFIRMED = 4.0;  // squared standard deviations
+const float CONFIRMED = 16.0;  // squared standard deviations
 const float LEAST = 3.0;  // pixels around that light is drawn to
 const float ALIKE = 4.0;  // exponent of 2, up to which pixels are of its surface
 
@@ -64,7 +64,7 @@ Irradiance element(ivec2 at) {
         float luminance = dot(mean, LUMINANCE);
         float spread = max((alike.square - alike.error) / alike.count - luminance * luminance, 0.0);
         float apart = dot(light, LUMINANCE) - luminance;
-        spread += max(apart * apart - here.error, 0.0) / (alike.count + 1.0);
+        spread += max(apart * apart - CONFIRMED * here.error, 0.0) / (alike.count + 1.0);
         light = mix(light, mean, here.error / (here.error + spread + 1e-30));
         vec3 held = max(light, dark.second / max(reflected, dull.second));
         vec3 off = light - min(held, -bright.second / min(reflected, -shiny.second));
