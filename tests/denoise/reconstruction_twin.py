@@ -70,7 +70,9 @@ def steadied(lit: NDArray, camera: Camera, samples: int) -> NDArray:
     return made
 
 
-def mixed_light(lit: NDArray, relief: tuple, error: NDArray, stride: int, features: NDArray, fitted: NDArray) -> NDArray:
+def mixed_light(
+    lit: NDArray, relief: tuple, error: NDArray, stride: int, features: NDArray, fitted: NDArray
+) -> NDArray:
     """(H, W, 3): of pixels of several surfaces the light of these, of others the ``fitted`` one."""
     (rgb, gradient, base), surface, found = relief, surface_in(lit["variance"]), fitted.copy()
     points, reflected = regression_twin.points_of(lit.shape[::-1], stride), reflectance(features)
@@ -97,9 +99,7 @@ def mixed_light(lit: NDArray, relief: tuple, error: NDArray, stride: int, featur
     return found
 
 
-def missed(
-    lit: NDArray, relief: tuple, error: NDArray, stride: int, camera: Camera, features: NDArray
-) -> NDArray:
+def missed(lit: NDArray, relief: tuple, error: NDArray, stride: int, camera: Camera, features: NDArray) -> NDArray:
     """`RESIDUAL`, as of ``residual.glsl``. relief : light, gradient, base. error : their variance."""
     made = np.zeros(lit.shape, RESIDUAL.dtype)
     fitted = regression_twin.relit(lit, relief, stride, guides_in(lit), camera, surface_in(lit["variance"]))
@@ -162,7 +162,10 @@ def bounded(lit: NDArray, residual: NDArray, camera: Camera, features: NDArray) 
 
     dark, bright = ranked(albedo * near, 1e30, 1), ranked(albedo * near, -1e30, -2)
     dull, shiny = ranked(albedo, 1e30, 1), ranked(albedo, -1e30, -2)
-    low, high = dark / np.maximum(np.maximum(reflected, dull), 1e-30), bright / np.maximum(np.minimum(reflected, shiny), 1e-30)
+    low, high = (
+        dark / np.maximum(np.maximum(reflected, dull), 1e-30),
+        bright / np.maximum(np.minimum(reflected, shiny), 1e-30),
+    )
     off = drawn - np.minimum(np.maximum(drawn, low), high)
     apart, noise = (np.abs(off) @ LUMINANCE) ** 2, CONFIRMED * variance
     share = np.where((variance < 0) | (apart <= noise), 1, noise / np.where(apart > 0, apart, 1))

@@ -250,7 +250,9 @@ def test_bounds_are_those_of_the_twin(passes: PassSet, name: str) -> None:
 def test_all_passes_are_their_twin(reconstruction: Reconstruction, name: str) -> None:
     lit, samples = FILMS[name], 1 if name == "one sample" else 4
     found = light_of(reconstruction, lit, samples)
-    np.testing.assert_allclose(found, twin.reconstructed(lit, CAMERA, samples, features_of(lit, CAMERA)), rtol=5e-3, atol=2e-3)
+    np.testing.assert_allclose(
+        found, twin.reconstructed(lit, CAMERA, samples, features_of(lit, CAMERA)), rtol=5e-3, atol=2e-3
+    )
     assert np.isfinite(found).all() and found.min() >= 0
 
 

@@ -12,8 +12,8 @@ from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, release, stream
 
-from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.reconstruction import FittedLight, Reconstruction
+from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -157,7 +157,9 @@ def test_light_that_is_even_stays_so(regression: Reconstruction, upsampling: Ups
     np.testing.assert_allclose(fitted(regression, upsampling, lit, features_of(lit, CAMERA)), 1.0, rtol=1e-5)
 
 
-def test_a_lamp_found_by_chance_is_neither_a_dot_nor_a_square(regression: Reconstruction, upsampling: Upsampling) -> None:
+def test_a_lamp_found_by_chance_is_neither_a_dot_nor_a_square(
+    regression: Reconstruction, upsampling: Upsampling
+) -> None:
     """A single bright pixel of first samples: its light is not lost, and has no edges. On the screen it is twice as
     bright as what is around, where it was a hundred times."""
     size = 24, 16

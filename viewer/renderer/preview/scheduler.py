@@ -62,9 +62,9 @@ COSTLY = 2.0  # times as long as it takes: no more than half of the time is for 
 # -- samples of a film
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
-# Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
-# that few camera rays leave dotted stay so, however clean the light is.
-MOST_FEATURES, LEAST_FEATURES, FEATURES_AHEAD = 16, 8, 4
+# Samples whose features are worth their time, and at rest, four times as many as the film's: edges that few camera rays
+# leave dotted stay so, however clean the light is.
+MOST_FEATURES, MOST_AT_REST, FEATURES_AHEAD = 16, 32, 4
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
 POLL_COMPILING = 0.004  # seconds between two questions whether the driver's threads have compiled
@@ -108,8 +108,7 @@ def stream_shape(software: bool) -> tuple[int, int]:
 
 def feature_samples(samples: int, at_rest: bool) -> int:
     """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
-    ahead = min(FEATURES_AHEAD * samples, LEAST_FEATURES) if at_rest else samples
-    return min(max(samples, ahead), MOST_FEATURES)
+    return min(FEATURES_AHEAD * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
 
 
 def rasterises(triangles: int, pixels: int) -> bool:
