@@ -11,7 +11,7 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, NUMBER, SEED, Toy, simulate
 
-from viewer.denoise.records import CELL
+from viewer.denoise.records import LIT
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
@@ -176,7 +176,7 @@ def test_clearing_the_first_rays_alone(device, executor):
 
 
 def test_some_elements_are_cleared_and_no_others(device: Any) -> None:
-    stream = Stream(device, CELL, (5, 4))
+    stream = Stream(device, LIT, (5, 4))
     texels = np.arange(1, 1 + 4 * 5 * 2 * 4, dtype=np.float32).reshape(2, 4, 5, 4)
     stream.write_texels(list(texels))
     stream.clear([(1, 2, 3, 4), (5, 6, 7, 8)], 13)
