@@ -5,14 +5,13 @@
 
 uniform sampler2D in_picture;
 uniform vec2 window;     // size of the picture in the window, pixels
-uniform float left;      // left edge in the framebuffer, pixels
 uniform float exposure;  // stops
 uniform int curve;       // tone map: TONE_NONE and so on
 
 out vec4 shown;
 
 void main() {
-    vec2 at = vec2(gl_FragCoord.x - left, gl_FragCoord.y) / window;
+    vec2 at = gl_FragCoord.xy / window;
     at.y = 1.0 - at.y;
     ivec2 size = textureSize(in_picture, 0);
     ivec2 texel = clamp(ivec2(at * vec2(size)), ivec2(0), size - 1);

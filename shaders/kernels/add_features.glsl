@@ -3,6 +3,7 @@
 #include "interface/environment.glsl"
 #include "interface/path.glsl"
 #include "interface/surface.glsl"
+#include "lib/features_hit.glsl"
 #ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
 #endif
@@ -19,7 +20,7 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
         features.normal += surface.normal;
         features.albedo += surface.albedo;
         features.depth += hit.t;
-        features.hits += 1.0;
+        count_hit(features, surface_hash(hit, surface));
         features.emission += emission_seen(ray, hit);
     } else {
 #ifdef HAVE_BLIND

@@ -17,7 +17,7 @@ bool add_backdrop(inout Features features, Ray ray) {
         features.normal += vec3(0.0, 1.0, 0.0);
         features.albedo += behind;
         features.depth += distance;
-        features.hits += 1.0;
+        count_hit(features, 0);
     } else {
         features.emission += behind;
     }

@@ -1,5 +1,5 @@
-"""What the denoiser's passes share, in NumPy, float64: the twin of ``alike.glsl``, ``surface.glsl``, ``view.glsl`` and
-``lit.glsl`` of ``shaders/film/denoise``, and of ``shaders/film/regression/near.glsl``."""
+"""What the denoiser's passes share, in NumPy, float64: the twin of ``alike.glsl``, ``surface_features.glsl``,
+``view.glsl`` and ``lit.glsl`` of ``shaders/film/denoise``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viewer.scene.light import LUMINANCE
 
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, SHORT = 60.0, 100.0, 0.1, 3.0
 NEAR_FALLS = 2.0, 25.0  # of a regression: with the turn of the normals, with the distance from the plane
-LEAST_REFLECTANCE = 0.05
+LEAST_REFLECTANCE, MIXED = 0.05, 0.02
 
 Guide = tuple[NDArray, NDArray]  # normal (H, W, 3), nearness (H, W)
 
@@ -33,8 +33,20 @@ def surface_in(variance: NDArray) -> NDArray:
     return np.asarray(variance, np.float32).view(np.uint32) & np.uint32(0xFFFF)
 
 
-def surface_of(instance: NDArray | int) -> NDArray:
-    return ((np.asarray(instance, np.int64) + 1) * 2654435769 & 0xFFFFFFFF) >> 16
+def surface_of(surface: NDArray | int, mixed: NDArray | int = 0) -> NDArray:
+    """Of a hash as of `FEATURES`, and whether a pixel sees others, too."""
+    return 2 * np.asarray(surface, np.int64) + mixed
+
+
+def same_surface(there: NDArray, own: NDArray) -> NDArray:
+    """The weight of surfaces (as of `surface_in`) for others."""
+    return np.where(there >> 1 == own >> 1, np.where(there & 1, MIXED, 1.0), 0.0)
+
+
+def reflectance(features: NDArray) -> NDArray:
+    """(H, W, 3), of records of `FEATURES`."""
+    albedo, hits = features["albedo"].astype(float), features["hits"].astype(float)[..., None]
+    return np.maximum(albedo, LEAST_REFLECTANCE * hits) / np.maximum(features["count"], 1).astype(float)[..., None]
 
 
 def through(camera: Camera, size: tuple[int, int]) -> tuple[NDArray, NDArray, NDArray]:
@@ -87,16 +99,14 @@ def moved_by(at: tuple[NDArray, NDArray], offset: tuple[NDArray, NDArray], last:
     return place, (place[0] != wanted[0]) | (place[1] != wanted[1])
 
 
-def demodulated(film: NDArray, features: NDArray, surfaces: NDArray, camera: Camera, efficiency: float) -> NDArray:
+def demodulated(film: NDArray, features: NDArray, surfaces: NDArray, camera: Camera) -> NDArray:
     """`LIT`, of records of `FILM` and `FEATURES`: of the film's samples, and of as many or more."""
     made, view = np.zeros(film.shape, LIT.dtype), through(camera, film.shape[::-1])[0]
     count, hits = film["count"].astype(float), features["hits"].astype(float)
-    seen = np.maximum(features["count"], 1).astype(float)[..., None]
-    reflected = np.maximum(features["albedo"].astype(float), LEAST_REFLECTANCE * hits[..., None]) / seen
-    reflected = np.maximum(reflected, 1e-6)
-    light = (film["sum"] / np.maximum(count, 1)[..., None] - features["emission"] / seen) / reflected
-    variance = np.where(count > 1, efficiency * film["square"] / np.maximum(count * (count - 1), 1), -1.0)
-    variance = np.where(variance > 0, variance / (reflected @ LUMINANCE) ** 2, variance)
+    seen, reflected = np.maximum(features["count"], 1).astype(float), np.maximum(reflectance(features), 1e-6)
+    light = (film["sum"] / np.maximum(count, 1)[..., None] - features["emission"] / seen[..., None]) / reflected
+    square = film["square"] / (reflected @ LUMINANCE) ** 2
+    variance = np.where(count > 1, square / np.maximum(count * (count - 1), 1), -1.0)
     succession = (count + 1) / ((count + 2) ** 2 * np.maximum(count, 1))
     floor = (surfaces["instance"] < 0) & (variance >= 0)
     variance = np.where(floor, np.maximum(variance, succession), variance)
@@ -105,5 +115,6 @@ def demodulated(film: NDArray, features: NDArray, surfaces: NDArray, camera: Cam
     made["normal"] = np.where(hits[..., None] > 0, surfaces["normal"] / counts[..., None], 0)
     made["nearness"] = np.where(hits > 0, nearness, 0)
     made["rgb"] = np.where(hits[..., None] > 0, light, 0)
-    made["variance"] = with_surface(np.where(hits > 0, variance, 0), surface_of(surfaces["instance"]))
+    surface = surface_of(surfaces["surface"], surfaces["alike"] < surfaces["hits"])
+    made["variance"] = with_surface(np.where(hits > 0, variance, 0), surface)
     return made

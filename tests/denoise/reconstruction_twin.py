@@ -1,5 +1,5 @@
 """The reconstruction of a film's light in NumPy, float64, of records of `LIT` and `RESIDUAL`: the twin of
-``shaders/film/reconstruct``."""
+``noise.glsl``, ``residual.glsl``, ``shrink.glsl`` and ``bounded.glsl`` of ``shaders/film/denoise``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,34 @@ from collections.abc import Iterator
 
 import numpy as np
 import regression_twin
-from alike_twin import apart_from, falling, guides_in, moved_by, pick, surface_in, through, unlike, with_surface
+from alike_twin import (
+    MIXED,
+    apart_from,
+    falling,
+    guides_in,
+    moved_by,
+    pick,
+    reflectance,
+    same_surface,
+    surface_in,
+    through,
+    unlike,
+    with_surface,
+)
 from numpy.typing import NDArray
 
-from viewer.denoise.reconstruction import REACHES
+from viewer.denoise.reconstruction import DETAIL_REACHES
 from viewer.denoise.records import RESIDUAL
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-PRIOR, STRIDE, TAPS = 8.0, 2, 2  # of noise.glsl
-DOUBT, KERNEL = 2.0, (1, 4, 6, 4, 1)  # of shrink.glsl
+TAPS, LOOSE = 2, 1e-3  # of noise.glsl
+KERNEL = 1, 2, 1  # of shrink.glsl
 CONFIRMED, LEAST, ALIKE = 16.0, 3, 4.0  # of bounded.glsl
 
 
 def around(lit: NDArray, camera: Camera, reach: int, taps: int, near: bool) -> Iterator[tuple]:
-    """Offset, places, which are not in the picture, how far they are apart, and which are of another surface.
+    """Offset, places, which are not in the picture, how far they are apart, and what their surfaces count.
 
     reach : pixels between two taps. near : as a regression takes pixels together.
     """
@@ -33,33 +46,72 @@ def around(lit: NDArray, camera: Camera, reach: int, taps: int, near: bool) -> I
             offset = reach * x, reach * y
             at, outside = moved_by(places, offset, last)  # type: ignore[arg-type]
             exponent = (apart_from if near else unlike)(guide, pick(guide, at), view, reach, offset)  # type: ignore[arg-type]
-            yield (x, y), at, outside, exponent, surface[at] != surface
+            yield (x, y), at, outside, exponent, same_surface(surface[at], surface)
 
 
 def steadied(lit: NDArray, camera: Camera, samples: int) -> NDArray:
     """`LIT` of the variance of ``noise.glsl``."""
-    made, own = lit.copy(), lit["variance"].astype(float)
-    total, sums = np.ones(lit.shape), own.copy()
-    for offset, at, outside, exponent, other in around(lit, camera, STRIDE, TAPS, True):
+    made, own, light = lit.copy(), lit["variance"].astype(float), lit["rgb"].astype(float) @ LUMINANCE
+    total, sums, first, second = np.full(lit.shape, 1e-20), *(np.zeros(lit.shape) for _ in range(3))
+    for offset, at, outside, exponent, same in around(lit, camera, 2 if samples > 1 else 1, TAPS, True):
         if offset != (0, 0):
-            weight = np.where(outside | other, 0, falling(exponent))
-            total, sums = total + weight, sums + weight * np.maximum(own[at], 0)
-    variance = (PRIOR * sums / total + (samples - 1) * own) / (PRIOR + samples - 1)
-    moderated = (lit["nearness"] > 0) & (own >= 0)
-    made["variance"] = np.where(moderated, with_surface(variance, surface_in(lit["variance"])), own)
+            weight = np.where(outside | (lit["nearness"][at] <= 0), 0, falling(exponent) * same + LOOSE)
+            total, sums = total + weight, sums + weight * own[at]
+            first, second = first + weight * light[at], second + weight * light[at] ** 2
+    prior, square = sums / total, light**2
+    spread = (second + square) / (total + 1) - ((first + light) / (total + 1)) ** 2
+    second = second / total
+    carried = np.maximum(samples * square / (square + samples * own + 1e-30) - 1, 0)
+    freedom = np.where(own < prior, np.where(own < 0, 0, carried), samples - 1.0)
+    prior = prior * (second + freedom * square) / ((1 + freedom) * second + 1e-30)
+    variance = (prior + freedom * own) / (1 + freedom) * (1 + 1 / samples**2)
+    variance = np.where(own < 0, -np.maximum(spread, 1e-20), variance)
+    made["variance"] = np.where(lit["nearness"] > 0, with_surface(variance, surface_in(lit["variance"])), own)
     return made
 
 
-def missed(lit: NDArray, relief: tuple, stride: int, camera: Camera) -> NDArray:
-    """`RESIDUAL`, as of ``residual.glsl``. relief : light, gradient, base."""
+def mixed_light(
+    lit: NDArray, relief: tuple, error: NDArray, stride: int, features: NDArray, fitted: NDArray
+) -> NDArray:
+    """(H, W, 3): of pixels of several surfaces the light of these, of others the ``fitted`` one."""
+    (rgb, gradient, base), surface, found = relief, surface_in(lit["variance"]), fitted.copy()
+    points, reflected = regression_twin.points_of(lit.shape[::-1], stride), reflectance(features)
+    for row, column in np.argwhere((surface & 1 > 0) & (lit["nearness"] > 0)):
+        light, total = np.zeros((2, 3)), np.zeros(2)
+        for y in (-1, 0, 1):
+            for x in (-1, 0, 1):
+                middle = (row + stride // 2) // stride + y, (column + stride // 2) // stride + x
+                at = tuple(np.clip(middle, 0, np.array(base.shape) - 1))
+                pixel = points[0][at], points[1][at]
+                if not lit["nearness"][pixel] > 0:
+                    continue
+                share = np.clip(
+                    base[at] + gradient[at] @ lit["normal"][pixel], regression_twin.DARKEST, regression_twin.BRIGHTEST
+                )
+                whole = features["count"][pixel] / features["hits"][pixel]
+                side, weight = int(surface[pixel] >> 1 != surface[row, column] >> 1), MIXED if surface[pixel] & 1 else 1
+                total[side] += weight
+                light[side] += weight * reflected[pixel] * whole * rgb[at] * share
+        if total.min() > 0:
+            own = features[row, column]
+            hits = np.array((own["alike"], own["hits"] - own["alike"]))
+            found[row, column] = (hits / total) @ light / (own["count"] * reflected[row, column])
+    return found
+
+
+def missed(lit: NDArray, relief: tuple, error: NDArray, stride: int, camera: Camera, features: NDArray) -> NDArray:
+    """`RESIDUAL`, as of ``residual.glsl``. relief : light, gradient, base. error : their variance."""
     made = np.zeros(lit.shape, RESIDUAL.dtype)
     fitted = regression_twin.relit(lit, relief, stride, guides_in(lit), camera, surface_in(lit["variance"]))
+    fitted = mixed_light(lit, relief, error, stride, features, fitted)
     made["rgb"], made["variance"], made["light"] = lit["rgb"] - fitted, lit["variance"], fitted
+    rows, columns = ((each + stride // 2) // stride for each in np.indices(lit.shape))
+    made["error"] = error[np.minimum(rows, error.shape[0] - 1), np.minimum(columns, error.shape[1] - 1)]
     return made
 
 
 def beyond(square: NDArray, noise: NDArray) -> NDArray:
-    return np.where(square > DOUBT * noise, 1 - DOUBT * noise / np.where(square > 0, square, 1), 0)
+    return np.where(square > noise, 1 - noise / np.where(square > 0, square, 1), 0)
 
 
 def shrunk(lit: NDArray, residual: NDArray, camera: Camera, reach: int, last_level: bool) -> NDArray:
@@ -68,9 +120,9 @@ def shrunk(lit: NDArray, residual: NDArray, camera: Camera, reach: int, last_lev
     rgb, own, light = (residual[name].astype(float) for name in ("rgb", "variance", "light"))
     total, squares, variance, second = (np.zeros(lit.shape) for _ in range(4))
     first = np.zeros_like(rgb)
-    for (x, y), at, outside, exponent, other in around(lit, camera, reach, 2, False):
+    for (x, y), at, outside, exponent, same in around(lit, camera, reach, 1, False):
         outside = outside | (lit["nearness"][at] <= 0)
-        weight = np.where(outside | other, 0, KERNEL[x + 2] * KERNEL[y + 2] * falling(exponent))
+        weight = np.where(outside, 0, same * KERNEL[x + 1] * KERNEL[y + 1] * falling(exponent))
         total, squares, variance = total + weight, squares + weight**2 * own[at], variance + weight * own[at]
         first += weight[..., None] * rgb[at]
         second += weight * (rgb[at] @ LUMINANCE) ** 2
@@ -78,40 +130,54 @@ def shrunk(lit: NDArray, residual: NDArray, camera: Camera, reach: int, last_lev
     first, squares = first / total[..., None], squares / total**2
     mean = first @ LUMINANCE
     noise = np.maximum(np.maximum(variance / total, own) - squares, 0)
-    share = beyond(np.maximum(second / total - mean**2, 0), noise)
-    light = light + share[..., None] * (rgb - first)
-    if last_level:
-        light = light + beyond(mean**2, squares)[..., None] * first
+    kept = beyond(np.maximum(second / total - mean**2, 0), noise)
+    kept_mean = last_level * beyond(mean**2, squares)
+    light = light + kept[..., None] * (rgb - first) + kept_mean[..., None] * first
     known = (own >= 0) & (lit["nearness"] > 0)
     made["rgb"], made["variance"] = np.where(known[..., None], first, 0), np.where(known, squares, -1)
     made["light"] = np.where(known[..., None], light, residual["light"])
+    made["error"] += np.where(known, kept**2 * noise + kept_mean**2 * squares, 0)
     return made
 
 
-def bounded(lit: NDArray, residual: NDArray, camera: Camera) -> NDArray:
+def bounded(lit: NDArray, residual: NDArray, camera: Camera, features: NDArray) -> NDArray:
     """(H, W, 3) light, as of ``bounded.glsl``."""
-    light, variance = residual["light"].astype(float), lit["variance"].astype(float)
-    taps = [tap for tap in around(lit, camera, 1, 1, True) if tap[0] != (0, 0)]
+    light, variance, error = (each.astype(float) for each in (residual["light"], lit["variance"], residual["error"]))
+    taps, reflected = [tap for tap in around(lit, camera, 1, 1, True) if tap[0] != (0, 0)], reflectance(features)
     there = np.array([~outside & (lit["nearness"][at] > 0) for _, at, outside, _, _ in taps])
-    alike = there & np.array([(exponent <= ALIKE) & ~other for *_, exponent, other in taps])
+    alike = there & np.array([(exponent <= ALIKE) & (same == 1) for *_, exponent, same in taps])
+    alike &= surface_in(lit["variance"]) & 1 == 0
     near = np.maximum([light[at] for _, at, *_ in taps], 0)
+    albedo = np.array([reflected[at] for _, at, *_ in taps])
     counted = np.where(alike.sum(0) >= LEAST, alike, there)
-    dark, bright = (
-        np.sort(np.where(counted[..., None], near, fill), axis=0)[rank] for fill, rank in ((1e30, 1), (-1e30, -2))
+    count = np.maximum(counted.sum(0), 1)
+    mean = (counted[..., None] * near).sum(0) / count[..., None]
+    squares = (counted * ((near @ LUMINANCE) ** 2 - np.array([error[at] for _, at, *_ in taps]))).sum(0) / count
+    spread = np.maximum(squares - (mean @ LUMINANCE) ** 2, 0)
+    spread += np.maximum(((light - mean) @ LUMINANCE) ** 2 - CONFIRMED * error, 0) / (count + 1)
+    drawn = light + (error / (error + spread + 1e-30))[..., None] * (mean - light)
+
+    def ranked(values: NDArray, fill: float, rank: int) -> NDArray:
+        return np.sort(np.where(there[..., None], values, fill), axis=0)[rank]
+
+    dark, bright = ranked(albedo * near, 1e30, 1), ranked(albedo * near, -1e30, -2)
+    dull, shiny = ranked(albedo, 1e30, 1), ranked(albedo, -1e30, -2)
+    low, high = (
+        dark / np.maximum(np.maximum(reflected, dull), 1e-30),
+        bright / np.maximum(np.minimum(reflected, shiny), 1e-30),
     )
-    off = light - np.clip(light, dark, np.maximum(bright, dark))
-    apart = (np.abs(off) @ LUMINANCE) ** 2
-    noise = CONFIRMED * variance
+    off = drawn - np.minimum(np.maximum(drawn, low), high)
+    apart, noise = (np.abs(off) @ LUMINANCE) ** 2, CONFIRMED * variance
     share = np.where((variance < 0) | (apart <= noise), 1, noise / np.where(apart > 0, apart, 1))
-    held = np.maximum(np.where((counted.sum(0) >= LEAST)[..., None], light - share[..., None] * off, light), 0)
-    mean = (there[..., None] * near).sum(0) / np.maximum(there.sum(0), 1)[..., None]
-    return np.where((lit["nearness"] > 0)[..., None], held, mean)
+    held = np.where((counted.sum(0) >= LEAST)[..., None], drawn - share[..., None] * off, light)
+    every = (there[..., None] * near).sum(0) / np.maximum(there.sum(0), 1)[..., None]
+    return np.where((lit["nearness"] > 0)[..., None], np.maximum(held, 0), every)
 
 
-def reconstructed(lit: NDArray, camera: Camera, samples: int, stride: int = 1) -> NDArray:
+def reconstructed(lit: NDArray, camera: Camera, samples: int, features: NDArray, stride: int = 1) -> NDArray:
     """(H, W, 3): the light of least error of records of `LIT`."""
-    steady = steadied(lit, camera, samples) if samples > 1 else lit
-    residual = missed(steady, regression_twin.fitted(steady, steady, camera, stride)[0], stride, camera)
-    for reach in REACHES if samples > 1 else ():
-        residual = shrunk(steady, residual, camera, reach, reach == REACHES[-1])
-    return bounded(steady, residual, camera)
+    steady = steadied(lit, camera, samples)
+    residual = missed(steady, *regression_twin.fitted(steady, steady, camera, stride), stride, camera, features)
+    for reach in DETAIL_REACHES if samples > 1 else ():
+        residual = shrunk(steady, residual, camera, reach, reach == DETAIL_REACHES[-1])
+    return bounded(steady, residual, camera, features)

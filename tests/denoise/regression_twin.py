@@ -1,4 +1,5 @@
-"""The regression over normals in NumPy, float64: the twin of ``shaders/film/regression``."""
+"""The regression over normals in NumPy, float64: the twin of ``gather.glsl``, ``spread.glsl``, ``solve.glsl`` and
+``fitted_light.glsl`` of ``shaders/film/denoise``."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from alike_twin import (
     guides_in,
     moved_by,
     pick,
+    same_surface,
     surface_in,
     through,
     unlike,
@@ -17,15 +19,14 @@ from alike_twin import (
 )
 from numpy.typing import NDArray
 
-from viewer.denoise.regression import DEVIATIONS, REACHES
+from viewer.denoise.reconstruction import FIT_REACHES
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-LEAST_RIDGE = 1e-3
+LEAST_RIDGE, DEVIATIONS = 1e-3, 4.0
 DARKEST, BRIGHTEST = 0.25, 3.0
 LEAST_WEIGHT = 1e-3  # of a point of another surface
 NEAREST = [(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]
-AROUND = [(x, y) for y in range(-2, 3) for x in range(-2, 3)]
 
 Sums = dict[str, NDArray]  # fields of `MOMENTS`; "normals" is the whole matrix of their products
 
@@ -41,40 +42,18 @@ def points_of(size: tuple[int, int], stride: int) -> tuple[NDArray, NDArray]:
     return np.minimum(stride * rows, size[1] - 1), np.minimum(stride * columns, size[0] - 1)
 
 
-def gathered(lit: NDArray, light: NDArray, camera: Camera, stride: int) -> Sums:
-    """Of records of `LIT`."""
-    size = lit.shape[::-1]
-    guide, surface = guides_in(lit), surface_in(lit["variance"])
-    view, points, last = through(camera, size), points_of(size, stride), (size[1] - 1, size[0] - 1)
-    own, looks = pick(guide, points), (view[0][points], *view[1:])
-    taps = []
-    for offset in AROUND:
-        at, outside = moved_by(points, offset, last)
-        other = outside | (surface[at] != surface[points])
-        taps.append((at, np.where(other, 0, falling(apart_from(own, pick(guide, at), looks, 2.0, offset)))))
-    near = [(at, kernel(*offset) * weight) for offset, (at, weight) in zip(AROUND, taps, strict=True)]
-    rgb, variance = light["rgb"].astype(float), light["variance"].astype(float)
-    luminance = rgb @ LUMINANCE
-    fields = {
+def moments_of(lit: NDArray, light: NDArray) -> Sums:
+    """Of records of `LIT`: of every pixel alone."""
+    rgb, normal = light["rgb"].astype(float), lit["normal"].astype(float)
+    variance = with_surface(np.abs(light["variance"]), surface_in(lit["variance"]))
+    return {
         "rgb": rgb,
-        "normal": guide[0],
-        "nearness": guide[1],
-        "normals": guide[0][..., :, None] * guide[0][..., None, :],
-        "lit_normal": luminance[..., None] * guide[0],
+        "normal": normal,
+        "nearness": lit["nearness"].astype(float),
+        "normals": normal[..., :, None] * normal[..., None, :],
+        "lit_normal": (rgb @ LUMINANCE)[..., None] * normal,
+        "variance": variance,
     }
-    total = sum(weight for _, weight in near)
-    there = (own[1] > 0) & (total > 0)
-    scale = np.where(there, 1 / np.where(there, total, 1), 0)
-    made = {name: weighted(values, near, scale) for name, values in fields.items()}
-    around = np.where(there, sum(weight for _, weight in taps), 1)
-    first, second, known = (
-        weighted(values, taps, 1 / around) for values in (luminance, luminance**2, np.maximum(variance, 0))
-    )
-    unknown = sum(weight * (variance[at] < 0) for at, weight in taps) > 0
-    single = np.where(unknown, np.maximum(second - first**2, 0), known)
-    variance = single * sum(weight**2 for _, weight in near) * scale**2
-    made["variance"] = np.where(there, with_surface(variance, surface[points]), 0)
-    return made
 
 
 def weighted(values: NDArray, taps: list, scale: NDArray) -> NDArray:
@@ -83,21 +62,25 @@ def weighted(values: NDArray, taps: list, scale: NDArray) -> NDArray:
     return sum((weight * scale).reshape(*weight.shape, *more) * values[at] for at, weight in taps)
 
 
-def spread(made: Sums, view: tuple, reach: int, strict: float) -> Sums:
-    """A step of the transform; reach : points. view : of the lattice."""
-    guide, value, noise = (made["normal"], made["nearness"]), made["rgb"] @ LUMINANCE, made["variance"]
-    rows, columns = np.indices(value.shape)
-    last, taps, surface = (value.shape[0] - 1, value.shape[1] - 1), [], surface_in(noise)
+def spread(made: Sums, view: tuple, reach: int, strict: float, points: tuple | None = None) -> Sums:
+    """A step of the transform; reach : points. view : of the lattice. points : (rows, columns) of those that are asked
+    for; None: all."""
+    points = tuple(np.indices(made["nearness"].shape)) if points is None else points
+    shape, surfaces = made["nearness"].shape, surface_in(made["variance"])
+    guides, values, noises = (made["normal"], made["nearness"]), made["rgb"] @ LUMINANCE, made["variance"]
+    guide, value, noise, surface = pick(guides, points), values[points], noises[points], surfaces[points]
+    view, taps = (view[0][points], *view[1:]), []
     for x, y in NEAREST:
         offset = reach * x, reach * y
-        at, outside = moved_by((rows, columns), offset, last)
-        range_ = np.sqrt(DEVIATIONS**2 * (noise + noise[at]) / 2 + 1e-12 * (1 + value**2))
-        exponent = apart_from(guide, pick(guide, at), view, reach, offset) + strict * abs(value[at] - value) / range_
-        taps.append((at, np.where(outside | (surface[at] != surface), 0, kernel(x, y) * falling(exponent))))
+        at, outside = moved_by(points, offset, (shape[0] - 1, shape[1] - 1))
+        range_ = np.sqrt(DEVIATIONS**2 * (noise + noises[at]) / 2 + 1e-12 * (1 + value**2))
+        exponent = apart_from(guide, pick(guides, at), view, reach, offset) + strict * abs(values[at] - value) / range_
+        weight = kernel(x, y) * falling(exponent) * same_surface(surfaces[at], surface)
+        taps.append((at, np.where(outside, 0, weight)))
     total, there = sum(weight for _, weight in taps), guide[1] > 0
     scale = np.where(there, 1 / np.where(there, total, 1), 0)
-    found = {name: weighted(values, taps, scale) for name, values in made.items() if name != "variance"}
-    variance = sum(weight**2 * noise[at] for at, weight in taps) * scale**2
+    found = {name: weighted(each, taps, scale) for name, each in made.items() if name != "variance"}
+    variance = sum(weight**2 * noises[at] for at, weight in taps) * scale**2
     found["variance"] = np.where(there, with_surface(variance, surface), 0)
     return found
 
@@ -122,11 +105,10 @@ def fitted(
     lit: NDArray, light: NDArray, camera: Camera, stride: int
 ) -> tuple[tuple[NDArray, NDArray, NDArray], NDArray]:
     """What `solved` gives, and the variance."""
-    view = through(camera, lit.shape[::-1])
-    looks = view[0][points_of(lit.shape[::-1], stride)], stride * view[1], stride * view[2]
-    made = gathered(lit, light, camera, stride)
-    for step, reach in enumerate(REACHES):
-        made = spread(made, looks, reach // stride, float(step > 0))
+    view, points = through(camera, lit.shape[::-1]), points_of(lit.shape[::-1], stride)
+    made = spread(moments_of(lit, light), view, 1, 0.0, points)
+    for step, reach in enumerate(FIT_REACHES):
+        made = spread(made, (view[0][points], stride * view[1], stride * view[2]), reach // stride, float(step > 0))
     return solved(made), made["variance"]
 
 
@@ -150,7 +132,7 @@ def relit(lit: NDArray, relief: tuple, stride: int, guide: Guide, camera: Camera
         at = np.clip(y, 0, last[0]), np.clip(x, 0, last[1])
         pixel = np.minimum(stride * at[0], size[1] - 1), np.minimum(stride * at[1], size[0] - 1)
         share = np.clip(relief[2][at] + (relief[1][at] * guide[0]).sum(-1), DARKEST, BRIGHTEST)
-        return at, pick(guides, pixel), relief[0][at] * share[..., None], surfaces[pixel] == surface
+        return at, pick(guides, pixel), relief[0][at] * share[..., None], surfaces[pixel] >> 1 == surface >> 1
 
     total, sums = np.zeros((height, width)), np.zeros((height, width, 3))
     for x, y in ((0, 0), (1, 0), (0, 1), (1, 1)):

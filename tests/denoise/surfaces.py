@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from alike_twin import through
+from alike_twin import surface_in, through
 from numpy.typing import NDArray
 
 from viewer.denoise.records import LIT
@@ -42,11 +42,15 @@ def fluted(columns: NDArray, most: float) -> NDArray:
     return np.stack([np.sin(turn), 0 * turn, np.cos(turn)], axis=-1)
 
 
-def features_of(lit: NDArray, camera: Camera, albedo: NDArray | float = 0.5, instance: NDArray | int = -1) -> NDArray:
-    """`FEATURES` of the surfaces of `LIT`, of one sample. instance : -1: a floor, whose hash is the 0 of `facing`."""
+def features_of(lit: NDArray, camera: Camera, albedo: NDArray | float = 0.5) -> NDArray:
+    """`FEATURES` of the surfaces of `LIT`, of one sample; of four where they see several, of which two are others."""
     made, hit = np.zeros(lit.shape, FEATURES.dtype), lit["nearness"] > 0
     view, _, _ = through(camera, lit.shape[::-1])
     made["normal"], made["hits"], made["count"] = lit["normal"], hit, 1
-    made["albedo"], made["instance"] = albedo * hit[..., None], instance
+    made["albedo"], made["surface"], made["alike"] = albedo * hit[..., None], surface_in(lit["variance"]) >> 1, hit
     made["depth"] = np.linalg.norm(view, axis=-1) * hit / np.where(hit, lit["nearness"], 1)
+    mixed = surface_in(lit["variance"]) & 1 > 0
+    for name in ("normal", "albedo", "depth", "hits", "count"):
+        made[name][mixed] *= 4
+    made["alike"][mixed] *= 2
     return made

@@ -12,9 +12,9 @@ import regression_twin
 from alike_twin import demodulated, surface_in, surface_of, with_surface
 from gl_objects import lent
 from numpy.typing import NDArray
-from surfaces import facing, fluted, release, stream
+from surfaces import facing, features_of, fluted, release, stream
 
-from viewer.denoise.reconstruction import LIGHT, PASSES, REACHES, Reconstruction
+from viewer.denoise.reconstruction import DETAIL_REACHES, PASSES, Reconstruction
 from viewer.denoise.records import LIT, RELIEF, RESIDUAL
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, FILM
@@ -28,7 +28,7 @@ from viewer.stream.jobs import returned
 SIZE = 24, 16
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))
 WALL = 0.25  # nearness of a wall at z = 0
-FLOOR, THING, OTHER = (int(surface_of(instance)) for instance in (-1, 0, 1))  # hashes
+FLOOR, THING, OTHER = (int(surface_of(number)) for number in range(3))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def reconstruction(device: Device) -> Iterator[Reconstruction]:
 
 @pytest.fixture(scope="module")
 def passes(device: Device) -> PassSet:
-    return PassSet(device, "film/reconstruct", PASSES)
+    return PassSet(device, "film/denoise", PASSES)
 
 
 def drawn(passes: PassSet, name: str, *records: NDArray, **uniforms: Any) -> NDArray:
@@ -60,9 +60,9 @@ def light_of(reconstruction: Reconstruction, lit: NDArray, samples: int) -> NDAr
     """(H, W, 3), by all passes."""
     device = reconstruction.device
     with device.current():
-        held = stream(device, LIT, lit)
-        found = returned(reconstruction.light(held, CAMERA, samples)).read()["rgb"].astype(float)
-        held.release()
+        held = stream(device, LIT, lit), stream(device, FEATURES, features_of(lit, CAMERA))
+        found = returned(reconstruction.light(*held, CAMERA, samples)).read()["rgb"].astype(float)
+        release(held)
     return found
 
 
@@ -100,6 +100,7 @@ def crowded() -> NDArray:
     lit["rgb"] = rng.gamma(2.0, 0.5, (*SIZE[::-1], 3))
     surface = np.where(columns < 5, FLOOR, np.where(columns < 18, THING, OTHER)) * np.ones(SIZE[::-1], int)
     lit["normal"][9] *= 0.4
+    surface[2:6, 16:19] += 1  # seen with others
     lit["nearness"][3, 7], lit["nearness"][12, 20], lit["normal"][12, 14] = 2.0, 1.1, (0.8, 0.0, -0.6)
     variance = rng.uniform(0, 0.5, SIZE[::-1]) * (rng.random(SIZE[::-1]) < 0.8)
     for where in np.s_[13:, :4], np.s_[6:8, 9:11]:
@@ -166,7 +167,7 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
     features["depth"], features["count"] = 4.0 * features["hits"], samples
     features["albedo"] = rng.uniform(0, 1.5, (*shape, 3)) * (rng.random(shape) < 0.8)[..., None]
     features["emission"][2:8, 10:14] = 7 * samples
-    features["instance"] = rng.integers(-1, 70000, shape)
+    features["instance"], features["surface"] = rng.integers(-1, 70000, shape), rng.integers(0, 1 << 15, shape)
     film["sum"], film["count"], film["square"] = rng.gamma(2.0, 0.5, (*shape, 3)), samples, rng.gamma(2.0, 0.5, shape)
     film["square"][:, ::3] = 0
     surfaces = features.copy()  # of four times as many camera rays
@@ -175,15 +176,16 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
     surfaces["hits"] += rng.integers(0, 4, shape)
     surfaces["albedo"], surfaces["depth"] = rng.random((*shape, 3)), 3.0 * surfaces["hits"]
     surfaces["instance"], surfaces["emission"] = rng.integers(-1, 70000, shape), 5.0
-    device, lit_pass = reconstruction.device, PassSet(reconstruction.device, "film/denoise", LIGHT)
+    surfaces["surface"], surfaces["alike"] = rng.integers(0, 1 << 15, shape), rng.integers(0, surfaces["hits"] + 1)
+    device, lit_pass = reconstruction.device, PassSet(reconstruction.device, "film/denoise", PASSES)
     with device.current():
         streams = {"film": stream(device, FILM, film), "features": stream(device, FEATURES, features)}
         streams["surfaces"] = stream(device, FEATURES, surfaces)
         made = Stream(device, LIT, SIZE)
-        lit_pass.draw("lit", streams, made, **view_uniforms(CAMERA, SIZE), efficiency=0.25)
+        lit_pass.draw("lit", streams, made, **view_uniforms(CAMERA, SIZE))
         found = made.read()
         release((*streams.values(), made))
-    wanted = demodulated(film, features, surfaces, CAMERA, 0.25)
+    wanted = demodulated(film, features, surfaces, CAMERA)
     for name in ("normal", "nearness", "rgb"):
         np.testing.assert_allclose(found[name], wanted[name], rtol=2e-5, atol=1e-6)
     np.testing.assert_allclose(found["variance"], wanted["variance"], rtol=0.01)  # of which eight bits are kept
@@ -191,7 +193,7 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
     assert len(np.unique(surface_in(found["variance"]))) > 0.9 * features.size
 
 
-@pytest.mark.parametrize("samples", [2, 3, 32])
+@pytest.mark.parametrize("samples", [1, 2, 3, 32])
 @pytest.mark.parametrize("name", FILMS)
 def test_noise_is_that_of_the_twin(passes: PassSet, name: str, samples: int) -> None:
     lit = FILMS[name]
@@ -209,16 +211,17 @@ def test_what_a_regression_misses_is_that_of_the_twin(passes: PassSet, name: str
     shape = regression_twin.points_of(lit.shape[::-1], stride)[0].shape
     relief = np.zeros(shape, RELIEF.dtype)
     relief["rgb"], relief["gradient"] = rng.gamma(2.0, 0.5, (*shape, 3)), rng.normal(size=(*shape, 3))
-    relief["base"] = rng.uniform(0.5, 1.5, shape)
-    found = drawn(passes, "residual", lit, relief, scale=(1.0, 1.0), stride=stride)
-    parts = tuple(relief[field].astype(float) for field in ("rgb", "gradient", "base"))
-    wanted = twin.missed(lit, parts, stride, CAMERA)
-    for field in ("rgb", "light"):
+    relief["base"], relief["variance"] = rng.uniform(0.5, 1.5, shape), rng.random(shape)
+    features = features_of(lit, CAMERA, rng.random((*lit.shape, 3)))
+    found = drawn(passes, "residual", lit, relief, features, scale=(1.0, 1.0), stride=stride)
+    rgb, gradient, base, error = (relief[field].astype(float) for field in ("rgb", "gradient", "base", "variance"))
+    wanted = twin.missed(lit, (rgb, gradient, base), error, stride, CAMERA, features)
+    for field in ("rgb", "light", "error"):
         np.testing.assert_allclose(found[field], wanted[field], rtol=2e-4, atol=2e-5)
     np.testing.assert_array_equal(found["variance"], lit["variance"])
 
 
-@pytest.mark.parametrize("reach", REACHES)
+@pytest.mark.parametrize("reach", DETAIL_REACHES)
 @pytest.mark.parametrize("last_level", [False, True])
 @pytest.mark.parametrize("name", FILMS)
 def test_shrinkage_is_that_of_the_twin(passes: PassSet, name: str, last_level: bool, reach: int) -> None:
@@ -226,7 +229,7 @@ def test_shrinkage_is_that_of_the_twin(passes: PassSet, name: str, last_level: b
     residual = residual_of(lit)
     found = drawn(passes, "shrink", lit, residual, reach=reach, last_level=float(last_level))
     wanted = twin.shrunk(lit, residual, CAMERA, reach, last_level)
-    for field in ("rgb", "light", "variance"):
+    for field in ("rgb", "light", "variance", "error"):
         np.testing.assert_allclose(found[field], wanted[field], rtol=5e-4, atol=5e-5)
 
 
@@ -234,9 +237,11 @@ def test_shrinkage_is_that_of_the_twin(passes: PassSet, name: str, last_level: b
 def test_bounds_are_those_of_the_twin(passes: PassSet, name: str) -> None:
     lit = FILMS[name]
     residual = residual_of(lit)
-    residual["light"] = lit["rgb"]
-    found = drawn(passes, "bounded", lit, residual)
-    np.testing.assert_allclose(found["rgb"], twin.bounded(lit, residual, CAMERA), rtol=1e-5, atol=1e-6)
+    rng = np.random.default_rng(9)
+    residual["light"], residual["error"] = lit["rgb"], 0.1 * rng.random(lit.shape)
+    features = features_of(lit, CAMERA, rng.random((*lit.shape, 3)))
+    found = drawn(passes, "bounded", lit, residual, features)
+    np.testing.assert_allclose(found["rgb"], twin.bounded(lit, residual, CAMERA, features), rtol=1e-4, atol=1e-5)
     hit = lit["nearness"] > 0
     np.testing.assert_array_equal(found["variance"][hit], lit["variance"][hit])
 
@@ -245,7 +250,9 @@ def test_bounds_are_those_of_the_twin(passes: PassSet, name: str) -> None:
 def test_all_passes_are_their_twin(reconstruction: Reconstruction, name: str) -> None:
     lit, samples = FILMS[name], 1 if name == "one sample" else 4
     found = light_of(reconstruction, lit, samples)
-    np.testing.assert_allclose(found, twin.reconstructed(lit, CAMERA, samples), rtol=5e-3, atol=2e-3)
+    np.testing.assert_allclose(
+        found, twin.reconstructed(lit, CAMERA, samples, features_of(lit, CAMERA)), rtol=5e-3, atol=2e-3
+    )
     assert np.isfinite(found).all() and found.min() >= 0
 
 
@@ -268,22 +275,23 @@ def test_even_light_stays_whatever_it_is_seen_on(reconstruction: Reconstruction,
 @pytest.mark.parametrize("samples", [1, 2, 8, 64])
 def test_a_plane_of_noise_keeps_its_mean_and_loses_its_noise(reconstruction: Reconstruction, samples: int) -> None:
     """The mean within three standard errors of the film's; noise to less than a fifth. One of 4096 pixels is off by
-    0.58 of it, in a corner of the picture."""
+    1.1 of it, in a corner of the picture."""
     lit = noisy((64, 64), samples, 0.4)
     found, noise = light_of(reconstruction, lit, samples)[..., 0], 0.4 / np.sqrt(samples)
     assert abs(found.mean() - lit["rgb"].mean()) < 3 * noise / 64
-    assert found.std() < 0.2 * noise and abs(found - 1).max() < 0.7 * noise
+    assert found.std() < 0.2 * noise and abs(found - 1).max() < 1.2 * noise
 
 
-def test_noise_that_few_samples_hide_is_told_by_the_pixels_around(passes: PassSet) -> None:
-    """Pixels whose two samples agree have the noise of the 24 around, times 8 / 9; of many they keep their own."""
+@pytest.mark.parametrize("samples", [2, 512])
+def test_noise_that_few_samples_hide_is_told_by_the_pixels_around(passes: PassSet, samples: int) -> None:
+    """Pixels whose samples agree have an n-th of the noise of the 24 around, but all of it where they are dark."""
     lit = noisy((160, 120), 2, 0.4)
-    lone = np.s_[12:-12:12, 12:-12:12]
-    lit["variance"][lone] = with_surface(0.0, THING)
-    for samples, expected in ((2, 8 / 9 * 24 / 25), (512, 8 / 519 * 24 / 25)):
-        told = drawn(passes, "noise", lit, samples=float(samples))["variance"][lone]
-        # Of 108 means of 24 variances of one degree of freedom each the standard error is 2.8 %.
-        np.testing.assert_allclose(told.mean() / (0.4**2 / 2), expected, rtol=3 * 0.028)
+    rows, columns = np.arange(12, 108, 12)[:, None], np.arange(12, 148, 12)
+    lit["variance"][rows, columns], lit["rgb"][rows[::2], columns] = with_surface(0.0, THING), 0.0
+    told = drawn(passes, "noise", lit, samples=float(samples))["variance"][rows, columns] / (0.4**2 / 2)
+    # Of 44 means of 24 variances of one degree of freedom each the standard error is 4.4 %; a few samples tell less.
+    for found, expected in ((told[::2], 1.0), (told[1::2], 1.0 / samples)):
+        np.testing.assert_allclose(found.mean(), expected * (1 + 1 / samples**2), rtol=3 * 0.044)
 
 
 @pytest.mark.parametrize("samples", [2, 4096])
@@ -345,7 +353,7 @@ def test_light_is_never_negative(passes: PassSet) -> None:
         lit[field][5, 5] = 0
     residual = residual_of(lit)
     residual["light"] = -0.5
-    assert not drawn(passes, "bounded", lit, residual)["rgb"].any()
+    assert not drawn(passes, "bounded", lit, residual, features_of(lit, CAMERA))["rgb"].any()
 
 
 def test_what_nothing_was_hit_at_takes_the_light_around(reconstruction: Reconstruction) -> None:
@@ -405,6 +413,6 @@ def test_relief_stays_where_normals_tell_it(reconstruction: Reconstruction) -> N
     truth = 1 + 0.5 * lit["normal"].astype(float) @ np.array((1.0, 0.0, 0.0))
     lit["rgb"] += (truth - 1)[..., None]
     found = light_of(reconstruction, lit, 2) @ LUMINANCE
-    # 0.30 measured: 0.19 of the noise, and a part of the relief that a ridge as large as the noise holds back.
-    assert np.std(found - truth) < 0.35 * np.std(lit["rgb"] @ LUMINANCE - truth)
-    assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.95
+    # 0.39 measured: a part of the noise, and of the relief that a ridge as large as the noise holds back.
+    assert np.std(found - truth) < 0.45 * np.std(lit["rgb"] @ LUMINANCE - truth)
+    assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.92, "0.93 measured"

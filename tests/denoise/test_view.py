@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.denoise.view import PassView, Views, lattice_view, view_uniforms
+from viewer.denoise.view import PassView, Views, view_uniforms
 from viewer.scene.camera import Camera
 from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 from viewer.stream.declare.kernel import Module
@@ -31,7 +31,7 @@ def test_pixels_are_seen_along_the_camera_s_rays(size: tuple[int, int]) -> None:
 
 def test_a_lattice_has_every_nth_pixel() -> None:
     view = view_uniforms(CAMERA, (640, 480))
-    lattice = {name: np.array(value) for name, value in lattice_view(view, 3).items()}
+    lattice = {name: np.array(value) for name, value in PassView(view).lattice(3).uniforms.items()}
     corner, across, down = (np.array(value) for value in view.values())
     found = lattice["view_corner"] + 5 * lattice["view_across"] + 2 * lattice["view_down"]
     np.testing.assert_allclose(found, corner + 15 * across + 6 * down, rtol=1e-14)
@@ -90,7 +90,7 @@ def test_no_light_goes_from_eye_to_eye(device: Device, eyes: float, stride: int)
         view = views.of(camera, (40, 30))
     text = """float apart(ivec2 at, ivec2 by) {
         Guide guide = Guide(view_axes[2], 0.5);
-        return unlike(plane_of(guide, at, 1.0), guide, vec2(by));
+        return unlike(plane_of(guide, at, 1.0, STRICT), guide, vec2(by));
     }"""
     apart = mapped(device, view if stride == 1 else view.lattice(2), "float apart(ivec2 at, ivec2 by)", text)
     at, by = (each.ravel() for each in np.meshgrid(np.arange(40 // stride), np.arange(-5, 6)))

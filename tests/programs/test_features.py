@@ -20,7 +20,9 @@ from viewer.kernels.records import FEATURES
 from viewer.renderer.layers import feature_layers
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
+from viewer.scene.material import Material
 from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
 
 SIZE = (26, 19)
 SAMPLES = 5
@@ -139,6 +141,43 @@ def test_they_are_those_of_the_samples_own_rays(make, lens):
         off = np.abs(flat(found, name) / samples - mean)
         assert (off <= 5 * deviation + 0.02 * max(1.0, mean.max())).all(), name
         assert abs((flat(found, name) / samples - mean).mean()) < 5e-3 * max(1.0, mean.max()), name
+
+
+def test_hits_are_counted_by_their_surface(make):
+    """By instance and material: of one mesh of two materials, of all camera rays that hit, those of the first one's."""
+    ball = 0.7 * places.sphere(2)
+    mesh = places.flat(np.concatenate([ball, ball + (1.2, 0, 0)]), np.repeat([0, 1], len(ball)))
+    materials = [places.material(0.25), places.material(0.75)]
+    scene = places.scene([mesh], materials, Camera((0.57, 0.0, 4), (0.57, 0, 0), fov=30.0))
+    found = features(make(scene, accel="bvh", environment="none"), 16)
+    hit = found["hits"] > 0
+    pure = hit & (found["alike"] == found["hits"])
+    dark = found["albedo"][..., 0] / np.maximum(found["hits"], 1) < 0.5
+    numbers = [np.unique(found["surface"][pure & side]) for side in (dark, ~dark)]
+    assert [len(each) for each in numbers] == [1, 1] and numbers[0] != numbers[1] and np.all(found["surface"][hit] > 0)
+    mixed = hit & ~pure
+    assert mixed.any() and (found["alike"][mixed] >= 1).all() and not found["alike"][~hit].any()
+    first = np.where(found["surface"] == numbers[0], 0.25, 0.75)
+    expected = found["alike"] * first + (found["hits"] - found["alike"]) * (1.0 - first)
+    np.testing.assert_allclose(found["albedo"][..., 0], expected, rtol=1e-5)
+
+
+def test_what_a_texture_makes_metal_is_a_surface_of_its_own(make):
+    """The left half of a wall by its texture, whose factors are a metal's."""
+    wall = replace(
+        places.flat(places.quads(np.array([[[-2, -1, 0], [2, -1, 0], [2, 1, 0], [-2, 1, 0]]]))),
+        uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]], np.float32),
+    )
+    pixels = np.zeros((1, 2, 4), np.uint8)
+    pixels[0, 0, 2] = pixels[..., 3] = 255
+    material = Material("trim", kind="principled", metallic=1.0, metallic_roughness_texture=0)
+    scene = replace(
+        places.scene([wall], [material], Camera((0, 0, 3), (0, 0, 0), fov=20.0)),
+        textures=[Texture(Image(pixels), nearest=True, minification="nearest", content="data")],
+    )
+    found = features(make(scene, accel="bvh"), 4)
+    sides = [np.unique(found["surface"][:, part]) for part in (np.s_[:12], np.s_[14:])]
+    assert [len(each) for each in sides] == [1, 1] and sides[0] != sides[1]
 
 
 def test_a_lens_and_a_filter_change_them(make):

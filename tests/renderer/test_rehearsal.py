@@ -22,7 +22,7 @@ from viewer.viewport.display.picture_texture import PictureTexture
 
 def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """To llvmpipe textures with edges of powers of two are other ones, for which it compiles other programs. Single
-    texels stand for what is not there; the cells of the irradiance cache are a power of two in pictures, too."""
+    texels stand for what is not there."""
     sizes: list[tuple[int, int]] = []
     made = streams.float_texture
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Tiles, TimedParts
 from viewer.stream.gl.objects import Query
@@ -34,7 +32,6 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw as DrawStep
 from viewer.stream.pace import FIRST, LONGEST, DrawSizes
 from viewer.stream.raster.instanced import InstancedDraw, in_parts
-from viewer.stream.raster.scatter import Scatter
 
 SIZE = 64, 48
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)
@@ -224,45 +221,6 @@ def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
     twice(device, slow, watch, made)
     watch.check()
     assert len(watch.drawn) == 3, "kept, routed and summed"
-
-
-SCATTER = """
-bool scattered(int number, out ivec2 at, out Sum element) {
-    Value value = fetch_values(ivec2(number % 128, number / 128));
-    at = ivec2(number % 7, (number / 7) % 3);
-    element = Sum(value.number, 1.0);
-    return number % 5 != 0;
-}
-"""
-VALUE = Record("Value", Field("number", "float"))
-SUM = Record("Sum", Field("total", "float"), Field("count", "float"))
-
-
-def test_points_that_are_summed(device: Device, slow: Device, watch: Watch, shader_folder: Path) -> None:
-    """In the order of the list, on which the bits of sums depend."""
-    (shader_folder / "scatter_in_parts.glsl").write_text(SCATTER, encoding="utf-8")
-    numbers = np.random.default_rng(5).lognormal(0, 3, (100, 128)).astype(np.float32)
-    values, scatters = np.zeros(numbers.shape, VALUE.dtype), dict[float, Scatter]()
-    values["number"] = numbers
-
-    def made(on: Device) -> np.ndarray:
-        scatter = scatters.setdefault(on.slowness, Scatter(on, "scatter_in_parts", {"values": VALUE}, SUM))
-        source, sums = Stream(on, VALUE, (128, 100)), Stream(on, SUM, (7, 3))
-        source.write(values)
-        sums.clear()
-        scatter.add({"values": source}, sums, numbers.size)
-        return sums.read()
-
-    twice(device, slow, watch, made)
-    watch.check()
-    with device.current():
-        found, flat = made(device).ravel(), numbers.ravel()
-    taken = np.arange(numbers.size) % 5 != 0
-    for place in range(21):
-        own = flat[(np.arange(numbers.size) % 21 == place) & taken]
-        assert found["count"][place] == len(own)
-        # A sum of n positive float32 is off by n roundings of 2^-24 at most.
-        np.testing.assert_allclose(found["total"][place], own.astype(float).sum(), rtol=len(own) * 2.0**-24)
 
 
 def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ RESIDUAL = Record(
     Field("rgb", "vec3", "linear sRGB", about="what the light so far lacks, and noise"),
     Field("variance", "float", about="of its luminance; below 0: not known"),
     Field("light", "vec3", "linear sRGB", about="so far"),
+    Field("error", "float", about="of its luminance, squared"),
 )
 
 MOMENTS = Record(  # of the pixels around: means, and of the luminance's mean the variance
@@ -49,25 +50,6 @@ HISTORY = Record(
     Field("second", "float", about="and of their squares"),
     Field("age", "float", about="samples of a pixel that it stands for"),
     Field("instance", "int", about="what is seen, as of `HIT`; -1: nothing"),
-)
-
-CELL = Record(  # of an irradiance cache: sums over the samples seen there, which additive blending makes
-    "Cell",
-    Field("rgb", "vec3", "linear sRGB", about="light without the surfaces' texture"),
-    Field("samples", "float", about="their number"),
-    Field("squares", "float", about="of their luminance"),
-    Field(
-        "fingerprint",
-        "float",
-        about="of the cell, times the samples: two cells in one place have one that is neither's",
-    ),
-)
-
-KNOWN = Record(  # what an irradiance cache knows of the light on a pixel's surface
-    "Known",
-    Field("rgb", "vec3", "linear sRGB"),
-    Field("samples", "float", about="that it is of"),
-    Field("variance", "float", about="of the luminance of one of them"),
 )
 
 MOTION = Record(

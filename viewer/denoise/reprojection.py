@@ -13,29 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.irradiance_cache import IrradianceCache
-from viewer.denoise.records import FLOW, HISTORY, KNOWN, LIT, MOTION
-from viewer.denoise.view import PassView, Views, view_uniforms
+from viewer.denoise.records import FLOW, HISTORY, LIT, MOTION
+from viewer.denoise.view import Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass
+from viewer.stream.gl.passes import PassSet
 from viewer.stream.gl.stream import NamedStreams, Stream
 
-INPUTS: dict[str, Record] = {
-    "lit": LIT,
-    "features": FEATURES,
-    "past": HISTORY,
-    "motion": MOTION,
-}
+INPUTS: dict[str, Record] = {"lit": LIT, "features": FEATURES, "past": HISTORY, "motion": MOTION}
 POSED_INPUTS = {**INPUTS, "flow": FLOW}
-RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
-MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
-MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
 NO_PAST = 3, 3  # of the stream that stands for none: no powers of two, as the edges of a past (`gbuffer.TINY`)
 MOST_MOVED = 2048  # of those that have moved, in one list
 
@@ -78,21 +69,16 @@ class History:
     """The picture before, and the one that is being made; the context must be current in every call.
 
     share : of the past's samples that count, 0 .. 1; 0: none, the picture is of its own samples alone.
-    changes : since the picture before. seeks : light is sought in the cache, too. cache : of light that stays.
+    changes : since the picture before.
     """
 
     def __init__(self, device: Device) -> None:
         self.device, self.share, self.changes = device, 1.0, Changes()
-        self.cache, self.seeks = IrradianceCache(device), False
-        self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
-        self._posed_pass: Pass | None = None  # where objects deform
-        self._mapped_pass: Pass | None = None  # of other projections than a pinhole's
-        self._views = Views(device)
-        self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
+        self._passes = PassSet(device, "film/denoise", {"reproject": (INPUTS, HISTORY)})
+        self._posed_passes = PassSet(device, "film/denoise", {"reproject": (POSED_INPUTS, HISTORY)})
+        self._passes.prepare("reproject")
+        self._streams, self._views = NamedStreams(device), Views(device)
         self._past, self._now = HistoryPicture(NamedStreams(device)), HistoryPicture(NamedStreams(device))
-        self._motion: Stream | None = None
-        self._found: Stream | None = None  # in the cache
-        self._kept = 0  # samples of the picture that is being made that the cache has
 
     @property
     def there(self) -> bool:
@@ -108,21 +94,12 @@ class History:
         """The last result becomes the previous picture of the next one."""
         self._past, self._now = self._now, self._past
         self._now.camera = None
-        self._kept = 0
 
     def forget(self) -> None:
         """Another scene: nothing that was shown is of use."""
         self._past.camera = self._now.camera = None
-        self.cache.forget()
 
-    def blend(
-        self,
-        lit: Stream,
-        features: Stream,
-        camera: Camera,
-        samples: int,
-        flow: Stream | None = None,
-    ) -> Stream:
+    def blend(self, lit: Stream, features: Stream, camera: Camera, samples: int, flow: Stream | None = None) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
         lit, features : of a picture of ``samples`` a pixel, seen by ``camera``. flow : of `FLOW`, where
@@ -134,55 +111,15 @@ class History:
         self._now.camera, self._now.size = camera, size
         streams = {"lit": lit, "features": features, "motion": self._rows(camera, past.camera)}
         held = past.camera is not None
-        streams["past"] = past.streams["past"] if held else self._now.streams.get("none", HISTORY, NO_PAST)
-        values = self.uniforms(camera, size, samples)
-        if camera.kind:
-            view = self._views.of(camera, size)
-            values = {**values, **view.uniforms, "longest": 0.0}
-            self._reproject_mapped(view).draw({**streams, **view.streams}, made, **values)
-        elif flow is None:
-            self._pass.draw(streams, made, **values)
-        else:
-            self._reproject_posed().draw({**streams, "flow": flow}, made, **values)
-        known = self._known(lit, camera, samples)
-        if known is None:
-            return made
-        recalled = self._now.streams.get("recalled", HISTORY, size)
-        values = {**view_uniforms(camera, size), "samples": float(samples), "most_known": MOST_KNOWN * self.share}
-        self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
-        return recalled
+        streams["past"] = past.streams["past"] if held else self._streams.get("none", HISTORY, NO_PAST)
+        passes, view = self._passes, self._views.of(camera, size)
+        form, values = view.features, {**view.uniforms, **self._uniforms(camera, size, samples)}
+        if flow is not None:
+            passes, form, streams["flow"] = self._posed_passes, ("POSED",), flow
+        passes.draw("reproject", {**streams, **view.streams}, made, form, **values)
+        return made
 
-    def _reproject_mapped(self, view: PassView) -> Pass:
-        if self._mapped_pass is None:
-            self._mapped_pass = Pass(self.device, "film/denoise/reproject", INPUTS, HISTORY, True, view.features)
-        return self._mapped_pass
-
-    def _reproject_posed(self) -> Pass:
-        if self._posed_pass is None:
-            self._posed_pass = Pass(self.device, "film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
-        return self._posed_pass
-
-    def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
-        """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
-        if self.changes.shadows or camera.kind:  # all the time, maybe
-            self.cache.forget()
-            return None
-        if self.cache.cells is None and not self.there:  # the first picture takes less time than to make them
-            return None
-        if samples <= self._kept:
-            return None
-        self.cache.add(lit, camera, samples - self._kept)
-        self._kept = samples
-        if not self.seeks or self.share == 0.0 or lit.size[0] * lit.size[1] > MOST_SOUGHT:
-            return None
-        if self._found is None or self._found.size != lit.size:
-            if self._found is not None:
-                self._found.release()
-            self._found = Stream(self.device, KNOWN, lit.size)
-        self.cache.find(lit, camera, self._found)
-        return self._found
-
-    def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
+    def _uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
         """Of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
         past = self._past
         before = past.camera or camera
@@ -190,7 +127,6 @@ class History:
         eyes = np.subtract(camera.origin, before.origin)
         longest, chance = (LONGEST_RELIT, CHANCE_RELIT) if self.changes.shadows else (LONGEST, CHANCE)
         return {
-            **view_uniforms(camera, size),
             **{name.replace("view_", "past_"): value for name, value in view.items()},
             "past_forward": tuple(map(float, before.basis()[2])),
             "shift": tuple(map(float, eyes)),
@@ -198,7 +134,7 @@ class History:
             "flat_scene": int(self.changes.flat),
             "samples": float(samples),
             "chance": chance,
-            "longest": longest * self.share * samples if self.used else 0.0,
+            "longest": longest * self.share * samples if self.used and not camera.kind else 0.0,
         }
 
     def _rows(self, camera: Camera, before: Camera | None) -> Stream:
@@ -211,28 +147,15 @@ class History:
             for name, row in zip(("row_x", "row_y", "row_z"), rows, strict=True):
                 records[name][0, k] = row
             records["first"][0, k], records["end"][0, k] = first, end
-        size = records.shape[::-1]
-        if self._motion is None or self._motion.size != size:
-            if self._motion is not None:
-                self._motion.release()
-            self._motion = Stream(self.device, MOTION, size)
-            self._motion.write(records)
-        elif moved:
-            self._motion.write(records)
-        return self._motion
+        stream = self._streams.get("motion", MOTION, records.shape[::-1])
+        if moved:  # else none of it is read
+            stream.write(records)
+        return stream
 
     def release(self) -> None:
         """Free the streams."""
-        self._past.release()
-        self._now.release()
-        self.cache.release()
-        self._views.release()
-        if self._motion is not None:
-            self._motion.release()
-            self._motion = None
-        if self._found is not None:
-            self._found.release()
-            self._found = None
+        for part in (self._past, self._now, self._streams, self._views):
+            part.release()
 
 
 def relative(matrix: NDArray[np.float64], now: Camera, then: Camera) -> NDArray[np.float64]:

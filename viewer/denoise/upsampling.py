@@ -1,9 +1,8 @@
 """Pictures of more pixels than their light, sharp by the features of every pixel; and pictures warped to a camera that
 has moved on, until the next one is there.
 
-Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), with each pixel's own normal, see
-``shaders/film/upsample/upsample.glsl`` and `viewer.denoise.regression`. A picture knows its depths, by which another
-camera's is made of it: ``shaders/film/upsample/warp.glsl``.
+Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), with each pixel's own normal. A picture knows its
+depths, by which another camera's is made of it: ``shaders/film/upsample/warp.glsl``.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 import moderngl
 import numpy as np
 
+from viewer.denoise.reconstruction import FittedLight
 from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.regression import FittedLight
 from viewer.denoise.view import MAPPED, Views, view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -23,7 +22,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.stream import NamedStreams, Stream
 
 SHOWN = Record(
     "Shown",
@@ -50,7 +49,8 @@ class Upsampling:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._passes, self._views = PassSet(device, "film/upsample", PASSES), Views(device)
+        self._passes = PassSet(device, "film/upsample", PASSES)
+        self._streams, self._views = NamedStreams(device), Views(device)
         self._picture: Stream | None = None
         self._camera: Camera | None = None  # of the picture made last
 
@@ -83,9 +83,7 @@ class Upsampling:
 
     def _drawn(self, name: str, inputs: dict[str, Stream], camera: Camera, **values: Any) -> Stream:
         size = inputs["features"].size
-        if self._picture is None or self._picture.size != size:
-            self._free_picture()
-            self._picture = Stream(self.device, SHOWN, size)
+        self._picture = self._streams.get("picture", SHOWN, size)
         view = self._views.of(camera, size)
         self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **view.uniforms, **values)
         self._camera = camera
@@ -111,15 +109,11 @@ class Upsampling:
         """Drops the camera of the last result."""
         self._camera = None
 
-    def _free_picture(self) -> None:
-        if self._picture is not None:
-            self._picture.release()
-        self._picture = None
-        self.forget()
-
     def release(self) -> None:
         """Free the streams."""
-        self._free_picture()
+        self._picture = None
+        self.forget()
+        self._streams.release()
         self._views.release()
 
 

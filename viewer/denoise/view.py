@@ -32,14 +32,12 @@ class PassView:
 
     def lattice(self, stride: int) -> PassView:
         """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
-        if not self.features:
-            return PassView(lattice_view(dict(self.uniforms), stride))
-        uniforms = dict(self.uniforms)
-        x, y, across, down = uniforms["view_place"]
-        uniforms["view_place"] = x, y, stride * across, stride * down
-        for name in ("view_start_across", "view_start_down"):
-            uniforms[name] = tuple(stride * each for each in uniforms[name])
-        uniforms["view_pair"] = tuple(each / stride for each in uniforms["view_pair"])
+        steps = ("view_across", "view_down", "view_start_across", "view_start_down")
+        uniforms = {k: tuple(stride * x for x in v) if k in steps else v for k, v in self.uniforms.items()}
+        if self.features:
+            x, y, across, down = uniforms["view_place"]
+            uniforms["view_place"] = x, y, stride * across, stride * down
+            uniforms["view_pair"] = tuple(place / stride for place in uniforms["view_pair"])
         return PassView(uniforms, self.streams, self.features)
 
 
@@ -107,8 +105,3 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
     corner = forward - across * (width - 1) / 2 - down * (height - 1) / 2
     names = "view_corner", "view_across", "view_down"
     return {name: tuple(map(float, value)) for name, value in zip(names, (corner, across, down), strict=True)}
-
-
-def lattice_view(view: dict[str, tuple[float, ...]], stride: int) -> dict[str, tuple[float, ...]]:
-    """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
-    return {name: value if name == "view_corner" else tuple(stride * v for v in value) for name, value in view.items()}

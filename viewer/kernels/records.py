@@ -82,12 +82,15 @@ FEATURES = Record(
     Field(
         "instance", "int", about="of the last sample's hit, as of `HIT`; -1: a floor before the backdrop", within=ROWS
     ),
+    Field("surface", "int", about="hash of the first hit's instance and material; 0: that floor", within=SMALL),
+    Field("alike", "float", about="hits of that surface"),
 )
 
 SURFACE = Record(
     "Surface",
     Field("normal", "vec3", "unit length", "world", "shading normal, on the ray's side"),
     Field("albedo", "vec3", "linear sRGB"),
+    Field("material", "int", about="twice the address of its material; and 1 where a texture makes it metal"),
 )
 
 TRIANGLE = Record(

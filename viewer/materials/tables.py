@@ -85,18 +85,23 @@ def materials(
     )
 
 
-def surfaces(textured: bool = False) -> Module:
+def surfaces(textured: bool = False, metal_map: bool = False) -> Module:
     """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
-    textured : there are textures, of which the camera's rays see the mip levels that fit.
+    textured : there are textures, of which the camera's rays see the mip levels that fit. metal_map : and some tell
+    where a material is metal.
     """
     return Module(
         "surfaces",
         provides=("surface_at",),
         source="shading/surface.glsl",
-        needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
+        needs=(
+            *("geometry_at", "material_color"),
+            *(("camera_spread",) if textured else ()),
+            *(("texture_texel", "principled_at") if metal_map else ()),
+        ),
         uses=(RAY, HIT, GEOMETRY, SURFACE),
-        features=frozenset({"MIPMAPS"} if textured else ()),
+        features=frozenset([*(["MIPMAPS"] if textured else []), *(["METAL_MAP"] if metal_map else [])]),
     )
 
 
@@ -161,7 +166,7 @@ def appearance(
         *principled_materials(found, look, len(textures)),
         *classic_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
-        surfaces(bool(textures)),
+        surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
         emissions(look),
         *albedos(look),
         *bsdfs(look),

@@ -1,11 +1,18 @@
-// How alike the surfaces of two pixels are, as an exponent of 2: 0 for two points of one plane.
+// How alike the surfaces of two pixels are, as an exponent of 2: 0 for two points of one plane. A regression over normals
+// takes those of about one depth together, whichever way they face within reason: what their normals do to their light
+// is what it finds.
 // Planes are told by the nearness, which on the plane of the one is known at the other: nearness (1 + slope offset).
 // Where pixels are partly covered their normals are short, so that edges mix with neither side.
-const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
-const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
+#include "film/denoise/view.glsl"
+#include "lib/luminance.glsl"
+
+// With the turn of the normals, and with the distance from the plane: a quarter at 10 degrees, a half at 1 %. Of a
+// regression: a half at 40 degrees, and at 4 %.
+const vec2 STRICT = vec2(60.0, 100.0), REGRESSED = vec2(2.0, 25.0);
 const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
 const float NEVER = 1e3;         // beyond where weights are 0
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
+const float MIXED = 0.02;        // weight of a pixel of several surfaces, whose light is of none of them
 
 struct Guide {
     vec3 normal;     // mean of the samples'
@@ -17,37 +24,39 @@ struct Plane {
     vec3 normal;
     float nearness;
     vec2 slope;
-    float fall;
+    float fall, turn_fall;
 #ifdef HAVE_VIEW_MAP
     float seam;  // x of the place between the pixels of both eyes, from the pixel
 #endif
 };
 
-Plane plane_within(Guide guide, ivec2 at, float reach, float plane_fall) {
-    vec3 through = view_through(at);
-#ifdef HAVE_VIEW_MAP
-    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
-    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
-#endif
+// Of a pixel seen along ``through``, which changes to its right and below by these.
+Plane plane_through(Guide guide, vec3 through, vec3 across, vec3 down, float reach, vec2 falls) {
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
     facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
     Plane plane;
     plane.normal = guide.normal;
     plane.nearness = guide.nearness;
-#ifdef HAVE_VIEW_MAP
-    plane.seam = view_pair.x - float(at.x);
-#endif
-    vec2 slope = vec2(dot(guide.normal, view_across), dot(guide.normal, view_down)) / facing;
+    plane.turn_fall = falls.x;
+    vec2 slope = vec2(dot(guide.normal, across), dot(guide.normal, down)) / facing;
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
     // Of what has no one normal planes tell little.
-    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * plane_fall / (max(guide.nearness, 1e-30) * (1.0 + plane_fall * rise));
+    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * falls.y / (max(guide.nearness, 1e-30) * (1.0 + falls.y * rise));
     return plane;
 }
 
-Plane plane_of(Guide guide, ivec2 at, float reach) {
-    return plane_within(guide, at, reach, PLANE_FALL);
+Plane plane_of(Guide guide, ivec2 at, float reach, vec2 falls) {
+#ifdef HAVE_VIEW_MAP
+    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
+    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
+#endif
+    Plane plane = plane_through(guide, view_through(at), view_across, view_down, reach, falls);
+#ifdef HAVE_VIEW_MAP
+    plane.seam = view_pair.x - float(at.x);
+#endif
+    return plane;
 }
 
 // exp2(-x) nearly, for weights: drivers for the CPU take long for the true one. From 11.5 on it is 0.
@@ -58,15 +67,36 @@ float falling(float x) {
     return part * part;
 }
 
-float unlike_by(Plane plane, Guide other, vec2 offset, float normal_fall) {
+float unlike(Plane plane, Guide other, vec2 offset) {
 #ifdef HAVE_VIEW_MAP
     if ((offset.x > plane.seam) != (0.0 > plane.seam)) return NEVER;  // another eye's
 #endif
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
-    return normal_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
+    return plane.turn_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
 }
 
-float unlike(Plane plane, Guide other, vec2 offset) {
-    return unlike_by(plane, other, offset, NORMAL_FALL);
+// Which surface a pixel sees, as a hash of 15 bits and whether it sees several, in the low bits of its light's variance, of
+// which eight bits are enough: a texel holds both. Light of a floor and of the things on it never mix, though they are of
+// one plane.
+float with_surface(float variance, uint surface) {
+    uint high = floatBitsToUint(variance < 0.0 ? variance : max(variance, 1e-30)) & 0xffff0000u;
+    return uintBitsToFloat(high | (surface & 0xffffu));
+}
+
+uint surface_in(float variance) {
+    return floatBitsToUint(variance) & 0xffffu;
+}
+
+bool is_mixed(float variance) {
+    return (surface_in(variance) & 1u) != 0u;
+}
+
+bool on_surface(uint surface, uint other) {
+    return (surface >> 1u) == (other >> 1u);
+}
+
+// How much the light of a pixel counts on another one's surface.
+float same_surface(float there, float own) {
+    return on_surface(surface_in(there), surface_in(own)) ? (is_mixed(there) ? MIXED : 1.0) : 0.0;
 }

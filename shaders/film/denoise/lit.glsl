@@ -1,11 +1,24 @@
-// A pixel's light, with the variance of its mean as its samples' spread tells it (one sample tells nothing). Needs the
-// streams film, features (of its samples), surfaces (features of as many, or more).
-#include "film/denoise/lit_of.glsl"
+// A pixel's light without its texture, with the variance of its mean as its samples' spread tells it, independent ones (one
+// sample tells nothing), and the surface that it is seen on. Needs the streams film, features (of its samples: lamps and
+// textures that other ones see are none of its light), surfaces (features of as many, or more).
+#include "film/accumulate.glsl"
+#include "film/denoise/surface_features.glsl"
 
-uniform float efficiency;  // the variance of the picture's pixels by what the spread of independent samples says
+// The variance of a floor's mean where all of its samples agree, which bring the whole backdrop or nothing: the share of
+// those that do is by the rule of succession (P.-S. Laplace, 1774) (n + 1) / (n + 2).
+float succession(float count) {
+    return (count + 1.0) / ((count + 2.0) * (count + 2.0) * max(count, 1.0));
+}
 
 Lit element(ivec2 at) {
     Film film = fetch_film(at);
-    float variance = film.count > 1.0 ? efficiency * film.square / (film.count * (film.count - 1.0)) : -1.0;
-    return lit_of(film, fetch_features(at), fetch_surfaces(at), at, variance);
+    Features features = fetch_features(at), surfaces = fetch_surfaces(at);
+    Guide guide = guide_of(surfaces, at);
+    uint surface = surface_of(surfaces);
+    if (features.hits == 0.0) return Lit(vec3(0.0), 0.0, vec3(0.0), with_surface(0.0, surface));
+    vec3 reflected = max(reflectance(features), 1e-6), mean = film.sum / max(film.count, 1.0);
+    float scale = film_luminance(reflected);
+    float variance = film.count > 1.0 ? film.square / (film.count * (film.count - 1.0) * scale * scale) : -1.0;
+    if (surfaces.instance < 0 && variance >= 0.0) variance = max(variance, succession(film.count));
+    return Lit(guide.normal, guide.nearness, (mean - seen_light(features)) / reflected, with_surface(variance, surface));
 }

@@ -4,13 +4,7 @@
 // What is found is held within what the pixels around show now (variance clipping, Salvi 2016), so that neither shadows
 // nor reflections leave trails; where light is rare, within what chance may leave out of so few pixels.
 // Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
-#include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/surface.glsl"
-#include "lib/luminance.glsl"
-#ifdef HAVE_POSED
-#include "film/denoise/carried.glsl"
-#endif
 
 uniform vec3 past_corner, past_across, past_down;  // the view before, as in view.glsl
 uniform vec3 past_forward;                         // its axis
@@ -28,29 +22,34 @@ const float FEW = 4.0, ENOUGH = 7.5;  // of the 13 pixels around that show one s
 const float LOOSE = 0.3;       // length of their normals: neither they nor planes then tell much apart
 const float APART = 10.0;     // of depths that differ, where surfaces are finer than pixels: a half at a tenth
 
+// Weighted sums over pixels: of their light, its square, its luminance and the square of that, and of their normals.
+struct Sums {
+    float total, first, second;
+    vec3 mean, square, normal;
+};
+
+Sums with_weighted(Sums sums, Lit there, float weight) {
+    float value = dot(there.rgb, LUMINANCE);
+    sums.total += weight;
+    sums.first += weight * value;
+    sums.second += weight * value * value;
+    sums.mean += weight * there.rgb;
+    sums.square += weight * there.rgb * there.rgb;
+    sums.normal += weight * there.normal;
+    return sums;
+}
+
+const Sums NO_SUMS = Sums(0.0, 0.0, 0.0, vec3(0.0), vec3(0.0), vec3(0.0));
+
 Plane plane;
 ivec2 middle, last;
-float total, first, second, near_total, near_first, near_second, own_nearness;
-vec3 mean, square, near_mean, near_square, near_normal;
+Sums same, near;  // of the pixels around that show one surface, and of those of about its depth
 
 void tap(int x, int y) {
-    ivec2 place = clamp(middle + ivec2(x, y), ivec2(0), last);
-    Lit there = fetch_lit(place);
-    float weight = falling(unlike(plane, Guide(there.normal, there.nearness), vec2(x, y)));
-    float near = falling(APART * abs(there.nearness - own_nearness) / max(own_nearness, 1e-30));
-    vec3 square_there = there.rgb * there.rgb;
-    float value = dot(there.rgb, LUMINANCE);
-    total += weight;
-    mean += weight * there.rgb;
-    square += weight * square_there;
-    first += weight * value;
-    second += weight * value * value;
-    near_total += near;
-    near_mean += near * there.rgb;
-    near_square += near * square_there;
-    near_first += near * value;
-    near_second += near * value * value;
-    near_normal += near * there.normal;
+    Lit there = fetch_lit(clamp(middle + ivec2(x, y), ivec2(0), last));
+    same = with_weighted(same, there, falling(unlike(plane, Guide(there.normal, there.nearness), vec2(x, y))));
+    float apart = abs(there.nearness - plane.nearness) / max(plane.nearness, 1e-30);
+    near = with_weighted(near, there, falling(APART * apart));
 }
 
 // The row of motion that a number is of, or -1.
@@ -74,13 +73,10 @@ History element(ivec2 at) {
     int instance = features.triangle < 0 ? -1 : features.instance;
     float luminance = dot(lit.rgb, LUMINANCE);
 
-    plane = plane_of(Guide(lit.normal, lit.nearness), at, 2.0);
-    own_nearness = lit.nearness;
+    plane = plane_of(Guide(lit.normal, lit.nearness), at, 2.0, STRICT);
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;
-    total = first = second = 0.0;
-    near_total = near_first = near_second = 0.0;
-    mean = square = near_mean = near_square = near_normal = vec3(0.0);
+    same = near = NO_SUMS;
     tap(0, 0);
     for (int side = -1; side <= 1; side += 2) {
         tap(side, -1);
@@ -92,22 +88,21 @@ History element(ivec2 at) {
     }
     // Where hardly any pixel shows the same surface, surfaces are finer than pixels: all at about the same depth are one,
     // of their mean normal, made short, or nothing of the noise would go.
-    float fine = clamp((ENOUGH - total) / (ENOUGH - FEW), 0.0, 1.0);
-    lit.normal = mix(lit.normal, LOOSE * near_normal / near_total, fine);
-    total = mix(total, near_total, fine);
-    mean = mix(mean, near_mean, fine);
-    square = mix(square, near_square, fine);
-    first = mix(first, near_first, fine);
-    second = mix(second, near_second, fine);
-    mean /= total;
-    vec3 deviation = sqrt(max(square / total - mean * mean, 0.0));
-    first /= total;
-    float around = max(second / total - first * first, 0.0);
+    float fine = clamp((ENOUGH - same.total) / (ENOUGH - FEW), 0.0, 1.0);
+    lit.normal = mix(lit.normal, LOOSE * near.normal / near.total, fine);
+    float total = mix(same.total, near.total, fine), first = mix(same.first, near.first, fine) / total;
+    float around = max(mix(same.second, near.second, fine) / total - first * first, 0.0);
+    vec3 mean = mix(same.mean, near.mean, fine) / total;
+    vec3 deviation = sqrt(max(mix(same.square, near.square, fine) / total - mean * mean, 0.0));
 
     // Where the point was, relative to the eye before.
     vec3 place = view_through(at) / max(lit.nearness, 1e-30), normal = lit.normal;
 #ifdef HAVE_POSED
-    carry(at, place, normal);
+    Flow flow = fetch_flow(at);  // of a deforming object: from its pose to that of the picture before
+    float size = length(normal);
+    place += flow.shift;
+    normal += size * flow.turn;
+    normal *= size / max(length(normal), 1e-30);
 #endif
     int row = moved > 0 ? row_of(flat_scene == 1 ? features.triangle : instance) : -1;
     Motion motion = fetch_motion(ivec2(max(row, 0), 0));
@@ -122,10 +117,7 @@ History element(ivec2 at) {
     vec3 through = place * nearness, across = through - past_corner;
     vec2 spot = vec2(dot(across, past_across) / dot(past_across, past_across),
                      dot(across, past_down) / dot(past_down, past_down));
-    float facing = dot(normal, through), least = 0.02 * length(normal) * length(through) + 1e-20;
-    facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
-    vec2 slope = vec2(dot(normal, past_across), dot(normal, past_down)) * (nearness / facing);
-    float fall = min(1.0, SHORT * dot(normal, normal)) * PLANE_FALL / (nearness + PLANE_FALL * SLOPE_SLACK * (abs(slope.x) + abs(slope.y)));
+    Plane then = plane_through(Guide(normal, nearness), through, past_across, past_down, 1.0, STRICT);
 
     ivec2 limit = textureSize(in_past_0, 0) - 1;
     spot = found ? clamp(spot, vec2(-2.0), vec2(limit + 2)) : vec2(-2.0);
@@ -136,12 +128,9 @@ History element(ivec2 at) {
     for (int k = 0; k < 4; ++k) {
         ivec2 corner = ivec2(k & 1, k >> 1), there = low + corner, inside = clamp(there, ivec2(0), limit);
         History past = fetch_past(inside);
-        vec3 turn = past.normal - normal;
-        float expected = nearness + dot(slope, vec2(there) - spot);
-        float alike = falling(NORMAL_FALL * dot(turn, turn) + fall * abs(past.nearness - expected));
-        bool same = there == inside && alike > ALIKE && past.instance == instance;
-        vec2 near = mix(1.0 - part, part, vec2(corner));
-        float share = same ? near.x * near.y : 0.0;
+        float alike = falling(unlike(then, Guide(past.normal, past.nearness), vec2(there) - spot));
+        vec2 close = mix(1.0 - part, part, vec2(corner));
+        float share = there == inside && alike > ALIKE && past.instance == instance ? close.x * close.y : 0.0;
         weight += share;
         past_rgb += share * past.rgb;
         past_variance += share * past.variance;

@@ -1,7 +1,6 @@
 // A picture at its light's size: the light times its texture, plus directly visible emission.
 // Needs the streams features, light.
-#include "film/denoise/guide_of.glsl"
-#include "film/denoise/reflectance.glsl"
+#include "film/denoise/surface_features.glsl"
 
 Shown element(ivec2 at) {
     Features features = fetch_features(at);

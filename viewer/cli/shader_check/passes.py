@@ -10,9 +10,7 @@ import numpy as np
 from viewer.accel.triangles import TESTS
 from viewer.cli.shader_check import machines
 from viewer.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
-from viewer.denoise.irradiance_cache import cache_point_sources
 from viewer.denoise.reconstruction import reconstruction_sources
-from viewer.denoise.regression import regression_sources
 from viewer.denoise.upsampling import upsampling_sources
 from viewer.film.device_film import pixels_source
 from viewer.film.error.film_error import error_source, half_source
@@ -96,7 +94,6 @@ def _draws(device: Device) -> Job:
                 yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
-    yield "denoiser: cache_add", _drawn(cache_point_sources())
     yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
     yield "window: photons", _drawn(point_sources())
     yield "window: cells of photons", _drawn(wire_sources())
@@ -126,7 +123,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in reconstruction_sources():
         yield f"denoiser: {name}", source
-    for name, source in (*regression_sources(), *upsampling_sources()):
+    for name, source in upsampling_sources():
         yield f"upsampling: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

@@ -113,11 +113,9 @@ class PreviewPasses:
         device, size = self.device, TINY
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
-        history.seeks = True
         lit = reconstruction.demodulate(film, features, features, camera)
-        with history.cache.rehearsing():
-            blended = history.blend(lit, surfaces, camera, 1)
-        fitted = returned(reconstruction.regression.fit(lit, blended, camera))
+        blended = history.blend(lit, surfaces, camera, 1)
+        fitted = returned(reconstruction.fit(lit, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
         upsampling.warp(camera, target)
         upsampling.forget()

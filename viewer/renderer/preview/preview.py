@@ -211,7 +211,7 @@ class Preview:
             self._turn(history)
             posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
-        history.share, history.seeks = float(job.frame.in_motion and self.reprojects), job.frame.in_motion
+        history.share = float(job.frame.in_motion and self.reprojects)
         size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
         if size != film.size:
             self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
@@ -339,11 +339,13 @@ class Preview:
         blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
         yield None
         if in_motion or finer:
-            fitted = yield from reconstruction.regression.fit(lit, blended if in_motion else lit, camera)
+            if not in_motion:
+                lit = blended = reconstruction.steady(lit, camera, film.samples)
+            fitted = yield from reconstruction.fit(lit, blended, camera)
             yield None
             yield upsampling.draw(fitted, features.blocks[0].stream, camera)
             return
-        light = yield from reconstruction.light(lit, camera, film.samples)
+        light = yield from reconstruction.light(lit, features.blocks[0].stream, camera, film.samples)
         yield upsampling.compose(light, features.blocks[0].stream, camera)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:

@@ -70,9 +70,9 @@ KEPT = 0.75
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
 CLEANED = 2.0  # and by Open Image Denoise, which costs more: as many samples have a third less noise
 BEHIND_OTHERS = 5  # nice value of its thread: it has a quarter of a core that both want, so that the hand is answered
-# Samples whose features are worth their time; at rest at least four times as many as the film's, up to eight: edges
-# that few camera rays leave dotted stay so, however clean the light is.
-MOST_FEATURES, LEAST_FEATURES, FEATURES_AHEAD = 16, 8, 4
+# Samples whose features are worth their time, and at rest, four times as many as the film's: edges that few camera rays
+# leave dotted stay so, however clean the light is.
+MOST_FEATURES, MOST_AT_REST, FEATURES_AHEAD = 16, 32, 4
 MOST_SEEN = 64  # and whose lamps are told from the light on surfaces, before Open Image Denoise
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
@@ -117,8 +117,7 @@ def stream_shape(software: bool) -> tuple[int, int]:
 
 def feature_samples(samples: int, at_rest: bool) -> int:
     """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
-    ahead = min(FEATURES_AHEAD * samples, LEAST_FEATURES) if at_rest else samples
-    return min(max(samples, ahead), MOST_FEATURES)
+    return min(FEATURES_AHEAD * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
 
 
 def light_in_motion(before: float, scale: float, samples: int) -> float:

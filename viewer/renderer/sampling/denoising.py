@@ -28,7 +28,7 @@ UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
 # Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so,
 # however clean the light is, and camera rays are cheap beside paths.
-LEAST_FEATURES, MOST_FEATURES = 8, 64
+LEAST_FEATURES, MOST_FEATURES = 16, 64
 
 
 def check_denoiser(settings: Settings, progressive: bool = True) -> None:
@@ -174,11 +174,10 @@ def denoised(
         held.enter_context(device.current())
         if how == "oidn":
             return returned(noisy_picture(renderer, film, own, features)).denoised()
-        film.error()  # by which its efficiency is known
         reconstruction, upsampling = Reconstruction(device), Upsampling(device)
         try:
             lit = reconstruction.demodulate(film, own, features, renderer.camera)
-            light = returned(reconstruction.light(lit, renderer.camera, film.samples))
+            light = returned(reconstruction.light(lit, features.blocks[0].stream, renderer.camera, film.samples))
             shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
             return shown.fields(("rgb",))["rgb"].copy()
         finally:

@@ -162,12 +162,6 @@ class Stream:
             if rest:
                 self._alone(k).clear(viewport=(0, rows, rest, 1), color=value)
 
-    @in_context
-    def clear_rows(self, first: int, count: int) -> None:
-        """Give all elements of ``count`` rows zeros, on the device."""
-        for k in range(len(self.textures) if count else 0):
-            self._alone(k).clear(viewport=(0, first, self.size[0], count))
-
     def _alone(self, number: int) -> moderngl.Framebuffer:
         """A texture as the only attachment of a framebuffer, which is in use: another one's scissors would clip a
         clear."""

@@ -34,34 +34,31 @@ class Display:
         size: tuple[int, int],
         exposure: float,
         tonemap: str = "none",
-        left: int = 0,
     ) -> None:
-        """picture: linear sRGB. size: of the part of the target that it fills, pixels, from the column ``left`` on.
-        exposure: stops. tonemap: a name of TONEMAPS, another shows as ``none``."""
+        """picture: linear sRGB. size: of the part of the target that it fills, pixels. exposure: stops. tonemap: a name
+        of TONEMAPS, another shows as ``none``."""
         width, height = picture.size
         if width <= size[0] and height <= size[1] and picture.size != size:
             # Tone maps take long: not for more pixels than there are.
             small = self._small(picture.size)
             self.draw(picture, small, picture.size, exposure, tonemap)
-            self._draw_into(target, left, size)
+            self._draw_into(target, size)
             self._enlarge.shader.bind("in_picture", small.color_attachments[0])
             self._enlarge.shader.set("size", size)
-            self._enlarge.shader.set("left", float(left))
             self._enlarge.render()
             return
-        self._draw_into(target, left, size)
+        self._draw_into(target, size)
         drawing = self._drawings[picture.size != size]
         shader = drawing.shader
         shader.bind("in_picture", picture)
         shader.set("window", size)
-        shader.set("left", float(left))
         shader.set("exposure", exposure)
         shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
         drawing.render()
 
-    def _draw_into(self, target: moderngl.Framebuffer, left: int, size: tuple[int, int]) -> None:
+    def _draw_into(self, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
         target.use()
-        target.viewport = (left, 0, *size)
+        target.viewport = (0, 0, *size)
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
 
     def _small(self, size: tuple[int, int]) -> moderngl.Framebuffer:

@@ -196,7 +196,6 @@ class PictureTexture:
         """One picture in another one's size, filtered."""
         self._resize.shader.bind("in_picture", picture)
         self._resize.shader.set("size", target.size)
-        self._resize.shader.set("left", 0.0)
         self._draw(self._resize, target, (0, 0, *target.size))
         self.settle()
 

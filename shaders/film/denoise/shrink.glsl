@@ -2,15 +2,10 @@
 // that are alike, by the kernel (1, 4, 6, 4, 1) squared; and of what the pixel is off that mean as much as the pixels
 // around are off it beyond their noise (N. Wiener 1949; D. Donoho and I. Johnstone, "Ideal Spatial Adaptation by Wavelet
 // Shrinkage", 1994), which is added to the light. Needs the streams lit (for its surfaces), residual.
-#include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/surface.glsl"
-#include "lib/luminance.glsl"
 
 uniform int reach;         // pixels between two taps
 uniform float last_level;  // 1: of the mean, too, as much is added as is beyond its noise
-
-const float DOUBT = 2.0;  // times the noise: a variance varies itself
 
 Plane plane;
 float surface;
@@ -33,41 +28,34 @@ void tap(int x, int y, float kernel) {
     second += weight * luminance * luminance;
 }
 
-// Written out: drivers for the CPU leave loops as loops.
-void row(int y, float kernel) {
-    tap(-2, y, kernel);
-    tap(-1, y, 4.0 * kernel);
-    tap(0, y, 6.0 * kernel);
-    tap(1, y, 4.0 * kernel);
-    tap(2, y, kernel);
-}
-
 // The share of a squared value that is beyond its noise: 1 of one that no float32 holds, 0 of what is no number.
 float beyond(float square, float noise) {
-    return square > DOUBT * noise ? 1.0 - DOUBT * noise / square : 0.0;
+    return square > noise ? 1.0 - noise / square : 0.0;
 }
 
 Residual element(ivec2 at) {
     Lit own = fetch_lit(at);
     Residual here = fetch_residual(at);
     // One sample does not tell what of it is noise.
-    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light);
-    plane = plane_of(Guide(own.normal, own.nearness), at, float(reach));
+    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, here.error);
+    plane = plane_of(Guide(own.normal, own.nearness), at, float(reach), STRICT);
     surface = own.variance;
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;
     total = squares = variance = second = 0.0;
     first = vec3(0.0);
-    row(-2, 1.0);
-    row(-1, 4.0);
-    row(0, 6.0);
-    row(1, 4.0);
-    row(2, 1.0);
+    tap(0, 0, 4.0);
+    for (int side = -1; side <= 1; side += 2) {
+        tap(side, 0, 2.0);
+        tap(0, side, 2.0);
+        tap(side, -1, 1.0);
+        tap(side, 1, 1.0);
+    }
     first /= total;
     squares /= total * total;
     float mean = dot(first, LUMINANCE), spread = max(second / total - mean * mean, 0.0);
     float noise = max(max(variance / total, here.variance) - squares, 0.0);
-    vec3 light = here.light + beyond(spread, noise) * (here.rgb - first);
-    if (last_level > 0.0) light += beyond(mean * mean, squares) * first;
-    return Residual(first, squares, light);
+    float kept = beyond(spread, noise), kept_mean = last_level * beyond(mean * mean, squares);
+    vec3 light = here.light + kept * (here.rgb - first) + kept_mean * first;
+    return Residual(first, squares, light, here.error + kept * kept * noise + kept_mean * kept_mean * squares);
 }

@@ -1,9 +1,7 @@
 // The light of a point of a larger picture: of the four points of the lattice around it those on its own surface are used
 // (joint bilateral upsampling, Kopf et al. 2007), each with its light of the point's own normal.
 // Needs the streams lit, relief.
-#include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
-#include "film/denoise/surface.glsl"
 
 uniform vec2 scale;  // size of lit relative to the picture
 uniform int stride;  // pixels of lit between two points of the lattice
@@ -21,7 +19,7 @@ vec3 light_of(ivec2 place, vec3 normal) {
 
 vec3 fitted_light(Guide guide, uint surface, ivec2 at) {
     vec2 apart = float(stride) / scale;  // of two points, pixels of the picture
-    Plane plane = plane_of(guide, at, max(apart.x, apart.y));
+    Plane plane = plane_of(guide, at, max(apart.x, apart.y), STRICT);
     vec2 place = ((vec2(at) + 0.5) * scale - 0.5) / float(stride);
     ivec2 low = ivec2(floor(place)), last = textureSize(in_relief_0, 0) - 1;
     vec2 part = place - vec2(low);
@@ -34,7 +32,7 @@ vec3 fitted_light(Guide guide, uint surface, ivec2 at) {
         // Without a pixel on this surface, the nearest ones on any are used: the background has no light of this kind.
         if (guide.nearness > 0.0 && lit.nearness <= 0.0) continue;
         float weight = near.x * near.y * (falling(unlike(plane, Guide(lit.normal, lit.nearness), offset)) + 1e-3);
-        if (surface_in(lit.variance) != surface) weight *= 1e-3;
+        if (!on_surface(surface_in(lit.variance), surface)) weight *= 1e-3;
         total += weight;
         sum += weight * light_of(there, guide.normal);
     }

@@ -1,0 +1,76 @@
+// A pixel's light, as far as its error allows, and what it reflects within the second darkest and the second brightest of
+// the eight pixels around, channel by channel (order statistics: J. Tukey 1977), but for what its texture stands out of
+// theirs: what few samples leave alone is no light. Light of an error is drawn to that around by its share in what they
+// differ (empirical Bayes: W. James and C. Stein 1961); pixels of its surface count, or, where it has hardly any around,
+// all. A pixel whose samples hit nothing takes the light around it: other samples may hit a surface there.
+// Needs the streams lit (for its surfaces), residual (for the light), features.
+#include "film/denoise/surface_features.glsl"
+
+const float CONFIRMED = 16.0;  // squared standard deviations
+const float LEAST = 3.0;  // pixels around that light is drawn to
+const float ALIKE = 4.0;  // exponent of 2, up to which pixels are of its surface
+
+// The least two values so far, in order.
+struct Least {
+    vec3 first, second;
+};
+
+void add(inout Least least, vec3 value) {
+    least.second = min(least.second, max(least.first, value));
+    least.first = min(least.first, value);
+}
+
+struct Around {
+    vec3 light;
+    float count, square, error;
+};
+
+void add(inout Around around, Residual residual) {
+    float luminance = dot(residual.light, LUMINANCE);
+    around.light += residual.light;
+    around.count += 1.0;
+    around.square += luminance * luminance;
+    around.error += residual.error;
+}
+
+Irradiance element(ivec2 at) {
+    const Least NO_LEAST = Least(vec3(1e30), vec3(1e30));
+    Lit own = fetch_lit(at);
+    Residual here = fetch_residual(at);
+    ivec2 last = textureSize(in_lit_0, 0) - 1;
+    Plane plane = plane_of(Guide(own.normal, own.nearness), at, 1.0, REGRESSED);
+    Around alike = Around(vec3(0.0), 0.0, 0.0, 0.0), all = alike;
+    Least dark = NO_LEAST, bright = NO_LEAST, dull = NO_LEAST, shiny = NO_LEAST;
+    for (int k = 0; k < 9; ++k) {
+        ivec2 offset = ivec2(k % 3, k / 3) - 1, place = clamp(at + offset, ivec2(0), last);
+        Lit there = fetch_lit(place);
+        if (k == 4 || place != at + offset || !(there.nearness > 0.0)) continue;
+        Residual residual = fetch_residual(place);
+        residual.light = max(residual.light, 0.0);
+        vec3 reflected = reflectance(fetch_features(place)), light = reflected * residual.light;
+        add(dark, light);
+        add(bright, -light);
+        add(dull, reflected);
+        add(shiny, -reflected);
+        add(all, residual);
+        if (is_mixed(own.variance) || same_surface(there.variance, own.variance) < 1.0) continue;
+        if (unlike(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
+    }
+    if (!(own.nearness > 0.0)) return Irradiance(all.light / max(all.count, 1.0), 0.0);
+    if (alike.count < LEAST) alike = all;
+    vec3 light = here.light;
+    if (alike.count >= LEAST) {
+        vec3 mean = alike.light / alike.count, reflected = reflectance(fetch_features(at));
+        float luminance = dot(mean, LUMINANCE);
+        float spread = max((alike.square - alike.error) / alike.count - luminance * luminance, 0.0);
+        float apart = dot(light, LUMINANCE) - luminance;
+        spread += max(apart * apart - CONFIRMED * here.error, 0.0) / (alike.count + 1.0);
+        light = mix(light, mean, here.error / (here.error + spread + 1e-30));
+        vec3 held = max(light, dark.second / max(reflected, dull.second));
+        vec3 off = light - min(held, -bright.second / min(reflected, -shiny.second));
+        apart = dot(abs(off), LUMINANCE);
+        float square = apart * apart, noise = CONFIRMED * own.variance;
+        light -= own.variance < 0.0 || square <= noise ? off : off * (noise / square);
+    }
+    return Irradiance(max(light, 0.0), own.variance);
+}
