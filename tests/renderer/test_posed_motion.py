@@ -154,10 +154,9 @@ def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, ND
         with renderer.device.current():
             films.append(FilmBuffer(renderer.device, size))
         plan = renderer.plan(size, samples=1, settings=of_motion(renderer.settings), first_sample=number)
-        for _ in renderer.sampler.render_tiles(plan, films[-1]):
-            pass
+        tiles = renderer.sampler.render_tiles(plan, films[-1])
         frame = ScheduledFrame(size, 1.0, 1, 1, preview=True, in_motion=True, budget=1.0)
-        for _ in preview.picture(FrameJob(frame, CAMERA, films[-1], first=number), size):
+        for _ in preview.frame(FrameJob(frame, CAMERA, films[-1], first=number), tiles, size, 1):
             pass
     with renderer.device.current():
         made = preview.passes.made().history._now.streams["past"].read()

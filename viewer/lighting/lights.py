@@ -24,11 +24,10 @@ from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
 from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
 from viewer.lighting import alias
-from viewer.lighting.delta_lights import DeltaLights
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.lighting.environment import LEVELS
 from viewer.scene.environment import DARKNESS, Environment
-from viewer.scene.light import KINDS, Light, luminance
+from viewer.scene.light import KINDS, DeltaLights, Light, luminance
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import ROWS, SMALL, Field, Record

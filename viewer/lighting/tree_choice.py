@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, LIGHT_CONTEXT
-from viewer.lighting.delta_lights import DeltaLights
 from viewer.lighting.light_tree import NODE, WAY, Bounds, build
 from viewer.lighting.lights import LightList, Sources
-from viewer.scene.light import KINDS, luminance
+from viewer.scene.light import KINDS, DeltaLights, luminance
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
 
