@@ -25,6 +25,7 @@ from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
+from viewer.stream.jobs import returned
 
 MOVED, STILL = 8, 9  # pictures during the change, and after it
 AFTER = (0, 1, 2, 4, 8)  # pictures after the last change to judge
@@ -90,12 +91,11 @@ class Flown:
             before, film = self._film, FilmBuffer(renderer.device, self.small)
         self._film = film
         settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
-        for _ in renderer.sampler.render_tiles(
-            renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number), film
-        ):
-            pass
+        plan = renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number)
+        tiles = renderer.sampler.render_tiles(plan, film)
         frame = ScheduledFrame(self.small, self.scale, 1, 1, preview=True, in_motion=True, budget=1.0)
-        *_, made = self.preview.picture(FrameJob(frame, renderer.camera, film, first=number), self.size)
+        job = FrameJob(frame, renderer.camera, film, first=number)
+        made = returned(self.preview.frame(job, tiles, self.size, 1))
         assert made is not None
         with renderer.device.current():
             shot = made.fields()["rgb"].copy()

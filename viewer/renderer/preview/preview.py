@@ -454,8 +454,12 @@ class Preview:
     def release(self) -> None:
         """Free buffers and streams."""
         with self.renderer.device.current():
-            for held in (*self._held.values(), self._features, self.gbuffer, self.passes, self.background):
-                held.release()
+            for buffer in self._held.values():
+                buffer.release()
+            self._features.release()
+            self.gbuffer.release()
+            self.passes.release()
+            self.background.release()
         self._held.clear()
         self._film = self._seen = None
 

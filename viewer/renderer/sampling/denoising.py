@@ -117,8 +117,11 @@ class NoisyPicture:
 
     def denoised(self) -> NDArray[np.float32]:
         """(H, W, 3) linear sRGB, in any thread. Raises ViewerError where the denoiser fails."""
-        guides = self.reflected, self.albedo, self.normal
-        made = [oidn.denoise(*(part[:, a:b] for part in guides), self.clean) for a, b in pairwise(self.seams)]
+        parts = [slice(*ends) for ends in pairwise(self.seams)]
+        made = [
+            oidn.denoise(self.reflected[:, part], self.albedo[:, part], self.normal[:, part], self.clean)
+            for part in parts
+        ]
         return np.concatenate(made, axis=1) + self.seen
 
 
@@ -130,7 +133,7 @@ def noisy_picture(
     own : features of the film's samples. features : of these, or of more.
     """
     sums = yield from film.fields_later(("sum", "count"))
-    linear = sums["sum"] / np.maximum(sums["count"], 1)[..., None]
+    linear = _mean(sums, "sum")
     sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
     albedo, normal, seen = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
@@ -149,8 +152,8 @@ def noisy_picture(
 
 
 def _mean(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
-    """A field (H, W, 3) of `FEATURES`, by its camera rays."""
-    return sums[name] / np.maximum(sums["count"], 1)[..., None]
+    """A field (H, W, 3) of a film, or of `FEATURES`, by its samples."""
+    return np.divide(sums[name], np.maximum(sums["count"], 1)[..., None], dtype=np.float32)
 
 
 def denoised(
