@@ -189,6 +189,19 @@ def world(camera: Camera, size: tuple[int, int], side: float = 1.0) -> NDArray:
     return made
 
 
+def warped(upsampling: Upsampling, picture: NDArray, camera: Camera, size: tuple[int, int]) -> NDArray:
+    """A picture of `SHOWN`, as `CAMERA` sees it, drawn as another camera does."""
+    device = upsampling.device
+    with device.current():
+        upsampling.release()
+        upsampling._picture, upsampling._camera = stream(device, SHOWN, picture), CAMERA
+        target = Stream(device, SHOWN, size)
+        upsampling.warp(camera, target)
+        values = target.read()
+        target.release()
+    return values
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -203,15 +216,7 @@ def world(camera: Camera, size: tuple[int, int], side: float = 1.0) -> NDArray:
 def test_a_picture_is_carried_to_another_camera(upsampling: Upsampling, other: Camera, size: tuple[int, int]) -> None:
     """Both planes are where the other camera sees them, but for what the picture does not show: beyond its margin, and
     what the square has hidden."""
-    device, before = upsampling.device, world(CAMERA, (96, 64))
-    with device.current():
-        upsampling.release()
-        upsampling._picture, upsampling._camera = stream(device, SHOWN, before), CAMERA
-        target = Stream(device, SHOWN, size)
-        upsampling.warp(other, target)
-        found = target.read()
-        target.release()
-    expected = world(other, size)
+    found, expected = warped(upsampling, world(CAMERA, (96, 64)), other, size), world(other, size)
     apart = np.abs(found["rgb"] - expected["rgb"]).max(axis=-1)
     # Colours change by 0.6 a unit, a pixel is 0.06 units wide: a place that is off by a third of a pixel is 0.012 off.
     right = (apart < 0.012).mean()
@@ -222,16 +227,10 @@ def test_a_picture_is_carried_to_another_camera(upsampling: Upsampling, other: C
 
 def test_a_wall_stays_in_place_while_the_camera_turns_and_comes_nearer(upsampling: Upsampling) -> None:
     """Of what the picture shows, all is within a third of a pixel of its place, as above."""
-    device, size = upsampling.device, (96, 64)
+    size = 96, 64
     other = replace(CAMERA, origin=(-0.5, 0.3, 3.0), target=(0.7, -0.2, 0.0))
     before, expected = world(CAMERA, size, 0.0), world(other, size, 0.0)
-    with device.current():
-        upsampling.release()
-        upsampling._picture, upsampling._camera = stream(device, SHOWN, before), CAMERA
-        target = Stream(device, SHOWN, size)
-        upsampling.warp(other, target)
-        found = target.read()
-        target.release()
+    found = warped(upsampling, before, other, size)
     view, _, _ = through(other, size)
     places = CAMERA.project((other.origin + view / expected["nearness"][..., None]).reshape(-1, 3), size)
     shown = ((places > 1) & (places < np.array(size) - 1)).all(axis=1).reshape(size[::-1])

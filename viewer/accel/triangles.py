@@ -64,9 +64,9 @@ def module(
         record, data = TRIANGLE, np.zeros(len(numbers), TRIANGLE.dtype)
         for first in range(0, len(data), _CHUNK):
             part = slice(first, first + _CHUNK)
-            some = corners[part] if order is None else corners[order[part]]
+            batch = corners[part] if order is None else corners[order[part]]
             for corner, name in enumerate("abc"):
-                data[name][part] = some[:, corner]
+                data[name][part] = batch[:, corner]
     if test == "watertight":
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}

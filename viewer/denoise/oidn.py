@@ -39,7 +39,7 @@ def denoise(
     beside = {"albedo": np.clip(albedo, 0, 1), "normal": np.clip(normal, -1, 1)}
     try:
         library: Any = import_module(PACKAGE)
-        made = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=clean)
+        picture = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=clean)
     except (RuntimeError, OSError) as error:
         raise ViewerError("--denoise oidn", str(error), "--denoise shader needs nothing but OpenGL") from None
-    return np.asarray(made, np.float32)
+    return np.asarray(picture, np.float32)

@@ -57,14 +57,12 @@ def _kind(value: object) -> str:
     return names.get(type(value), "something else")
 
 
-class JsonObject:
-    """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors. A null
-    member counts as missing, and a whole float as an integer."""
+class _Placed:
+    """A part of a JSON document, whose place is written out where an error names it alone."""
 
-    __slots__ = ("_where", "data")
+    __slots__ = ("_where",)
 
-    def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
-        self.data = data
+    def __init__(self, where: str | _Place) -> None:
         self._where = where
 
     @property
@@ -73,6 +71,17 @@ class JsonObject:
         if not isinstance(self._where, str):
             self._where = _named(*self._where)
         return self._where
+
+
+class JsonObject(_Placed):
+    """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors. A null
+    member counts as missing, and a whole float as an integer."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
+        super().__init__(where)
+        self.data = data
 
     def __contains__(self, key: str) -> bool:
         return self.data.get(key) is not None
@@ -194,21 +203,14 @@ class JsonObject:
         return number
 
 
-class JsonObjects:
+class JsonObjects(_Placed):
     """A JSON array of objects; each element is checked on access."""
 
-    __slots__ = ("_where", "data")
+    __slots__ = ("data",)
 
     def __init__(self, data: list[Any], where: str | _Place) -> None:
+        super().__init__(where)
         self.data = data
-        self._where = where
-
-    @property
-    def where(self) -> str:
-        """The place, as errors name it."""
-        if not isinstance(self._where, str):
-            self._where = _named(*self._where)
-        return self._where
 
     def __len__(self) -> int:
         return len(self.data)

@@ -201,7 +201,7 @@ class Meshes:
         )
         joints, weights = self._influences(attributes, count, stored)
         targets_there = bool(primitive.array("targets"))
-        given = mesh
+        original = mesh
         if normals is None and len(triangles) > _SHARED and bent is None and joints is None and not targets_there:
             mesh = replace(mesh, normals=np.zeros((count, 3), np.float32))  # those of the faces, see `Mesh`
         else:
@@ -209,11 +209,11 @@ class Meshes:
         if bent is not None and mesh.tangents is None:
             self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
             mesh = with_tangents(mesh, bent)
-        fields = [each for each in WIDTHS if getattr(given, each) is not None]
+        fields = [each for each in WIDTHS if getattr(original, each) is not None]
         targets = read_targets(primitive, self.accessors, count, sets, fields)
         if joints is None and not targets:
             return Geometry(mesh)
-        source = _sources(mesh, given)
+        source = _sources(mesh, original)
         if joints is not None and weights is not None:
             self.accessors.budget.charge((joints.itemsize + weights.itemsize) * joints.shape[1] * len(source))
             joints, weights = joints[source], weights[source]
@@ -343,10 +343,10 @@ def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
     return tuple(sorted(joints)), tuple(map(tuple, targets))
 
 
-def _sources(mesh: Mesh, given: Mesh) -> NDArray[np.int64]:
-    """(V,): of which vertex of the ``given`` mesh each of the mesh is a copy; both have the same triangles in order."""
+def _sources(mesh: Mesh, original: Mesh) -> NDArray[np.int64]:
+    """(V,): of which vertex of the ``original`` each of the mesh is a copy; both have the same triangles in order."""
     source = np.arange(len(mesh.positions))
-    source[mesh.triangles] = given.triangles
+    source[mesh.triangles] = original.triangles
     return source
 
 

@@ -134,16 +134,16 @@ class Preview:
         """The film's picture by Open Image Denoise, once it has come: a stream of `RADIANCE`, which holds until the
         next one. Raises ViewerError where that was asked for and fails; else there is the other denoiser."""
         try:
-            made = self.background.take()
+            picture = self.background.take()
         except ViewerError:
             if self.renderer.settings.denoise == "oidn":
                 raise
             self._installed = False
             return None
-        if made is None or made[0] is not film:
+        if picture is None or picture[0] is not film:
             return None
         with self.renderer.device.current():
-            return self.background.stream(made[1])
+            return self.background.stream(picture[1])
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.

@@ -118,11 +118,11 @@ class NoisyPicture:
     def denoised(self) -> NDArray[np.float32]:
         """(H, W, 3) linear sRGB, in any thread. Raises ViewerError where the denoiser fails."""
         parts = [slice(*ends) for ends in pairwise(self.seams)]
-        made = [
+        pictures = [
             oidn.denoise(self.reflected[:, part], self.albedo[:, part], self.normal[:, part], self.clean)
             for part in parts
         ]
-        return np.concatenate(made, axis=1) + self.seen
+        return np.concatenate(pictures, axis=1) + self.seen
 
 
 def noisy_picture(
@@ -170,16 +170,16 @@ def denoised(
         wide, tall = film.size
         what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
         raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
-    with ExitStack() as held:
-        own = features
+    with ExitStack() as stack:
+        of_samples = features
         if features.samples > film.samples:
-            own = held.enter_context(features_of(renderer, film.size, film.samples, white=white))
-        held.enter_context(device.current())
+            of_samples = stack.enter_context(features_of(renderer, film.size, film.samples, white=white))
+        stack.enter_context(device.current())
         if how == "oidn":
-            return returned(noisy_picture(renderer, film, own, features)).denoised()
+            return returned(noisy_picture(renderer, film, of_samples, features)).denoised()
         reconstruction, upsampling = Reconstruction(device), Upsampling(device)
         try:
-            lit = reconstruction.demodulate(film, own, features, renderer.camera)
+            lit = reconstruction.demodulate(film, of_samples, features, renderer.camera)
             light = returned(reconstruction.light(lit, features.blocks[0].stream, renderer.camera, film.samples))
             shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
             return shown.fields(("rgb",))["rgb"].copy()

@@ -183,15 +183,15 @@ class Stream:
 
 def _parts(runs: Sequence[FieldSlice], texels: Mapping[int, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
     """Fields by name, of the texels that they lie in."""
-    found: dict[str, NDArray[np.float32]] = {}
+    fields: dict[str, NDArray[np.float32]] = {}
     for run in runs:
         part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
         if run.size < run.field.width:  # split over the gaps of several
-            found.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
-            found[name][..., run.first : run.first + run.size] = part
+            fields.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
+            fields[name][..., run.first : run.first + run.size] = part
         else:
-            found[name] = part if run.field.width > 1 else part[..., 0]
-    return found
+            fields[name] = part if run.field.width > 1 else part[..., 0]
+    return fields
 
 
 class NamedStreams:
