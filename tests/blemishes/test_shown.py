@@ -22,8 +22,9 @@ from viewer.film.files.compare import ComparedPicture, compare
 # Slowness and denoiser of every run; others are slow.
 EACH_RUN = {("hall", 10, "shader"), ("glass_ball", 1, "oidn"), ("bunny", 1, "oidn")}
 # The share of specks or holes that a picture may have above the best before, where it is more than `SPOILT`: a fifth
-# above what is measured. Open Image Denoise needs none.
+# above what is measured.
 SPOILT_IN = {
+    ("glass_ball", "oidn"): 0.0008,  # 0.06 %, 20 pixels: the rim of its caustic, which few samples have not met
     ("glass_ball", "shader"): 0.0026,  # 0.22 %, which the second sample's caustic brings
     ("hall", "shader"): 0.0107,  # 0.89 %: mouldings, of the first sample after a rung's smooth ones
     ("ToyCar", "shader"): 0.0017,  # 0.14 %: outlines
