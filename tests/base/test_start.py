@@ -102,7 +102,7 @@ def test_what_modules_hold_is_no_garbage() -> None:
     script = "import gc\nfrom viewer.base.start.modules import begin, loaded\nbegin()\nassert not gc.isenabled()\n"
     script += "loaded()\nassert gc.isenabled() and gc.get_freeze_count() > 1000"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
-    assert gc.isenabled() and modules.BLAS
+    assert gc.isenabled() and modules.VARIABLES
 
 
 def test_what_a_first_picture_does_without() -> None:

@@ -15,9 +15,15 @@ from viewer.base.interrupts import UNWAITED
 from viewer.base.start import methods
 from viewer.base.start.isolation import isolate
 
-# Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as long
-# as that takes to load, and after every product.
-BLAS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# What libraries read as they load, where the user has not set it.
+VARIABLES = {
+    # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as
+    # long as that takes to load, and after every product.
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # Open Image Denoise's hwloc writes to stderr where a container has no /sys; 2: no message at all.
+    "HWLOC_HIDE_ERRORS": "2",
+}
 
 
 class _Start:
@@ -31,8 +37,8 @@ def begin() -> None:
     gc.disable()
     isolate()
     _Start.methods = methods.begin()
-    for name in BLAS:
-        os.environ.setdefault(name, "1")
+    for name, value in VARIABLES.items():
+        os.environ.setdefault(name, value)
     if sys.dont_write_bytecode:
         from viewer.base.start import bytecode
 
