@@ -25,6 +25,7 @@ from viewer.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
 from viewer.scene.light import LUMINANCE, Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 from viewer.stream.gl.stream import Stream
@@ -210,6 +211,18 @@ def test_glass_is_seen_through_in_its_colour(device: Any) -> None:
     ):
         found = drawn(device, before_another(glass, back=(1.0, 0.5, 0.0, 1.0)), places.FRONT)[24, 32, :3]
         np.testing.assert_allclose(found, (0.2, 0.5, 0.0), atol=0.1)
+
+
+def test_glass_looks_the_same_in_any_order_of_its_triangles(device: Any) -> None:
+    """Both sides of a ball: no triangle hides another of what is seen through."""
+    ball = Quadric.sphere(radius=0.8).tessellated(16)
+    pictures = []
+    for triangles in (ball.triangles, ball.triangles[::-1]):
+        mesh = replace(ball, triangles=np.ascontiguousarray(triangles))
+        scene = Scene([mesh], [Instance(0, material=0)], [Material(kind="dielectric")])
+        pictures.append(drawn(device, scene, places.FRONT))
+    np.testing.assert_allclose(*pictures, atol=1e-6)  # sums in another order
+    assert pictures[0][24, 32, 0] > 0.1
 
 
 def test_sheen_and_emission_are_seen(device: Any) -> None:

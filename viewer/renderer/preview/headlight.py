@@ -263,6 +263,7 @@ class Headlight:
         shader.set("view_columns", columns)
         shader.set("least_depth", NEAR * self._meshes.extent)
         self._meshes.render(shader, (0, ONE_SIDED))
+        self._target.keep_depths()  # no order: triangles that are seen through do not hide each other
         context.enable(moderngl.BLEND)
         context.blend_func = OVER  # type: ignore[assignment]  # of colour, and of nearness
         context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX

@@ -80,6 +80,11 @@ class DepthTarget:
         context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         context.depth_func = ">"
 
+    def keep_depths(self) -> None:
+        """What is drawn from here on until `end` hides nothing behind it."""
+        assert self._target is not None
+        self._target.depth_mask = False
+
     def end(self) -> None:
         """The state that other passes expect."""
         self.device.context.disable(moderngl.DEPTH_TEST)
