@@ -320,6 +320,7 @@ def test_panels_lie_over_the_picture(opened: Opener) -> None:
     """Neither they nor the inspector change its size or restart it; beside them it stays as it was, to the pixel."""
     hands = opened(size=(600, 160))
     app = hands.app
+    hands.rest()
     hands.until(lambda: app.session.idle, "the last sample, denoised")
     app.view.preferences.hint = False
     hands.quietly()
