@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,6 +95,15 @@ def test_without_pyopencl_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pyopencl", None)
     with pytest.raises(NoOpenClError, match=r"pip install .*pocl"):
         OpenCl(Traced.of(sphere()))
+
+
+def test_without_a_linker_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pocl, which needs one, would end the process."""
+    platform = SimpleNamespace(name=opencl.POCL, get_devices=lambda: [object()])
+    monkeypatch.setitem(sys.modules, "pyopencl", SimpleNamespace(get_platforms=lambda: [platform], Error=OSError))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NoOpenClError, match="binutils"):
+        opencl.device()
 
 
 def test_instances_that_are_turned_mirrored_and_moved(device: object) -> None:

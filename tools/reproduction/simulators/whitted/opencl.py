@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Traced
 from viewer.scene.camera import Camera
 
+POCL = "Portable Computing Language"
 INSTALL = 'pip install ".[reproduce]", which brings pyopencl, and on Linux on x86-64 pocl'
 GROUP = 64  # work-items: one size, as pocl compiles a kernel anew for each
 
@@ -33,9 +35,13 @@ def device() -> Any:
     except ImportError as error:
         raise NoOpenClError(f"{error}; {INSTALL}") from None
     try:
-        return cl.get_platforms()[0].get_devices()[0]
+        platform = cl.get_platforms()[0]
+        device = platform.get_devices()[0]
     except (cl.Error, IndexError) as error:
         raise NoOpenClError(f"no device of OpenCL ({error or 'none listed'}); {INSTALL}") from None
+    if platform.name == POCL and which("ld") is None:  # it would end the process
+        raise NoOpenClError("pocl links its kernels by ld, which is not there; apt-get install binutils")
+    return device
 
 
 def named(device: Any) -> str:
