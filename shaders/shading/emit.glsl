@@ -114,22 +114,22 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
     bool spot = LIGHT_POINTS == 1 && light.kind == LIGHT_SPOT;
     vec3 right, up, axis = vec3(0.0, 0.0, 1.0);
     float edge = -1.0, whole = 4.0 * EMIT_PI, area = 1.0;  // whole: directions that light goes into, sr
-    origin = light.at;
+    origin = light.position;
     normal = vec3(0.0);
     if (triangle) {
         vec2 weights = triangle_point(place);
-        vec3 across = cross(light.along, light.across);  // as long as twice the area
-        area = 0.5 * length(across);
-        normal = across / max(2.0 * area, 1e-38);
-        origin = light.at + weights.x * light.along + weights.y * light.across;
+        vec3 crossed = cross(light.edge1, light.edge2);  // as long as twice the area
+        area = 0.5 * length(crossed);
+        normal = crossed / max(2.0 * area, 1e-38);
+        origin = light.position + weights.x * light.edge1 + weights.y * light.edge2;
 #ifdef HAVE_SHINING
         light.power *= light_texel(light, weights);
 #endif
     } else if (sphere) {
         vec3 outwards = sphere_point(place);
-        area = 4.0 * EMIT_PI * light.along.x * light.along.x;
-        normal = outwards * light.along.y;
-        origin = light.at + light.along.x * outwards;
+        area = 4.0 * EMIT_PI * light_radius(light) * light_radius(light);
+        normal = outwards * light_side(light);
+        origin = light.position + light_radius(light) * outwards;
     }
     bool surface = triangle || sphere;
 #ifdef HAVE_BOTH_SIDES
@@ -144,8 +144,8 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
         edge = 0.0;
         whole = EMIT_PI;  // by the cosine
     } else if (spot) {
-        axis = light.along;
-        edge = clamp(-light.across.y / light.across.x, -1.0, 1.0);  // where the falloff of scale x, offset y is zero
+        axis = light_direction(light);
+        edge = clamp(-light_falloff(light).y / light_falloff(light).x, -1.0, 1.0);  // where the falloff is zero
         whole = 2.0 * EMIT_PI * (1.0 - edge);
     }
     float u = way.x, seen = whole;
@@ -161,8 +161,7 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
     float facing = dot(axis, direction), share = 1.0;
     if (surface) share = area * (aims ? max(facing, 0.0) : local.z > 0.0 ? 1.0 : 0.0);
     if (spot) {
-        share = clamp(facing * light.across.x + light.across.y, 0.0, 1.0);
-        share *= share;
+        share = spot_share(light, facing);
     }
     if (aims) share *= seen / max(spheres_met(origin, direction, true, chosen), 1.0);
     return light.power * (aims ? share : share * whole);
@@ -178,7 +177,7 @@ bool light_emit(
 #ifdef HAVE_MOVING_LIGHTS
     light_at(moment_here, light);
 #endif
-    vec3 from = light.along, power = light.power;
+    vec3 from = light_direction(light), power = light.power;
     if (far) {
         float density;
         sample_environment(quantum, way, false, from, density);

@@ -9,6 +9,18 @@
 #ifdef HAVE_SHINING
 #include "interface/texture.glsl"
 #endif
+// What lights that are no triangles have in their two edges.
+vec3 light_direction(Light light) { return light.edge1; }  // of a spot's axis; to a directional light
+vec2 light_falloff(Light light) { return light.edge2.xy; }  // of a spot, by the cosine: scale and offset
+float light_radius(Light light) { return light.edge1.x; }
+float light_side(Light light) { return light.edge1.y; }  // of a sphere: 1 outwards, -1 inwards
+
+// The share of a spot's intensity at a cosine to its axis.
+float spot_share(Light light, float cosine) {
+    float share = clamp(cosine * light_falloff(light).x + light_falloff(light).y, 0.0, 1.0);
+    return share * share;
+}
+
 #ifdef HAVE_MOVING_LIGHTS
 #include "lib/moment.glsl"
 
@@ -18,10 +30,10 @@ void light_at(int moment, inout Light light) {
     float share;
     int key = light.keys + key_before(moment, light_segments, share);
     LightKey first = fetch_light_keys(key), last = fetch_light_keys(key + 1);
-    light.at = first.at + share * (last.at - first.at);
-    light.along = first.along + share * (last.along - first.along);
-    light.across = first.across + share * (last.across - first.across);
-    if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.along = normalize(light.along);
+    light.position = first.position + share * (last.position - first.position);
+    light.edge1 = first.edge1 + share * (last.edge1 - first.edge1);
+    light.edge2 = first.edge2 + share * (last.edge2 - first.edge2);
+    if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.edge1 = normalize(light.edge1);
 }
 #endif
 
@@ -35,7 +47,7 @@ vec2 triangle_point(vec2 u) {
 // The texture's part of a triangle's light, by the weights of its second and third corner.
 vec3 light_texel(Light light, vec2 weights) {
     return texture_color(
-        light.texture, vec3(light.uv + weights.x * light.uv_along + weights.y * light.uv_across, TEXTURE_SHARP)
+        light.texture, vec3(light.uv + weights.x * light.uv_edge1 + weights.y * light.uv_edge2, TEXTURE_SHARP)
     );
 }
 #endif
@@ -51,12 +63,12 @@ float light_density(Light light) {
 
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
     vec2 weights = triangle_point(u);
-    vec3 way = light.at - position + weights.x * light.along + weights.y * light.across;
+    vec3 way = light.position - position + weights.x * light.edge1 + weights.y * light.edge2;
     float squared = dot(way, way);
     if (!(squared > 0.0)) return false;
     found.distance = sqrt(squared);
     found.direction = way / found.distance;
-    vec3 normal = cross(light.along, light.across);  // as long as twice the area
+    vec3 normal = cross(light.edge1, light.edge2);  // as long as twice the area
     float facing = -dot(normal, found.direction);
 #ifdef HAVE_BOTH_SIDES
     if (light.density < 0.0) facing = abs(facing);
@@ -76,35 +88,33 @@ vec3 sphere_point(vec2 u) {
     return vec3(across * cos(6.28318531 * u.y), across * sin(6.28318531 * u.y), along);
 }
 
-// A sphere's area over 4 pi is the square of its radius, light.along.x.
 bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample found) {
     vec3 outwards = sphere_point(u);
-    vec3 way = light.at - position + light.along.x * outwards;
+    vec3 way = light.position - position + light_radius(light) * outwards;
     float squared = dot(way, way);
     if (!(squared > 0.0)) return false;
     found.distance = sqrt(squared);
     found.direction = way / found.distance;
-    float facing = -dot(outwards, found.direction) * light.along.y;
+    float facing = -dot(outwards, found.direction) * light_side(light);
 #ifdef HAVE_BOTH_SIDES
     if (light.density < 0.0) facing = abs(facing);
 #endif
     if (!(facing > 0.0)) return false;
-    float area = 12.5663706 * light.along.x * light.along.x;
+    float area = 12.5663706 * light_radius(light) * light_radius(light);
     found.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     found.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
     return true;
 }
 
 bool sample_point(Light light, vec3 position, inout LightSample found) {
-    vec3 way = light.at - position;
+    vec3 way = light.position - position;
     float squared = dot(way, way);
     if (!(squared > 0.0)) return false;
     found.distance = sqrt(squared);
     found.direction = way / found.distance;
     float share = 1.0;
     if (light.kind == LIGHT_SPOT) {
-        share = clamp(-dot(light.along, found.direction) * light.across.x + light.across.y, 0.0, 1.0);
-        share *= share;
+        share = spot_share(light, -dot(light_direction(light), found.direction));
     }
     found.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     return share > 0.0;
@@ -125,7 +135,7 @@ bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample found) 
     if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
     if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
     if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
-    found.direction = light.along;
+    found.direction = light_direction(light);
     found.weight = light.power;
     return true;
 }

@@ -20,7 +20,7 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
         light_at(moment_here, light);
 #endif
         if (light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
-        found.direction = light.along;
+        found.direction = light_direction(light);
         found.weight = light.power;
         return true;
     }

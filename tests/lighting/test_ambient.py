@@ -174,7 +174,7 @@ def test_turned_beside_lamps() -> None:
     assert suns and fresh.uniforms["each_punctual"] == ("int", 2 + suns)
     rows, old = moved.memories[0].data, before.memories[0].data
     np.testing.assert_array_equal(rows, fresh.memories[0].data)
-    np.testing.assert_array_equal(rows["along"][2 : 2 + suns], there.towards.astype(np.float32))
+    np.testing.assert_array_equal(rows["edge1"][2 : 2 + suns], there.towards.astype(np.float32))
     others = np.delete(np.arange(len(rows)), np.arange(2, 2 + suns))
     np.testing.assert_array_equal(rows[others], old[others])
     np.testing.assert_array_equal(rows["power"][: 2 + suns], np.float32([(4, 5, 6), (7, 8, 9), *here.irradiance]))

@@ -66,7 +66,7 @@ def turned(module: Module, environment: Ambient) -> Module:
     assert isinstance(table, Table)
     records: Any = table.data.copy()
     last = int(module.uniforms["each_punctual"][1])
-    records["along"][last - len(environment.towards) : last] = environment.towards
+    records["edge1"][last - len(environment.towards) : last] = environment.towards
     return replace(
         module,
         memories=(Table(table.name, table.record, records),),

@@ -45,16 +45,23 @@ LIGHT = Record(
     Field("kind", "int", about="LIGHT_TRIANGLE and so on", within=SMALL),
     *alias.slot_fields("light"),
     Field("density", "float", "1 / area", about="of choosing a point of this triangle; below zero: both sides shine"),
-    Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
+    Field("position", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre"),
+    # Of lights that are no triangles these are others: `light_direction` and its like in shaders/shading/light.glsl.
     Field(
-        "along",
+        "edge1",
         "vec3",
         "",
         "world",
-        "a triangle's first edge, a spot's direction, the way to a directional light; a sphere's radius, and 1, or -1 "
-        "where it shines inwards",
+        "from a triangle's first corner to its second; the direction of a spot, and to a directional light; a sphere's "
+        "radius, and 1, or -1 where it shines inwards",
     ),
-    Field("across", "vec3", "", "world", "a triangle's second edge; scale and offset of a spot's falloff"),
+    Field(
+        "edge2",
+        "vec3",
+        "",
+        "world",
+        "from a triangle's first corner to its third; scale and offset of a spot's falloff",
+    ),
     Field("power", "vec3", "linear sRGB", about="radiance, intensity or irradiance, over the probability"),
 )
 
@@ -64,8 +71,8 @@ LIGHT_TEXTURED = Record(
     *LIGHT.fields,
     Field("texture", "int", about="that shines there, -1: none", within=ROWS),
     Field("uv", "vec2", about="its coordinates at the first corner"),
-    Field("uv_along", "vec2", about="their change along the first edge"),
-    Field("uv_across", "vec2", about="and along the second"),
+    Field("uv_edge1", "vec2", about="their change along the first edge"),
+    Field("uv_edge2", "vec2", about="and along the second"),
 )
 
 # Of lists by whether textures of surfaces shine, and whether lights move.
@@ -74,7 +81,7 @@ RECORDS = {
     for textured, each in enumerate((LIGHT, LIGHT_TEXTURED))
     for moving in (False, True)
 }
-LIGHT_KEY = Record("LightKey", *(field for field in LIGHT.fields if field.name in ("at", "along", "across")))
+LIGHT_KEY = Record("LightKey", *(field for field in LIGHT.fields if field.name in ("position", "edge1", "edge2")))
 MOVING = "MOVING_LIGHTS"  # feature of the scene
 
 
@@ -245,8 +252,8 @@ def light_list(
         first = triangles.uvs[:, 0]
         records["texture"][: len(triangles.texture)] = triangles.texture
         records["uv"][: len(first)] = first
-        records["uv_along"][: len(first)] = triangles.uvs[:, 1] - first
-        records["uv_across"][: len(first)] = triangles.uvs[:, 2] - first
+        records["uv_edge1"][: len(first)] = triangles.uvs[:, 1] - first
+        records["uv_edge2"][: len(first)] = triangles.uvs[:, 2] - first
     levels = (QUANTA - environment_levels) // slots if count else 0
     if not count:
         return LightList(records, 0, np.zeros(0), environment_levels, 0, density, warnings)
@@ -361,13 +368,13 @@ def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probabili
 
 def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
     """Where triangles and spheres are, in rows (L,) of `LIGHT` or `LIGHT_KEY`."""
-    rows["at"], rows["along"], rows["across"] = (
+    rows["position"], rows["edge1"], rows["edge2"] = (
         corners[:, 0],
         corners[:, 1] - corners[:, 0],
         corners[:, 2] - corners[:, 0],
     )
     if sphere is not None:
-        rows["along"][sphere], rows["across"][sphere] = corners[sphere, 1], 0.0
+        rows["edge1"][sphere], rows["edge2"][sphere] = corners[sphere, 1], 0.0
 
 
 def _keys(triangles: Emitters, lit: DeltaLights) -> tuple[NDArray, NDArray[np.bool_]]:

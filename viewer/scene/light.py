@@ -164,9 +164,9 @@ class DeltaLights(NamedTuple):
     def place(self, rows: NDArray) -> None:
         """Where they are, into rows (N,) of `viewer.lighting.lights.LIGHT` or `LIGHT_KEY`."""
         far = self.far[:, None]
-        rows["at"] = np.where(far, 0.0, self.position)
-        rows["along"] = np.where(far, -self.direction, self.direction)
-        rows["across"][:, :2] = self.falloff
+        rows["position"] = np.where(far, 0.0, self.position)
+        rows["edge1"] = np.where(far, -self.direction, self.direction)
+        rows["edge2"][:, :2] = self.falloff
 
 
 _FIELDS = attrgetter("kind", "position", "direction", "intensity", "inner", "outer")
