@@ -323,6 +323,7 @@ def test_panels_lie_over_the_picture(opened: Opener) -> None:
     hands.rest()
     hands.until(lambda: app.session.idle, "the last sample, denoised")
     app.view.preferences.hint = False
+    hands.move(590, 100)  # where no button under it tells what it does
     hands.quietly()
     hands.turn(4)  # neither a note nor a hint lies over the picture
     hands.until(lambda: app.auto_exposure.settled, "its exposure")
