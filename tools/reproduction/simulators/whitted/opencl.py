@@ -7,8 +7,12 @@ renderer (T 6.4, figure 6-16); each level is a layer that is added to the pictur
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import numpy as np
@@ -39,9 +43,19 @@ def device() -> Any:
         device = platform.get_devices()[0]
     except (cl.Error, IndexError) as error:
         raise NoOpenClError(f"no device of OpenCL ({error or 'none listed'}); {INSTALL}") from None
-    if platform.name == POCL and which("ld") is None:  # it would end the process
-        raise NoOpenClError("pocl links its kernels by ld, which is not there; apt-get install binutils")
+    if platform.name == POCL and not _links():  # it would end the process
+        raise NoOpenClError("pocl cannot link its kernels here; apt-get install gcc libc6-dev")
     return device
+
+
+@cache
+def _links() -> bool:
+    """Whether a C compiler makes a shared library."""
+    with tempfile.TemporaryDirectory() as folder, suppress(OSError, subprocess.CalledProcessError):
+        command = ["cc", "-shared", "-x", "c", os.devnull, "-o", str(Path(folder) / "empty.so")]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
+        return True
+    return False
 
 
 def named(device: Any) -> str:
