@@ -368,10 +368,23 @@ def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]
     for each in dataclasses.fields(kind):
         column = list(map(attrgetter(each.name), rows))
         kinds = set(map(type, column))
-        if kinds == {tuple} and len(set(map(len, column))) == 1:
-            kinds = set(map(type, chain.from_iterable(column)))
         update(each.name.encode())
-        _feed(update, np.array(column, np.float64) if kinds == {float} else column)
+        if kinds == {float}:
+            _feed(update, np.array(column, np.float64))
+            continue
+        if kinds == {str}:
+            update(b"sequence %d;" % len(column))
+            update(b"".join([b"text %d;%b" % (len(data), data) for data in map(str.encode, column)]))
+            continue
+        if kinds == {tuple} and len(lengths := set(map(len, column))) == 1:
+            parts, (length,) = list(chain.from_iterable(column)), lengths
+            if set(map(type, parts)) == {float}:
+                _feed(update, np.array(parts, np.float64).reshape(-1, length))
+                continue
+            if not length:
+                update(b"sequence %d;" % len(column) + b"sequence 0;" * len(column))
+                continue
+        _feed(update, column)
 
 
 @cache

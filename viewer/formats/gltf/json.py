@@ -14,6 +14,7 @@ from viewer.formats.files import short
 MOST_VALUES = 10_000_000
 
 _MISSING: Any = object()
+_FLOATS = frozenset({float})
 
 
 def parse(data: bytes, where: str) -> JsonObject:
@@ -62,8 +63,7 @@ class _Placed:
 
     __slots__ = ("_where",)
 
-    def __init__(self, where: str | _Place) -> None:
-        self._where = where
+    _where: str | _Place
 
     @property
     def where(self) -> str:
@@ -80,7 +80,7 @@ class JsonObject(_Placed):
     __slots__ = ("data",)
 
     def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
-        super().__init__(where)
+        self._where = where
         self.data = data
 
     def __contains__(self, key: str) -> bool:
@@ -125,6 +125,8 @@ class JsonObject(_Placed):
             return self._default(key, default, f"{count} numbers")
         if not isinstance(value, list) or len(value) != count:
             raise self.fail(key, f"expected {count} numbers, got {short(value)}")
+        if _FLOATS.issuperset(map(type, value)) and all(map(math.isfinite, value)):
+            return tuple(value)
         return tuple([self._finite(key, item) for item in value])
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
@@ -166,10 +168,10 @@ class JsonObject(_Placed):
 
     def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
-        if "extensions" not in self:
+        if self.data.get("extensions") is None:
             return None
         extensions = self.child("extensions")
-        return extensions.child(name) if name in extensions else None
+        return None if extensions.data.get(name) is None else extensions.child(name)
 
     def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
         value = self.data.get(key)
@@ -209,7 +211,7 @@ class JsonObjects(_Placed):
     __slots__ = ("data",)
 
     def __init__(self, data: list[Any], where: str | _Place) -> None:
-        super().__init__(where)
+        self._where = where
         self.data = data
 
     def __len__(self) -> int:

@@ -165,6 +165,8 @@ def _local(
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
     names = [""] * count
+    moved: list[int] = []
+    moves: list[float] = []
     given: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
@@ -177,11 +179,13 @@ def _local(
                 given.append(place)
                 continue
             if "translation" in node:
-                translation[place] = node.numbers("translation", 3)
+                moves.extend(node.numbers("translation", 3))
+                moved.append(place)
             if "rotation" in node:
                 rotation[place] = node.numbers("rotation", 4)
             if "scale" in node:
                 scale[place] = node.numbers("scale", 3)
+    translation[moved] = np.array(moves).reshape(-1, 3)
     unturned = int(np.count_nonzero(~rotation.any(axis=1)))
     if unturned:
         warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")
