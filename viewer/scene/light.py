@@ -78,7 +78,9 @@ class Light:
             raise self._error(f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
         # Files have lights by the hundred thousand, of plain floats.
         if not (
-            _floats(self.position, FARTHEST) and _floats(self.direction, _LARGEST) and _floats(self.intensity, BRIGHTEST)
+            _floats(self.position, FARTHEST)
+            and _floats(self.direction, _LARGEST)
+            and _floats(self.intensity, BRIGHTEST)
         ):
             self._convert()
         if min(self.intensity) < 0:
