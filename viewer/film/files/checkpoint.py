@@ -42,7 +42,7 @@ from viewer.programs import PICTURES
 EVERY = 60.0  # seconds between states of a long render
 PAUSE = 10.0  # times the duration of saving, at least, until the next state
 SOON = 2.0  # seconds that a state may take where the system asks the process to end
-PIXELS_PER_SECOND = 2e6  # approximate speed of saving
+PIXELS_PER_SECOND = 2e6  # approximate speed of saving, with a slow disk
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
 HISTORY = {
@@ -250,9 +250,10 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a picture with its film for `resume`. Raises ViewerError as `image.save` does."""
+    """Write a picture with its film for `resume`, in haste: noise packs badly. Raises ViewerError as `image.save`
+    does."""
     held = {**(layers or {}), **film_layers(film)}
-    image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
+    image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)}, compressed=False)
 
 
 def _suffixes(components: int) -> Sequence[str]:

@@ -60,6 +60,7 @@ def save(
     exposure: float | str = 0.0,
     tonemap: str = "none",
     matte: Matte | None = None,
+    compressed: bool = True,
 ) -> None:
     """Write a picture in the format of its extension.
 
@@ -67,6 +68,7 @@ def save(
     layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
     exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
     matte    : its background.
+    compressed : an EXR's channels; packing takes four fifths of the time.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -90,7 +92,7 @@ def save(
                     shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
-                _write_exr(part, picture, extra, texts, alpha)
+                _write_exr(part, picture, extra, texts, alpha, compressed)
             case ".npz":
                 _write_npz(part, picture, extra if alpha is None else {**extra, "alpha": alpha}, texts)
 
@@ -288,12 +290,18 @@ def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
 
 
 def _write_exr(
-    part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str], alpha: NDArray | None
+    part: Path,
+    linear: NDArray,
+    layers: Mapping[str, NDArray],
+    metadata: Mapping[str, str],
+    alpha: NDArray | None,
+    compressed: bool,
 ) -> None:
     import OpenEXR
 
     header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
-    header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    packing = OpenEXR.ZIP_COMPRESSION if compressed else OpenEXR.NO_COMPRESSION
+    header |= {"compression": packing, "type": OpenEXR.scanlineimage}
     channels = {"RGB": linear}
     if alpha is not None:
         channels = {"RGBA": np.concatenate([linear, np.asarray(alpha, np.float32)[..., None]], axis=-1)}
