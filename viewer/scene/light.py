@@ -43,9 +43,8 @@ def _floats(vector: object, most: float) -> bool:
     if type(vector) is not tuple or len(vector) != 3:
         return False
     x, y, z = vector
-    if not type(x) is type(y) is type(z) is float:
-        return False
-    return -most <= x <= most and -most <= y <= most and -most <= z <= most
+    plain = type(x) is float and type(y) is float and type(z) is float
+    return plain and -most <= x <= most and -most <= y <= most and -most <= z <= most
 
 
 @declared
@@ -83,7 +82,8 @@ class Light:
             and _floats(self.intensity, BRIGHTEST)
         ):
             self._convert()
-        if min(self.intensity) < 0:
+        red, green, blue = self.intensity
+        if red < 0 or green < 0 or blue < 0:
             raise self._error(f"intensity {self.intensity} is negative", "light cannot be taken away")
         x, y, z = self.direction
         largest = max(abs(x), abs(y), abs(z))
