@@ -97,6 +97,25 @@ class Light:
                 f"cone angles {self.inner:g}, {self.outer:g} are out of range", "0 <= inner < outer <= pi/2"
             )
 
+    @classmethod
+    def unchecked(
+        cls, kind: Kind, name: str, place: Vector, along: Vector, intensity: Vector, inner: float, outer: float
+    ) -> Light:
+        """One of these fields, its direction a unit vector, that the caller has checked: of a hundred thousand, checks
+        of each would take longer than all else."""
+        made = object.__new__(cls)
+        made.__dict__.update(
+            kind=kind,
+            name=name,
+            position=place,
+            direction=along,
+            intensity=intensity,
+            inner=inner,
+            outer=outer,
+            motion=(),
+        )
+        return made
+
     def _convert(self) -> None:
         """Vectors of other numbers, arrays among them, as tuples of floats."""
         for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
@@ -130,6 +149,13 @@ class Light:
         scale, offset = self.falloff
         full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
         return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))
+
+
+def unit_directions(vectors: Float) -> Float:
+    """(N, 3): the directions that `Light` makes of vectors (N, 3), to the bit; not finite where it takes none."""
+    with np.errstate(all="ignore"):
+        scaled = vectors / np.abs(vectors).max(axis=1, initial=0.0)[:, None]
+        return np.asarray(scaled / np.array(list(map(math.hypot, *scaled.T.tolist())), np.float64)[:, None])
 
 
 class DeltaLights(NamedTuple):

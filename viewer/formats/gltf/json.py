@@ -168,10 +168,15 @@ class JsonObject(_Placed):
 
     def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
-        if self.data.get("extensions") is None:
+        held = self.data.get("extensions")
+        if held is None:
             return None
-        extensions = self.child("extensions")
-        return None if extensions.data.get(name) is None else extensions.child(name)
+        found = held.get(name) if type(held) is dict else _MISSING
+        if found is None:
+            return None
+        if type(found) is dict:  # without an object for the extensions
+            return JsonObject(found, (self, f"extensions.{name}"))
+        return self.child("extensions").child(name)  # raises
 
     def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
         value = self.data.get(key)

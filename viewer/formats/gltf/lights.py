@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.nodes import Nodes
 from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.light import BRIGHTEST, KINDS, Kind, Light, Vector
+from viewer.scene.light import BRIGHTEST, FARTHEST, KINDS, Kind, Light, Vector, unit_directions
 
 EXTENSION = "KHR_lights_punctual"
 
@@ -43,23 +45,28 @@ def read_lights(
     clamped: list[str] = []
     ranged: list[str] = []
     known: dict[int, _Described | None] = {}
-    lights: list[Light] = []
-    names: set[str] = set()
-    nth: dict[str, int] = {}
-    # Of world space: the origins, and -Z, of whose scale only mirroring counts.
-    positions, directions = nodes.world[:, :3, 3].tolist(), (-nodes.world[:, :3, 2]).tolist()
+    lit: list[tuple[int, int, _Described]] = []
     for place, (number, shown) in enumerate(zip(nodes.numbers, nodes.shown.tolist(), strict=True)):
         reference = objects[number].extension(EXTENSION)
         if reference is None or not shown:
             continue
-        light = None
         with omissions:
             index = reference.index("light", len(described), "light")
             if index not in known:
                 known[index] = _described(described[index], index, clamped, ranged, warnings)
             light = known[index]
-        if light is None:
-            continue
+            if light is not None:
+                lit.append((place, index, light))
+    lights: list[Light] = []
+    names: set[str] = set()
+    nth: dict[str, int] = {}
+    # Of world space: the origins, and -Z, of whose scale only mirroring counts.
+    world = nodes.world[[place for place, _, _ in lit]]
+    positions, directions = world[:, :3, 3], -world[:, :3, 2]
+    units = unit_directions(directions)
+    sound = (np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1)
+    rows = zip(positions.tolist(), directions.tolist(), units.tolist(), sound.tolist(), strict=True)
+    for (place, index, light), (position, direction, unit, fits) in zip(lit, rows, strict=True):
         kind, own, intensity, inner, outer = light
         name = nodes.names[place] or own
         unique, k = name, nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
@@ -67,8 +74,8 @@ def read_lights(
             k += 1
             unique = f"{name} {k}"
         try:
-            position, direction = tuple(positions[place]), tuple(directions[place])
-            lights.append(Light(kind, unique, position, direction, intensity, inner, outer))
+            make, along = (Light.unchecked, unit) if fits else (Light, direction)  # which raises
+            lights.append(make(kind, unique, tuple(position), tuple(along), intensity, inner, outer))
             names.add(unique)
             nth[name] = k
             if held is not None:

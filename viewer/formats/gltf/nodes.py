@@ -149,12 +149,13 @@ def _depth_first(
 def _visible(
     nodes: JsonObjects, order: list[int], above: list[int], fading: Collection[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    visible, shown = np.ones(len(order), bool), np.ones(len(order), bool)
-    for place, number in enumerate(order):
+    visible, shown = list[bool](), list[bool]()
+    for number, parent in zip(order, above, strict=True):
         extension = nodes[number].extension("KHR_node_visibility")
-        visible[place] = own = extension is None or extension.flag("visible", True)
-        shown[place] = (own or number in fading) and (above[place] < 0 or shown[above[place]])
-    return visible, shown
+        own = extension is None or extension.flag("visible", True)
+        visible.append(own)
+        shown.append((own or number in fading) and (parent < 0 or shown[parent]))
+    return np.array(visible, bool), np.array(shown, bool)
 
 
 def _local(
@@ -166,7 +167,7 @@ def _local(
     rotation[:, 3] = 1.0
     names = [""] * count
     moved: list[int] = []
-    moves: list[float] = []
+    moves: list[tuple[float, ...]] = []
     given: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
@@ -178,8 +179,8 @@ def _local(
                 matrices.append(_matrix(node))
                 given.append(place)
                 continue
-            if "translation" in node:
-                moves.extend(node.numbers("translation", 3))
+            if (own := node.numbers("translation", 3, None)) is not None:
+                moves.append(own)
                 moved.append(place)
             if "rotation" in node:
                 rotation[place] = node.numbers("rotation", 4)
