@@ -64,7 +64,7 @@ def read_lights(
     world = nodes.world[[place for place, _, _ in lit]]
     positions, directions = world[:, :3, 3], -world[:, :3, 2]
     units = unit_directions(directions)
-    sound = (np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1)
+    sound = np.asarray((np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1))
     rows = zip(positions.tolist(), directions.tolist(), units.tolist(), sound.tolist(), strict=True)
     for (place, index, light), (position, direction, unit, fits) in zip(lit, rows, strict=True):
         kind, own, intensity, inner, outer = light
