@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,22 +98,12 @@ class Light:
             )
 
     @classmethod
-    def unchecked(
-        cls, kind: Kind, name: str, place: Vector, along: Vector, intensity: Vector, inner: float, outer: float
-    ) -> Light:
-        """One of these fields, its direction a unit vector, that the caller has checked: of a hundred thousand, checks
-        of each would take longer than all else."""
+    def unchecked(cls, *given: Any) -> Light:
+        """One of these fields in order, its direction a unit vector, that the caller has checked: of a hundred
+        thousand, checks of each would take longer than all else."""
         made = object.__new__(cls)
-        made.__dict__.update(
-            kind=kind,
-            name=name,
-            position=place,
-            direction=along,
-            intensity=intensity,
-            inner=inner,
-            outer=outer,
-            motion=(),
-        )
+        for name, value in zip(_FIELDS, given, strict=False):
+            object.__setattr__(made, name, value)
         return made
 
     def _convert(self) -> None:
@@ -149,6 +139,9 @@ class Light:
         scale, offset = self.falloff
         full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
         return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))
+
+
+_FIELDS = tuple(each.name for each in fields(Light))
 
 
 def unit_directions(vectors: Float) -> Float:

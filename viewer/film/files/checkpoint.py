@@ -253,7 +253,7 @@ def save(
     """Write a picture with its film for `resume`, in haste: noise packs badly. Raises ViewerError as `image.save`
     does."""
     held = {**(layers or {}), **film_layers(film)}
-    image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)}, compressed=False)
+    image.save_unpacked(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
 
 
 def _suffixes(components: int) -> Sequence[str]:

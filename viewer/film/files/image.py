@@ -60,7 +60,6 @@ def save(
     exposure: float | str = 0.0,
     tonemap: str = "none",
     matte: Matte | None = None,
-    compressed: bool = True,
 ) -> None:
     """Write a picture in the format of its extension.
 
@@ -68,7 +67,6 @@ def save(
     layers   : name -> (H, W) or (H, W, 3); the 8-bit formats leave them out.
     exposure, tonemap : for the 8-bit formats alone, as in `srgb8`.
     matte    : its background.
-    compressed : an EXR's channels; packing takes four fifths of the time.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -92,11 +90,19 @@ def save(
                     shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
-                _write_exr(part, picture, extra, texts, alpha, compressed)
+                _write_exr(part, picture, extra, texts, alpha)
             case ".npz":
                 _write_npz(part, picture, extra if alpha is None else {**extra, "alpha": alpha}, texts)
 
     write_whole(target, write)
+
+
+def save_unpacked(
+    path: str | os.PathLike[str], linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]
+) -> None:
+    """Write an EXR as `save` does, in a fifth of the time, for packing takes the rest."""
+    picture = np.ascontiguousarray(linear, np.float32)
+    write_whole(checked_path(path), lambda part: _write_exr(part, picture, layers, metadata, None, False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,13 +300,13 @@ def _write_exr(
     linear: NDArray,
     layers: Mapping[str, NDArray],
     metadata: Mapping[str, str],
-    alpha: NDArray | None,
-    compressed: bool,
+    alpha: NDArray | None = None,
+    packed: bool = True,
 ) -> None:
     import OpenEXR
 
     header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
-    packing = OpenEXR.ZIP_COMPRESSION if compressed else OpenEXR.NO_COMPRESSION
+    packing = OpenEXR.ZIP_COMPRESSION if packed else OpenEXR.NO_COMPRESSION
     header |= {"compression": packing, "type": OpenEXR.scanlineimage}
     channels = {"RGB": linear}
     if alpha is not None:

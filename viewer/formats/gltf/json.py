@@ -68,9 +68,7 @@ class _Placed:
     @property
     def where(self) -> str:
         """The place, as errors name it."""
-        if not isinstance(self._where, str):
-            self._where = _named(*self._where)
-        return self._where
+        return self._where if isinstance(self._where, str) else _named(*self._where)
 
 
 class JsonObject(_Placed):
