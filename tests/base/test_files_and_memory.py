@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import threading
 from pathlib import Path
@@ -201,3 +202,18 @@ def test_who_is_stopped_while_waiting_gives_up_the_turn(monkeypatch: pytest.Monk
     assert not lock._waiting and lock._holder is None
     with lock:
         assert lock._holder == threading.get_ident()
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_is_not_collected_meanwhile_and_then_as_before(on: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        with memory.uncollected():
+            assert not gc.isenabled()
+        assert gc.isenabled() is on
+        with pytest.raises(ZeroDivisionError), memory.uncollected():
+            raise ZeroDivisionError
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if before else gc.disable)()

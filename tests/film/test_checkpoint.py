@@ -131,8 +131,8 @@ def test_files_without_a_film_are_refused(tmp_path) -> None:
 
 
 def test_damage_is_found(tmp_path, capfd) -> None:
-    path = tmp_path / "a.exr"
-    save(path, filled(), SETTINGS)
+    path, film, found = tmp_path / "a.exr", filled(), 0
+    save(path, film, SETTINGS)
     data = bytearray(path.read_bytes())
     for length in (len(data) - 1, len(data) - 100, len(data) // 2, 400, 60):
         path.write_bytes(data[:length])
@@ -143,9 +143,23 @@ def test_damage_is_found(tmp_path, capfd) -> None:
         broken = data.copy()
         broken[at] ^= 0x55
         path.write_bytes(broken)
-        with pytest.raises(ViewerError, match=r"damaged|is not an EXR picture|cut short"):
-            resume(path, SIZE, SETTINGS)
+        try:  # of the picture beside the film, which nothing is resumed from, a pixel may be another
+            same(resume(path, SIZE, SETTINGS), film)
+        except ViewerError as error:
+            assert any(words in str(error) for words in ("damaged", "is not an EXR picture", "cut short"))
+            found += 1
+    assert found >= 8  # eight of eleven channels are the film's
     assert capfd.readouterr() == ("", "")  # nothing beside the one line
+
+
+def test_states_are_not_packed_and_pictures_are(tmp_path) -> None:
+    """Packing takes four fifths of the time after which a process that is asked to end is killed."""
+    film = Film(64, 64)
+    save(tmp_path / "a.exr", film, SETTINGS)
+    image.save(tmp_path / "b.exr", film.mean(), film_layers(film))
+    raw = sum(array.nbytes for array in (film.mean(), *film_layers(film).values()))
+    assert os.path.getsize(tmp_path / "b.exr") < 0.1 * raw < raw < os.path.getsize(tmp_path / "a.exr")
+    same(resume(tmp_path / "a.exr", (64, 64), SETTINGS), film)
 
 
 @pytest.mark.parametrize(("name", "value"), [("count", 1.5), ("count", -1), ("count", 70000), ("sum", np.nan)])

@@ -14,6 +14,7 @@ from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION, read_lights
 from viewer.formats.gltf.nodes import scene_nodes
 from viewer.formats.gltf.omissions import Omissions
+from viewer.scene.light import Light
 
 
 def document(lights: list[dict], nodes: list[dict]) -> JsonObject:
@@ -63,6 +64,34 @@ def test_lights_follow_their_nodes_but_for_scale() -> None:
     np.testing.assert_allclose(light.position, (0, 7, 0), atol=1e-12)
     np.testing.assert_allclose(light.direction, (0, -1, 0), atol=1e-12)
     assert light.intensity == (5, 5, 5)
+
+
+def test_lights_of_a_file_are_those_that_its_numbers_make() -> None:
+    """To the bit, though not each is checked; those that cannot be are left out, and the rest keep their nodes."""
+    random = np.random.default_rng(5)
+    nodes: list[dict] = [
+        {"matrix": [*np.append(m, np.zeros((1, 3)), axis=0).T.ravel().tolist(), *p, 1]}
+        for m, p in zip(
+            random.standard_normal((40, 3, 3)) * 10.0 ** random.integers(-9, 9, (40, 1, 1)),
+            (random.standard_normal((40, 3)) * 1e3).tolist(),
+            strict=True,
+        )
+    ]
+    nodes[7]["matrix"][8:11] = [0, 0, 0]  # without a direction
+    nodes[11]["matrix"][13] = -2e18  # too far
+    nodes[13]["matrix"][12] = 1e18  # as far as it may be
+    nodes = [on(k % 2, **node) if k % 3 else node for k, node in enumerate(nodes)]
+    tree, held = document([{"type": "spot", "color": [0.5, 0.25, 1], "intensity": 3}, {"type": "point"}], nodes), []
+    warnings: list[str] = []
+    found = read_lights(tree, scene_nodes(tree, [], NONE), warnings, NONE, held)
+    assert held == [k for k in range(40) if k % 3 and k not in (7, 11)] and len(warnings) == 2
+    assert "direction is zero" in warnings[0] and "is not three finite numbers up to 1e+18" in warnings[1]
+    for place, light in zip(held, found, strict=True):
+        matrix = np.array(nodes[place]["matrix"], np.float64)
+        made = Light(
+            light.kind, light.name, tuple(matrix[12:15].tolist()), tuple((-matrix[8:11]).tolist()), light.intensity
+        )
+        assert light == made and repr(light) == repr(made)
 
 
 def test_one_light_on_many_nodes_has_many_names() -> None:

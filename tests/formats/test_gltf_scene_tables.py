@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ from documents import SQUARE, TWO, Document
 from viewer.base.errors import ViewerError
 from viewer.formats import load
 from viewer.formats.gltf.extensions import APPLIED, KEPT
+from viewer.formats.gltf.json import JsonObject
+from viewer.formats.gltf.nodes import scene_nodes
+from viewer.formats.gltf.omissions import Omissions
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:
@@ -276,3 +280,27 @@ def test_names_of_cameras(tmp_path: Path) -> None:
     assert [camera.fov for camera in scene.cameras] == pytest.approx([40] * 5)
     assert scene.hierarchy.camera_nodes.tolist() == [1, 2, 3, 4, 5]
     assert scene.warnings == ["nodes[6] names camera 3 of 3", "nodes[7] names camera -1 of 3"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_trees_in_any_order_of_their_nodes(order: tuple[int, ...]) -> None:
+    """Of a node above two, one of them above another: a child may stand before its parent; and none has an ancestor
+    among its own nodes, wherever these stand."""
+    nodes: list[dict] = [{"name": f"{k}"} for k in range(5)]
+    top, left, right, low = order
+    nodes[top]["children"], nodes[left]["children"] = [left, right], [low]
+    found = scene_nodes(JsonObject({"nodes": nodes}, "a.gltf"), [], Omissions(False))
+    places = {number: place for place, number in enumerate(found.numbers)}
+    assert [found.parents[places[k]] for k in (top, left, right, low, 4)] == [
+        -1,
+        places[top],
+        places[top],
+        places[left],
+        -1,
+    ]
+    for ring in ((low,), (right, low), (left, right, low)):
+        nodes = [{} for _ in range(5)]
+        for one, other in zip(ring, (*ring[1:], ring[0]), strict=True):
+            nodes[one]["children"] = [other]
+        with pytest.raises(ViewerError, match=r"nodes\[\d\]: is its own ancestor"):
+            scene_nodes(JsonObject({"nodes": nodes}, "a.gltf"), [], Omissions(False))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gl_objects import living
 
 import viewer
 from viewer import Renderer
@@ -159,6 +160,25 @@ def test_the_map_is_made_when_it_must_be(cornell: viewer.Scene) -> None:
     assert (maps.traced, maps.sorted) == (2, 6)
     plain = Settings()
     assert map_settings(plain) == map_settings(plain.replace(footprint=8, redistribution="none"))  # of a sorted list
+
+
+def test_routing_serves_on_where_it_fits_and_is_freed_where_not(cornell: viewer.Scene) -> None:
+    renderer = Renderer(cornell, **SINGLE, **FEW, photon_map="stencil")
+
+    def footprints(**changes: Any) -> Any:
+        renderer.update(**changes)
+        renderer.render((4, 4), spp=1)
+        return renderer.photon_map.streams["footprints"]
+
+    one = footprints()
+    assert footprints(seed=5) is one and footprints(redistribution="power") is one  # other photons, same cells
+    sizes = [(each["footprint"], footprints(**each).size) for each in ({"footprint": 2}, {"footprint": 3})]
+    assert sizes[0][1][0] * 3 == sizes[1][1][0] * 2  # texels of the same cells
+    before = living(renderer.device)
+    other = footprints(footprint=2)
+    assert footprints(photon_points="read-back") is not other is not footprints(photon_grid="3x3x3")
+    footprints(footprint=3, photon_points="fetch", photon_grid="auto")
+    assert living(renderer.device) == before
 
 
 def test_what_does_not_fit_is_said(cornell: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:

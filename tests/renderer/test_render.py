@@ -93,6 +93,15 @@ def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer)
     renderer.update(machine="multipass", fuse="ray")
 
 
+def test_layers_of_hits_beside_samples_are_the_ray_caster_s(scene: Scene, renderer: Renderer) -> None:
+    names = ("triangle", "steps", "tests")
+    path = Renderer(scene, traversal="octants", program="path", depth=1)
+    for size in ((40, 30), (23, 31)):
+        cast, sampled = renderer.render(size, layers=names), path.render(size, spp=1, layers=names, denoise="none")
+        assert all((sampled.layers[name] == cast.layers[name]).all() for name in names)
+        assert (cast.layers["triangle"] >= 0).any() and cast.layers["steps"].all()
+
+
 # --- sizes
 
 

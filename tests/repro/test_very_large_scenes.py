@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -65,6 +66,11 @@ def test_fingerprints_of_very_many_records() -> None:
     assert fingerprint(lights) != fingerprint(lights[:-1])
     named = [*lights[:-1], Light("point", "another", lights[-1].position, intensity=(1.0, 0.5, 0.25))]
     assert fingerprint(lights) != fingerprint(named)
+    first, second = (Light("point", name) for name in ("lamp 1", "2"))
+    cut = Light("point", "lamp "), Light("point", "12")  # the same letters in a row
+    assert fingerprint([*lights, first, second]) != fingerprint([*lights, *cut])
+    moving = [replace(each, motion=(each,)) for each in lights]
+    assert len({fingerprint(each) for each in (lights, moving, [*lights[:-1], moving[-1]])}) == 3
 
 
 def test_some_lights_stand_for_very_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,11 +62,11 @@ def module(
         uniforms = {"planes_center": ("vec3", tuple(map(float, center))), "planes_slack": ("float", slack)}
     else:
         record, data = TRIANGLE, np.zeros(len(numbers), TRIANGLE.dtype)
+        rows = data.view(np.float32).reshape(len(data), -1 if len(data) else 1)  # its first nine are the corners
         for first in range(0, len(data), _CHUNK):
             part = slice(first, first + _CHUNK)
-            batch = corners[part] if order is None else corners[order[part]]
-            for corner, name in enumerate("abc"):
-                data[name][part] = batch[:, corner]
+            batch = corners[part] if order is None else corners.take(order[part], axis=0)
+            rows[part, :9] = batch.reshape(-1, 9)
     if test == "watertight":
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}

@@ -4,10 +4,12 @@ of it that others may use."""
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _READ_AND_WRITE, _PRIVATE_ANONYMOUS, _MAY_MOVE = 0x3, 0x22, 0x1  # of mmap and mremap
@@ -33,6 +35,19 @@ def give_back() -> None:
     """
     if sys.platform.startswith("linux"):
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cycles of garbage meanwhile: where objects come by the hundred thousand and all stay, each search
+    goes through them in vain."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 class Pages:

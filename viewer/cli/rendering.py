@@ -89,9 +89,9 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
     from viewer.renderer.empty_view import nothing_seen
     from viewer.renderer.renderer import Renderer
 
-    loaded()
     scene = load_scene(arguments, progress)
     scene = at_moment(scene, arguments, progress)
+    loaded()  # the scene stays, too
     times.append(perf_counter())
     progress(None, "building")
     chosen = chosen_options(arguments, "renderer")

@@ -13,6 +13,7 @@ import numpy as np
 
 from viewer.base import distributions
 from viewer.base.errors import ViewerError
+from viewer.base.memory import uncollected
 from viewer.formats.files import read_file
 from viewer.formats.text import without_mark
 from viewer.scene.edits.visible import INVISIBLE, invisible
@@ -67,7 +68,8 @@ def load(path: str | Path, lenient: bool = False, max_texture: int | None = None
     module = recognise(path)
     try:
         given = {"lenient": lenient, "max_texture": max_texture}
-        scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(_name(module), ())})
+        with uncollected():
+            scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(_name(module), ())})
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
     except ViewerError:

@@ -29,7 +29,7 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     `viewer.lighting.lights`, whose records it shares.
     """
     around = environment or ambient(DARKNESS)
-    lit = [light for light in scene.lights if max(light.intensity) > 0]
+    lit = [light for light in scene.lights if any(light.intensity)]
     for towards, irradiance in zip(around.towards, around.irradiance, strict=True):
         x, y, z = towards.tolist()
         lit.append(Light("directional", "sun", direction=(-x, -y, -z), intensity=tuple(irradiance.tolist())))

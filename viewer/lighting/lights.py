@@ -215,7 +215,7 @@ def light_list(
     """
     warnings: list[str] = []
     triangles, power, density_of, kept = _triangles(emitting, warnings)
-    shining = [light for light in lights if max(light.intensity) > 0]
+    shining = [light for light in lights if any(light.intensity)]
     if len(shining) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
         warnings.append(f"without intensity, and left out: {_names(names)}")

@@ -7,10 +7,12 @@ directional lights, radiance W/(m^2 sr) for surfaces; a metre is a scene unit. E
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter, itemgetter
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field, fields
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ KINDS = ("point", "spot", "directional")
 # Brighter or farther lights would overflow float32 in sums and squares.
 BRIGHTEST = 1e30
 FARTHEST = 1e18
+_LARGEST = sys.float_info.max
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear sRGB, ITU-R BT.709; also shaders/lib/luminance.glsl
 
@@ -35,12 +38,13 @@ def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
-def _floats(vector: tuple[object, ...], most: float) -> bool:
-    """Whether these are plain, finite floats up to ``most``, as nearly always."""
-    x, y, z = vector
-    if not type(x) is type(y) is type(z) is float:
+def _floats(vector: object, most: float) -> bool:
+    """Whether these are three plain, finite floats up to ``most``, as nearly always."""
+    if type(vector) is not tuple or len(vector) != 3:
         return False
-    return abs(x) <= most and abs(y) <= most and abs(z) <= most and x - x == y - y == z - z == 0.0
+    x, y, z = vector
+    plain = type(x) is float and type(y) is float and type(z) is float
+    return plain and -most <= x <= most and -most <= y <= most and -most <= z <= most
 
 
 @declared
@@ -69,33 +73,54 @@ class Light:
     motion: tuple[Light, ...] = field(default=(), metadata={"added": True})
 
     def __post_init__(self) -> None:
-        where = f"light '{self.name}'"
         if self.kind not in KINDS:
-            raise ViewerError(where, f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
+            raise self._error(f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
+        # Files have lights by the hundred thousand, of plain floats.
+        if not (
+            _floats(self.position, FARTHEST)
+            and _floats(self.direction, _LARGEST)
+            and _floats(self.intensity, BRIGHTEST)
+        ):
+            self._convert()
+        red, green, blue = self.intensity
+        if red < 0 or green < 0 or blue < 0:
+            raise self._error(f"intensity {self.intensity} is negative", "light cannot be taken away")
+        x, y, z = self.direction
+        largest = max(abs(x), abs(y), abs(z))
+        if largest == 0:
+            raise self._error("direction is zero", "give one such as 0,-1,0")
+        x, y, z = x / largest, y / largest, z / largest
+        length = math.hypot(x, y, z)
+        object.__setattr__(self, "direction", (x / length, y / length, z / length))
+        if self.kind == "spot" and not 0 <= self.inner < self.outer <= math.pi / 2:
+            raise self._error(
+                f"cone angles {self.inner:g}, {self.outer:g} are out of range", "0 <= inner < outer <= pi/2"
+            )
+
+    @classmethod
+    def unchecked(cls, *given: Any) -> Light:
+        """One of these fields in order, its direction a unit vector, that the caller has checked: of a hundred
+        thousand, checks of each would take longer than all else."""
+        made = object.__new__(cls)
+        for name, value in zip(_FIELDS, given, strict=False):
+            object.__setattr__(made, name, value)
+        return made
+
+    def _convert(self) -> None:
+        """Vectors of other numbers, arrays among them, as tuples of floats."""
         for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
             given = getattr(self, label)
-            if type(given) is tuple and len(given) == 3 and _floats(given, most):
-                continue
             try:
                 vector = tuple(float(component) for component in given)
             except (TypeError, ValueError):
-                raise ViewerError(where, f"{label} {given!r} is not three numbers") from None
+                raise self._error(f"{label} {given!r} is not three numbers") from None
             if len(vector) != 3 or not all(math.isfinite(c) and abs(c) <= most for c in vector):
                 limit = f" up to {most:g}" if math.isfinite(most) else ""
-                raise ViewerError(where, f"{label} {given!r} is not three finite numbers{limit}")
+                raise self._error(f"{label} {given!r} is not three finite numbers{limit}")
             object.__setattr__(self, label, vector)
-        if min(self.intensity) < 0:
-            raise ViewerError(where, f"intensity {self.intensity} is negative", "light cannot be taken away")
-        largest = max(map(abs, self.direction))
-        if largest == 0:
-            raise ViewerError(where, "direction is zero", "give one such as 0,-1,0")
-        scaled = [component / largest for component in self.direction]
-        length = math.hypot(*scaled)
-        object.__setattr__(self, "direction", tuple(component / length for component in scaled))
-        if self.kind == "spot" and not 0 <= self.inner < self.outer <= math.pi / 2:
-            raise ViewerError(
-                where, f"cone angles {self.inner:g}, {self.outer:g} are out of range", "0 <= inner < outer <= pi/2"
-            )
+
+    def _error(self, what: str, hint: str = "") -> ViewerError:
+        return ViewerError(f"light '{self.name}'", what, hint)
 
     @property
     def falloff(self) -> tuple[float, float]:
@@ -114,6 +139,16 @@ class Light:
         scale, offset = self.falloff
         full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
         return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))
+
+
+_FIELDS = tuple(each.name for each in fields(Light))
+
+
+def unit_directions(vectors: Float) -> Float:
+    """(N, 3): the directions that `Light` makes of vectors (N, 3), to the bit; not finite where it takes none."""
+    with np.errstate(all="ignore"):
+        scaled = vectors / np.abs(vectors).max(axis=1, initial=0.0)[:, None]
+        return np.asarray(scaled / np.array(list(map(math.hypot, *scaled.T.tolist())), np.float64)[:, None])
 
 
 class DeltaLights(NamedTuple):
@@ -137,12 +172,19 @@ class DeltaLights(NamedTuple):
     @classmethod
     def of(cls, lights: Sequence[Light]) -> DeltaLights:
         """The columns of these lights."""
-        rows = list(map(_FIELDS, lights))
-        columns = [list(map(itemgetter(k), rows)) for k in range(6)]
-        kind = np.array(list(map(KINDS.index, columns[0])), np.int8)
-        position, direction, intensity = (np.array(each, np.float64).reshape(-1, 3) for each in columns[1:4])
-        inner, outer = (np.array(each, np.float64) for each in columns[4:])
-        falloff = np.zeros((len(rows), 2))
+        count = len(lights)
+
+        def column(name: str) -> Float:
+            return np.fromiter(map(attrgetter(name), lights), np.float64, count)
+
+        def vectors(name: str) -> Float:
+            parts = chain.from_iterable(map(attrgetter(name), lights))
+            return np.fromiter(parts, np.float64, 3 * count).reshape(-1, 3)
+
+        kind = np.fromiter(map(KINDS.index, map(attrgetter("kind"), lights)), np.int8, count)
+        position, direction, intensity = map(vectors, ("position", "direction", "intensity"))
+        inner, outer = map(column, ("inner", "outer"))
+        falloff = np.zeros((count, 2))
         solid_angle = np.where(kind == KINDS.index("point"), 4.0 * math.pi, 0.0)
         for number in np.flatnonzero(kind == KINDS.index("spot")).tolist():
             falloff[number], solid_angle[number] = lights[number].falloff, lights[number].solid_angle
@@ -167,6 +209,3 @@ class DeltaLights(NamedTuple):
         rows["position"] = np.where(far, 0.0, self.position)
         rows["edge1"] = np.where(far, -self.direction, self.direction)
         rows["edge2"][:, :2] = self.falloff
-
-
-_FIELDS = attrgetter("kind", "position", "direction", "intensity", "inner", "outer")

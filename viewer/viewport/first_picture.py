@@ -66,7 +66,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
         return np.full((rows, columns, 3), UNREAD, np.float32)
     alone, grounded = is_single_object(scene), scene.ground is not None
     environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, alone, grounded)
-    lights = [light for light in scene.lights if max(light.intensity) > 0]
+    lights = [light for light in scene.lights if any(light.intensity)]
     shines = any(any(material.emission) for material in scene.materials)
     if value is None and settings.sun is None and scene.fills and not alone and not shines and only_suns(lights):
         environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows

@@ -54,6 +54,7 @@ PAIR = Record(
     ),
     Field("count", "ivec2", about="triangles of a leaf, 0 for an inner node", within=SMALL),
 )
+_PAIR_NUMBERS = PAIR.dtype.itemsize // 4
 NODE = Record(
     "BvhNode",
     Field("low", "vec3", "scene units", "object"),
@@ -91,16 +92,18 @@ def pairs(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
     base : address of the first triangle. at : of the first pair.
     """
     low, high = widened(bvh.low, bvh.high)
-    inner = np.flatnonzero(bvh.second >= 0)
-    table = np.zeros(len(inner), PAIR.dtype)
-    number = at + np.cumsum(bvh.second >= 0, dtype=np.int64) - 1  # of an inner node's pair
+    split = bvh.second >= 0
+    inner = np.flatnonzero(split)
+    table = np.empty(len(inner), PAIR.dtype)
+    # x, y and z of four floats each, then child and count of two integers each.
+    boxes = table.view(np.float32).reshape(len(inner), _PAIR_NUMBERS)
+    numbers = table.view(np.int32).reshape(len(inner), _PAIR_NUMBERS)
+    below = np.where(split, np.cumsum(split, dtype=np.int32) + (at - 1), -(base + bvh.first))
+    count = np.where(split, 0, bvh.count)
     children: tuple[NDArray[np.integer], ...] = (inner + 1, bvh.second[inner])
     for column, child in enumerate(children):
-        for axis, name in enumerate("xyz"):
-            table[name][:, column], table[name][:, 2 + column] = low[child, axis], high[child, axis]
-        leaf = bvh.second[child] < 0
-        table["child"][:, column] = np.where(leaf, -(base + bvh.first[child]), number[child])
-        table["count"][:, column] = np.where(leaf, bvh.count[child], 0)
+        boxes[:, column:12:4], boxes[:, 2 + column : 12 : 4] = low.take(child, axis=0), high.take(child, axis=0)
+        numbers[:, 12 + column], numbers[:, 14 + column] = below.take(child), count.take(child)
     return table
 
 

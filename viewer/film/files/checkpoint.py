@@ -42,7 +42,7 @@ from viewer.programs import PICTURES
 EVERY = 60.0  # seconds between states of a long render
 PAUSE = 10.0  # times the duration of saving, at least, until the next state
 SOON = 2.0  # seconds that a state may take where the system asks the process to end
-PIXELS_PER_SECOND = 2e6  # approximate speed of saving
+PIXELS_PER_SECOND = 2e6  # approximate speed of saving, with a slow disk
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
 HISTORY = {
@@ -250,9 +250,10 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a picture with its film for `resume`. Raises ViewerError as `image.save` does."""
+    """Write a picture with its film for `resume`, in haste: noise packs badly. Raises ViewerError as `image.save`
+    does."""
     held = {**(layers or {}), **film_layers(film)}
-    image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
+    image.save_unpacked(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
 
 
 def _suffixes(components: int) -> Sequence[str]:
@@ -368,10 +369,23 @@ def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]
     for each in dataclasses.fields(kind):
         column = list(map(attrgetter(each.name), rows))
         kinds = set(map(type, column))
-        if kinds == {tuple} and len(set(map(len, column))) == 1:
-            kinds = set(map(type, chain.from_iterable(column)))
         update(each.name.encode())
-        _feed(update, np.array(column, np.float64) if kinds == {float} else column)
+        if kinds == {float}:
+            _feed(update, np.array(column, np.float64))
+            continue
+        if kinds == {str}:
+            update(b"sequence %d;" % len(column))
+            update(b"".join([b"text %d;%b" % (len(data), data) for data in map(str.encode, column)]))
+            continue
+        if kinds == {tuple} and len(lengths := set(map(len, column))) == 1:
+            parts, (length,) = list(chain.from_iterable(column)), lengths
+            if set(map(type, parts)) == {float}:
+                _feed(update, np.array(parts, np.float64).reshape(-1, length))
+                continue
+            if not length:
+                update(b"sequence %d;" % len(column) + b"sequence 0;" * len(column))
+                continue
+        _feed(update, column)
 
 
 @cache

@@ -97,6 +97,14 @@ def save(
     write_whole(target, write)
 
 
+def save_unpacked(
+    path: str | os.PathLike[str], linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]
+) -> None:
+    """Write an EXR as `save` does, in a fifth of the time, for packing takes the rest."""
+    picture = np.ascontiguousarray(linear, np.float32)
+    write_whole(checked_path(path), lambda part: _write_exr(part, picture, layers, metadata, None, False))
+
+
 @dataclass(frozen=True, eq=False)
 class Matte:
     """A picture's background: the picture's ``alpha`` (H, W), 0 to 1, and the background's ``color``, linear sRGB, as a
@@ -288,12 +296,18 @@ def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
 
 
 def _write_exr(
-    part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str], alpha: NDArray | None
+    part: Path,
+    linear: NDArray,
+    layers: Mapping[str, NDArray],
+    metadata: Mapping[str, str],
+    alpha: NDArray | None = None,
+    packed: bool = True,
 ) -> None:
     import OpenEXR
 
     header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
-    header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    packing = OpenEXR.ZIP_COMPRESSION if packed else OpenEXR.NO_COMPRESSION
+    header |= {"compression": packing, "type": OpenEXR.scanlineimage}
     channels = {"RGB": linear}
     if alpha is not None:
         channels = {"RGBA": np.concatenate([linear, np.asarray(alpha, np.float32)[..., None]], axis=-1)}

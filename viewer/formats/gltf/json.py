@@ -14,6 +14,7 @@ from viewer.formats.files import short
 MOST_VALUES = 10_000_000
 
 _MISSING: Any = object()
+_FLOATS = frozenset({float})
 
 
 def parse(data: bytes, where: str) -> JsonObject:
@@ -62,15 +63,12 @@ class _Placed:
 
     __slots__ = ("_where",)
 
-    def __init__(self, where: str | _Place) -> None:
-        self._where = where
+    _where: str | _Place
 
     @property
     def where(self) -> str:
         """The place, as errors name it."""
-        if not isinstance(self._where, str):
-            self._where = _named(*self._where)
-        return self._where
+        return self._where if isinstance(self._where, str) else _named(*self._where)
 
 
 class JsonObject(_Placed):
@@ -80,7 +78,7 @@ class JsonObject(_Placed):
     __slots__ = ("data",)
 
     def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
-        super().__init__(where)
+        self._where = where
         self.data = data
 
     def __contains__(self, key: str) -> bool:
@@ -125,6 +123,8 @@ class JsonObject(_Placed):
             return self._default(key, default, f"{count} numbers")
         if not isinstance(value, list) or len(value) != count:
             raise self.fail(key, f"expected {count} numbers, got {short(value)}")
+        if _FLOATS.issuperset(map(type, value)) and all(map(math.isfinite, value)):
+            return tuple(value)
         return tuple([self._finite(key, item) for item in value])
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
@@ -166,10 +166,15 @@ class JsonObject(_Placed):
 
     def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
-        if "extensions" not in self:
+        held = self.data.get("extensions")
+        if held is None:
             return None
-        extensions = self.child("extensions")
-        return extensions.child(name) if name in extensions else None
+        found = held.get(name) if type(held) is dict else _MISSING
+        if found is None:
+            return None
+        if type(found) is dict:  # without an object for the extensions
+            return JsonObject(found, (self, f"extensions.{name}"))
+        return self.child("extensions").child(name)  # raises
 
     def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
         value = self.data.get(key)
@@ -209,7 +214,7 @@ class JsonObjects(_Placed):
     __slots__ = ("data",)
 
     def __init__(self, data: list[Any], where: str | _Place) -> None:
-        super().__init__(where)
+        self._where = where
         self.data = data
 
     def __len__(self) -> int:

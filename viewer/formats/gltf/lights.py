@@ -9,17 +9,15 @@ exporter applies it to lamps alone in its "standard" mode, not in "unitless".
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.nodes import Nodes
 from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.light import BRIGHTEST, KINDS, Light
+from viewer.scene.light import BRIGHTEST, FARTHEST, KINDS, Kind, Light, Vector, unit_directions
 
 EXTENSION = "KHR_lights_punctual"
 
@@ -46,29 +44,38 @@ def read_lights(
     objects = document.objects("nodes")
     clamped: list[str] = []
     ranged: list[str] = []
-    known: dict[int, Light | None] = {}
-    lights: list[Light] = []
-    names: set[str] = set()
-    nth: dict[str, int] = {}
-    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+    known: dict[int, _Described | None] = {}
+    lit: list[tuple[int, int, _Described]] = []
+    for place, (number, shown) in enumerate(zip(nodes.numbers, nodes.shown.tolist(), strict=True)):
         reference = objects[number].extension(EXTENSION)
-        if reference is None or not nodes.shown[place]:
+        if reference is None or not shown:
             continue
-        light = None
         with omissions:
             index = reference.index("light", len(described), "light")
             if index not in known:
-                known[index] = describe(described[index], index, clamped, ranged, warnings)
+                known[index] = _described(described[index], index, clamped, ranged, warnings)
             light = known[index]
-        if light is None:
-            continue
-        name = nodes.names[place] or light.name
+            if light is not None:
+                lit.append((place, index, light))
+    lights: list[Light] = []
+    names: set[str] = set()
+    nth: dict[str, int] = {}
+    # Of world space: the origins, and -Z, of whose scale only mirroring counts.
+    world = nodes.world[[place for place, _, _ in lit]]
+    positions, directions = world[:, :3, 3], -world[:, :3, 2]
+    units = unit_directions(directions)
+    sound = np.asarray((np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1))
+    rows = zip(positions.tolist(), directions.tolist(), units.tolist(), sound.tolist(), strict=True)
+    for (place, index, light), (position, direction, unit, fits) in zip(lit, rows, strict=True):
+        kind, own, intensity, inner, outer = light
+        name = nodes.names[place] or own
         unique, k = name, nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
         while unique in names:
             k += 1
             unique = f"{name} {k}"
         try:
-            lights.append(replace(light, name=unique, position=tuple(world[:3, 3].tolist()), direction=_emits(world)))
+            make, along = (Light.unchecked, unit) if fits else (Light, direction)  # which raises
+            lights.append(make(kind, unique, tuple(position), tuple(along), intensity, inner, outer))
             names.add(unique)
             nth[name] = k
             if held is not None:
@@ -86,6 +93,19 @@ def read_lights(
 
 def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
     """A light at the origin, without its node; None for an unknown kind."""
+    found = _described(item, index, clamped, ranged, warnings)
+    if found is None:
+        return None
+    kind, name, intensity, inner, outer = found
+    return Light(kind, name, intensity=intensity, inner=inner, outer=outer)
+
+
+_Described = tuple[Kind, str, Vector, float, float]  # kind, name, intensity, inner and outer angle
+
+
+def _described(
+    item: JsonObject, index: int, clamped: list[str], ranged: list[str], warnings: list[str]
+) -> _Described | None:
     name = item.text("name", "") or f"light {index}"
     kind = item.text("type")
     if kind not in KINDS:
@@ -93,8 +113,11 @@ def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str]
         return None
     color, intensity = item.numbers("color", 3, (1.0, 1.0, 1.0)), item.number("intensity", 1.0)
     strength = min(max(intensity, 0.0), BRIGHTEST)
-    shares = tuple(min(max(value, 0.0), 1.0) for value in color)
-    wrong = strength != intensity or shares != color
+    red, green, blue = color
+    wrong = strength != intensity
+    if not (0.0 <= red <= 1.0 and 0.0 <= green <= 1.0 and 0.0 <= blue <= 1.0):
+        red, green, blue = (min(max(value, 0.0), 1.0) for value in color)
+        wrong = True
     inner, outer = 0.0, math.pi / 4
     if kind == "spot":
         spot = item.child("spot")
@@ -107,11 +130,4 @@ def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str]
         clamped.append(name)
     if "range" in item and item.number("range") >= 0:
         ranged.append(name)
-    rgb = (shares[0] * strength, shares[1] * strength, shares[2] * strength)
-    return Light(kind, name, intensity=rgb, inner=inner, outer=outer)
-
-
-def _emits(world: NDArray[np.float64]) -> tuple[float, float, float]:
-    """The node's -Z in world space; of its scale only mirroring counts."""
-    x, y, z = (-world[:3, 2]).tolist()
-    return x, y, z
+    return kind, name, (red * strength, green * strength, blue * strength), inner, outer

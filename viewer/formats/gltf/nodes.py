@@ -149,12 +149,13 @@ def _depth_first(
 def _visible(
     nodes: JsonObjects, order: list[int], above: list[int], fading: Collection[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    visible, shown = np.ones(len(order), bool), np.ones(len(order), bool)
-    for place, number in enumerate(order):
+    visible, shown = list[bool](), list[bool]()
+    for number, parent in zip(order, above, strict=True):
         extension = nodes[number].extension("KHR_node_visibility")
-        visible[place] = own = extension is None or extension.flag("visible", True)
-        shown[place] = (own or number in fading) and (above[place] < 0 or shown[above[place]])
-    return visible, shown
+        own = extension is None or extension.flag("visible", True)
+        visible.append(own)
+        shown.append((own or number in fading) and (parent < 0 or shown[parent]))
+    return np.array(visible, bool), np.array(shown, bool)
 
 
 def _local(
@@ -165,6 +166,8 @@ def _local(
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
     names = [""] * count
+    moved: list[int] = []
+    moves: list[tuple[float, ...]] = []
     given: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
@@ -176,12 +179,14 @@ def _local(
                 matrices.append(_matrix(node))
                 given.append(place)
                 continue
-            if "translation" in node:
-                translation[place] = node.numbers("translation", 3)
+            if (own := node.numbers("translation", 3, None)) is not None:
+                moves.append(own)
+                moved.append(place)
             if "rotation" in node:
                 rotation[place] = node.numbers("rotation", 4)
             if "scale" in node:
                 scale[place] = node.numbers("scale", 3)
+    translation[moved] = np.array(moves).reshape(-1, 3)
     unturned = int(np.count_nonzero(~rotation.any(axis=1)))
     if unturned:
         warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")

@@ -31,6 +31,7 @@ from viewer.scene.scene import Instance, Scene
 
 NAME = "PLY"
 
+NO_TRIANGLES = np.zeros((0, 3), np.int32)
 _INDICES = ("vertex_indices", "vertex_index")
 
 
@@ -60,24 +61,30 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         raise ViewerError(str(path), "has no element 'vertex'", "it holds no geometry")
     if not all(name in vertex for name in "xyz"):
         raise ViewerError(f"{path}: element vertex", "lacks x, y or z", "it holds no geometry")
-    positions, place = centred(np.stack([quiet_nans(vertex[name]).astype(np.float64) for name in "xyz"], axis=1))
+    # Of single floats alone nothing is lost by float32.
+    single = all(vertex[name].dtype.itemsize == 4 and vertex[name].dtype.kind == "f" for name in "xyz")
+    kind = np.float32 if single else np.float64
+    positions, place = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
     mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
     normals = columns_of(vertex, ("nx", "ny", "nz"))
     triangles = []
-    corners = None
+    cut = None
     if face is not None:
-        corners, polygon = _cut_faces(face.corners, positions, path, warnings)
-        triangles.append(face.corners.values[corners].astype(np.int64))
+        cut = _cut_faces(face.corners, positions, path, warnings)
+        # Where all are triangles their corners are the file's own.
+        own = face.corners.values
+        triangles.append((own.reshape(-1, 3) if cut is None else own[cut[0]]).astype(np.int32))
     if strips is not None:
-        triangles.append(_cut_strips(strips, len(positions), path))
-    faces = np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
+        triangles.append(_cut_strips(strips, len(positions), path).astype(np.int32))
+    faces = np.concatenate(triangles) if len(triangles) > 1 else triangles[0] if triangles else NO_TRIANGLES
     if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
         mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
         materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
         return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings)
-    mesh.triangles, mesh.materials = faces.astype(np.int32), np.zeros(len(faces), np.int32)
-    if face is not None and corners is not None and face.attributes:
+    mesh.triangles, mesh.materials = faces, np.zeros(len(faces), np.int32)
+    if face is not None and face.attributes:
+        corners, polygon = _whole_triangles(face.corners) if cut is None else cut
         mesh, normals = with_attributes(mesh, normals, face, corners, polygon, warnings)
     if normals is not None:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals)
@@ -128,24 +135,31 @@ def _read_elements(
     return vertex, face, strips, edges
 
 
-def _cut_faces(
-    face: Lists, positions: NDArray, path: Path, warnings: list[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Triangles as numbers of corners (T, 3), and the face of each (T,)."""
+_Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _cut_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str]) -> _Cut | None:
+    """Triangles as numbers of corners (T, 3), and the face of each (T,); None where all faces are triangles, see
+    `_whole_triangles`."""
 
     def name(at: int) -> str:
         return f"face {int(np.searchsorted(np.cumsum(face.lengths), at, 'right')):,}"
 
-    corners = _checked(face.values, len(positions), name, path)
+    _check(face.values, len(positions), name, path)
     if (face.lengths == 3).all():
-        return np.arange(len(corners)).reshape(-1, 3), np.arange(len(face.lengths))
+        return None
     thin = int(np.count_nonzero(face.lengths < 3))
     if thin:
         warnings.append(f"{thin:,} faces with fewer than three corners were left out")
-    triangles, polygon, tangled = triangulate(positions, corners, face.lengths)
+    triangles, polygon, tangled = triangulate(positions, face.values.astype(np.int64), face.lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
     return triangles, polygon
+
+
+def _whole_triangles(face: Lists) -> _Cut:
+    """`_cut_faces` where it cuts nothing."""
+    return np.arange(len(face.values)).reshape(-1, 3), np.arange(len(face.lengths))
 
 
 def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
@@ -154,7 +168,7 @@ def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     values[strips.values == -1] = -1
     values = np.insert(values, np.cumsum(strips.lengths)[:-1], -1)
     ends = values == -1
-    _checked(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
+    _check(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
     number = np.arange(len(values))
     nth = number - np.maximum.accumulate(np.where(ends, number, -1)) - 1  # position in its strip
     last = np.flatnonzero(~ends & (nth >= 2))
@@ -165,11 +179,10 @@ def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     return np.stack([a, np.where(odd, c, b), np.where(odd, b, c)], axis=1)[real]
 
 
-def _checked(values: NDArray, count: int, name: Callable[[int], str], path: Path) -> NDArray[np.int64]:
-    """Vertex numbers as int64, checked; ``name`` describes the position of a fault."""
+def _check(values: NDArray, count: int, name: Callable[[int], str], path: Path) -> None:
+    """Raises ViewerError for a number of no vertex; ``name`` describes its position."""
     first = -1
     if len(values) and (int(values.min()) < 0 or int(values.max()) >= count):
         first = int(np.argmax((values < 0) | (values >= count)))
     if first >= 0:
         raise ViewerError(f"{path}: {name(first)}", f"names vertex {values[first]} of {count:,}", DAMAGED)
-    return values.astype(np.int64)

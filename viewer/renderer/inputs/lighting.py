@@ -262,7 +262,7 @@ def _default(
     """
     if settings.environment is not None or settings.sun is not None:
         return ""
-    lit = any(max(light.intensity) > 0 for light in scene.lights)
+    lit = any(any(light.intensity) for light in scene.lights)
     lit = lit or (before.listed if before is not None and not listing else scene_lights(scene)).lit
     meant = before.requested.meant if before is not None and not reshaped else ""
     if meant and (meant not in UNLIT) is lit:

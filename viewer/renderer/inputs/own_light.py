@@ -67,7 +67,7 @@ def environment_beside(scene: Scene) -> Beside | None:
         return None
     emitting, bounds = emitters(scene), scene.bounds()
     eye = np.array(scene.camera().origin)
-    lights = [light for light in scene.lights if max(light.intensity) > 0]
+    lights = [light for light in scene.lights if any(light.intensity)]
     alone = is_single_object(scene)
     sunlit = not len(emitting.corners) and only_suns(lights)
     if not alone and _walled(surface, eye):
@@ -83,7 +83,8 @@ def environment_beside(scene: Scene) -> Beside | None:
         places = np.array([each.position for each in lights]).reshape(-1, 3)
         within = ((bounds[0] <= places) & (places <= bounds[1])).all(axis=1).tolist()
         outer = [each for each, inner in zip(lights, within, strict=True) if each.kind == "directional" or not inner]
-        around = irradiance(points, normals, outer, None)
+        if len(outer) < len(lights) or len(emitting.corners):
+            around = irradiance(points, normals, outer, None)
     if not (_shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around))):
         return _studio_beside(light)
     if sunlit and not alone:

@@ -57,6 +57,28 @@ def _direction_cell(x, y, z):
     return (side * CELLS + i) * CELLS + j
 
 
+@helper
+def _smooth(near, used, threshold, normal):
+    """Whether each face around a point is within the crease of all others, and they do not cancel out; ``normal`` (3,)
+    is then their common one."""
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(used):
+        nx, ny, nz = near[k, 0], near[k, 1], near[k, 2]
+        if nx == 0.0 and ny == 0.0 and nz == 0.0:
+            return False
+        for other in range(k):
+            if not nx * near[other, 0] + ny * near[other, 1] + nz * near[other, 2] >= threshold:
+                return False
+        x += near[k, 3] * nx
+        y += near[k, 3] * ny
+        z += near[k, 3] * nz
+    length = math.sqrt(x * x + y * y + z * z)
+    if not length > 1e-9:
+        return False
+    normal[0], normal[1], normal[2] = x / length, y / length, z / length
+    return True
+
+
 def scratch(vertices, triangles):
     """Scratch arrays of `crease_normals` for these numbers of vertices and triangles."""
     return (
@@ -65,9 +87,9 @@ def scratch(vertices, triangles):
         np.empty((3, 3)),  # edge
         np.empty(3),  # size
         np.empty((3 * triangles, 3), np.float32),  # corner_normals
-        np.zeros(vertices + 1, np.int64),  # start
-        np.empty(vertices, np.int64),  # fill
-        np.empty(3 * triangles, np.int64),  # order
+        np.zeros(vertices + 1, np.int32),  # start
+        np.empty(vertices, np.int32),  # fill
+        np.empty(3 * triangles, np.int32),  # order
         np.zeros(vertices, np.bool_),  # taken
         np.empty((FEW, 4)),  # near
         np.zeros((6 * CELLS * CELLS, 3)),  # cells
@@ -149,6 +171,17 @@ def crease_normals(
             else:
                 near[used, 0], near[used, 1], near[used, 2], near[used, 3] = x, y, z, weight
                 used += 1
+
+        # Mostly no edge at the point is sharp: then its vertices have one normal, and none is split.
+        if not many and _smooth(near, used, threshold, size):
+            for at in range(begin, end):
+                t, c = order[at] // 3, order[at] % 3
+                v = triangles[t, c]
+                if not taken[v]:
+                    taken[v] = True
+                    normals[v, 0], normals[v, 1], normals[v, 2] = size[0], size[1], size[2]
+                result[t, c] = v
+            continue
 
         known = 0
         for at in range(begin, end):

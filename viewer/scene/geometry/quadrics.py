@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
-from viewer.scene.mesh import Float, Mesh
+from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.quadric import Quadric, QuadricShape
 
 _SPHERE = QuadricShape((1.0, 1.0, 1.0), constant=-1.0)
@@ -71,13 +71,17 @@ class Quadrics(Mesh):
     @property
     def maps(self) -> NDArray[np.float64]:
         """(N, 4, 4): the maps of the shape to the mesh's space."""
-        made = np.zeros((len(self.triangles), 4, 4))
-        start = self.positions[self.triangles[:, 0]].astype(np.float64)
+        return self._maps(self.triangles)
+
+    def _maps(self, triangles: Int) -> NDArray[np.float64]:
+        made = np.zeros((len(triangles), 4, 4))
+        start = self.positions[triangles[:, 0]].astype(np.float64)
         made[:, :3, 3], made[:, 3, 3] = start, 1.0
         if not self.tubes:
-            made[:, [0, 1, 2], [0, 1, 2]] = self.radius
+            for k in range(3):
+                made[:, k, k] = self.radius
             return made
-        axis = self.positions[self.triangles[:, 2]].astype(np.float64) - start
+        axis = self.positions[triangles[:, 2]].astype(np.float64) - start
         unit = axis / np.linalg.norm(axis, axis=1, keepdims=True)
         z = np.where(np.abs(unit[:, 2:]) < 0.9, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
         x = np.cross(unit, z)
@@ -88,7 +92,8 @@ class Quadrics(Mesh):
     def tessellated(self, segments: int = 6) -> Mesh:
         """Triangles in place of the quadrics, with their normals, ``segments`` around each axis; of very many some."""
         step = max(1, -(-len(self.triangles) // _COARSE))
-        maps, ends = self.maps[::step], self.triangles[::step]
+        ends = self.triangles[::step]
+        maps = self._maps(ends)
         unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.tubes else max(2, segments // 2))
         assert unit.normals is not None
         points = np.einsum("nij,vj->nvi", maps[:, :3, :3], unit.positions.astype(np.float64)) + maps[:, None, :3, 3]
