@@ -43,6 +43,14 @@ def test_probabilities_are_the_weights_to_a_quantum(given) -> None:
     assert np.abs(quanta - requested).max() <= 1
 
 
+@pytest.mark.parametrize("count", [1, 2, 8, 5000])
+def test_of_equal_weights_each_keeps_its_slot(count: int) -> None:
+    table = alias.build(np.ones(count), alias.power_of_two(count), 16 if count < 5000 else 4096)
+    if alias.power_of_two(count) == count:
+        assert (table.threshold == table.levels).all() and (table.alias == np.arange(count)).all()
+    np.testing.assert_array_equal(dealt(table)[:count], table.quanta)
+
+
 def test_a_weight_that_is_almost_nothing_keeps_a_quantum() -> None:
     given = [1e-30] * 63 + [1.0]
     quanta = alias.build(given, 64, 2).quanta

@@ -23,6 +23,8 @@ from raystream.pyrender import (
     SpotLight,
     Texture,
 )
+from viewer.pyrender.conversion import Conversion
+from viewer.pyrender.eye import Eye
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 2.0, np.pi, 4.5])
@@ -176,3 +178,31 @@ def test_transparency():
     assert not material.is_transparent
     material.alphaCutoff = 0.6
     assert material.is_transparent
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_attributes_of_a_primitive_come_to_its_mesh(smooth):
+    """Vertex by vertex; a flat one's corners are vertices of their own, of which a file's tangents are not."""
+    random = np.random.default_rng(6)
+    indices = np.array([[0, 1, 2], [2, 1, 3]])
+    given = {name: random.random((4, size)) for name, size in (("texcoord_0", 2), ("texcoord_1", 2), ("color_0", 4))}
+    tangents = np.array([[1.0, 0, 0, 1], [0, 1, 0, -1], [0, 0, 1, 1], [-1, 0, 0, 1]])
+    normals = np.array([[0.0, 0, 1]] * 4) if smooth else None
+    primitive = Primitive(random.random((4, 3)), normals, tangents, **given, indices=indices)
+    scene = Scene()
+    scene.add(Mesh([primitive]))
+    eye = Eye(np.eye(4), PerspectiveCamera(1.0).get_projection_matrix(8, 8), 0.0, np.inf, (8, 8))
+    made = {look: Conversion(look)(scene, eye, 1.0).meshes[0] for look in ("lit", "flat", "solid")}
+    rows = np.arange(4) if smooth else indices.ravel()
+    for look in ("lit", "flat"):
+        mesh = made[look]
+        np.testing.assert_allclose(mesh.positions, primitive.positions[rows])
+        np.testing.assert_allclose(mesh.uvs, (given["texcoord_0"] * (1, -1) + (0, 1))[rows], atol=1e-6)
+        np.testing.assert_allclose(mesh.uvs_1, (given["texcoord_1"] * (1, -1) + (0, 1))[rows], atol=1e-6)
+        np.testing.assert_allclose(mesh.colors, given["color_0"][rows], atol=1e-6)
+        assert (mesh.normals is not None) is smooth
+        assert (mesh.tangents is not None) is (smooth and look == "lit")
+    if smooth:
+        np.testing.assert_array_equal(made["lit"].tangents, tangents)
+    bare = made["solid"]
+    assert [bare.uvs, bare.uvs_1, bare.colors, bare.tangents, bare.normals] == [None] * 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import deforming
 import numpy as np
 import places
 import pytest
@@ -248,3 +249,29 @@ def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
     renderer.update(environment="sky")
     assert features.chosen()
     assert features._made is not made and features._made.meshes is made.meshes  # type: ignore[union-attr]
+
+
+def test_every_mesh_is_drawn_in_its_pose(device: Any) -> None:
+    """The first one, too: its bounds, and its vertices, as the rays that find it say."""
+    base = deforming.scene(*(deforming.skinned_tube(joints=3, influences=2) for _ in range(3)))
+    renderer = Renderer(base, device=device, program="path", machine="singlepass", environment="sky")
+    buffer = GBuffer(renderer)
+    buffer.fit(1 << 22)
+    with device.current():
+        assert not buffer.chosen() and buffer.chosen()
+    renderer.update(deforming.posed(base, 30))
+    features, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
+    with device.current():
+        assert buffer.chosen()
+        buffer.draw(features, renderer.camera)
+    for _ in GBufferTracer(renderer).fill(cast, 1, renderer.camera, 1e9, of_motion(renderer.settings)):
+        pass
+    with device.current():
+        one, other = (each.blocks[0].stream.read() for each in (features, cast))
+    for number in range(len(base.instances)):
+        there = other["instance"] == number
+        assert there.sum() > 20
+        same = there & (one["instance"] == number) & (one["triangle"] == other["triangle"])
+        assert same.sum() > 0.9 * there.sum()  # but for silhouettes
+        assert np.abs(one["depth"] - other["depth"])[same].max() < 1e-3
+    buffer.release()

@@ -106,3 +106,10 @@ def test_each_is_there_alone(device) -> None:
     both = layers(device, lit, 2)
     for name in ("shadow", "occlusion"):
         assert np.array_equal(layers(device, lit, 2, name)[name], both[name])
+
+
+def test_layers_are_of_all_samples_of_the_film(device: Any) -> None:
+    """Of eight rays a pixel the open ones: eighths, and not of one ray all or nothing."""
+    eighths = 8 * layers(device, covered(), 8, "occlusion", environment="sky")["occlusion"]
+    assert np.abs(eighths - np.rint(eighths)).max() < 1e-5
+    assert len(np.unique(np.rint(eighths))) >= 4

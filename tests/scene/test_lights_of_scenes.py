@@ -13,7 +13,7 @@ from tests.scene.unit_square import POINTS, at, square
 from viewer.base.errors import ViewerError
 from viewer.scene.edits.movable import movable_lights, with_light_at
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
-from viewer.scene.light import Light, luminance
+from viewer.scene.light import KINDS, DeltaLights, Light, luminance
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
@@ -172,3 +172,37 @@ def test_moved_lights() -> None:
     assert moved.instances[0] is scene.instances[0] and scene.instances[1].transform[0, 3] == 1
     with pytest.raises(ViewerError, match=r"no light 'b' \(lights: a, sun, tube, mesh\)"):
         with_light_at(scene, "b", (0, 0, 0))
+
+
+def test_columns_of_lights_are_their_fields() -> None:
+    """Of each kind twice, and of none; and the rows that shaders read."""
+    random = np.random.default_rng(8)
+    lights = [
+        Light(
+            KINDS[k % 3],
+            f"{k}",
+            tuple(random.standard_normal(3).tolist()),
+            tuple(random.standard_normal(3).tolist()),
+            tuple(random.random(3).tolist()),
+            0.1 * k,
+            0.7 + 0.1 * k,
+        )
+        for k in range(6)
+    ]
+    found = DeltaLights.of(lights)
+    assert len(found) == 6 and found.lights is lights and len(DeltaLights.of([]).position) == 0
+    rows = np.zeros(6, [("at", "f8", 3), ("along", "f8", 3), ("across", "f8", 3)])
+    rows["across"] = 7.0
+    found.place(rows)
+    for k, light in enumerate(lights):
+        spot, far = light.kind == "spot", light.kind == "directional"
+        for name in ("position", "direction", "intensity"):
+            assert getattr(found, name)[k].tolist() == list(getattr(light, name))
+        assert (KINDS[found.kind[k]], found.inner[k], found.outer[k]) == (light.kind, light.inner, light.outer)
+        falloff = list(light.falloff) if spot else [0.0, 0.0]
+        assert found.falloff[k].tolist() == falloff and found.solid_angle[k] == light.solid_angle
+        assert found.far[k] == far and found.flux[k] == luminance(light.intensity)
+        at = [0.0, 0.0, 0.0] if far else list(light.position)
+        along = [-number for number in light.direction] if far else list(light.direction)
+        assert (rows["at"][k].tolist(), rows["along"][k].tolist()) == (at, along)
+        assert rows["across"][k].tolist() == [*falloff, 7.0]
