@@ -39,7 +39,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[su
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of one command, for requests that are refused."""
+    """The address of one command, for tests that leave it as it was."""
     with pytest.MonkeyPatch.context() as patch:
         home = tmp_path_factory.mktemp("home")
         patch.setenv("PYTHONPATH", os.path.abspath(Path(__file__).parents[2]))
@@ -71,9 +71,9 @@ def told(page: Page, kind: str) -> dict[str, Any]:
             page.send("_framefeedback", index=index["index"], timestamp=index["timestamp"])
 
 
-def test_a_size_beyond_any_screen(served: Any) -> None:
+def test_a_size_beyond_any_screen(standing: str) -> None:
     """It would block everybody for 25 s: it is brought to a screen's, in its proportions."""
-    page = opened(served[1])
+    page = opened(standing)
     page.size(16384, 16384)
     while (found := page.frame().shape[:2])[0] == SMALL[1]:
         pass
@@ -189,8 +189,8 @@ def test_half_a_request_is_closed(standing: str) -> None:
                 del halves[half]
 
 
-def test_a_page_outlives_the_limit_of_requests(served: Any) -> None:
-    page = opened(served[1])
+def test_a_page_outlives_the_limit_of_requests(standing: str) -> None:
+    page = opened(standing)
     time.sleep(REQUEST + 1.0)
     page.size(32, 24)
     assert page.until((32, 24)).any()
@@ -265,18 +265,18 @@ def test_messages_that_are_taken(text: str) -> None:
     assert sound(text)
 
 
-def test_json_beyond_the_limit_is_dropped(served: Any) -> None:
-    page = opened(served[1])
-    before = values(served[1])["shadows"]
+def test_json_beyond_the_limit_is_dropped(standing: str) -> None:
+    page = opened(standing)
+    before = values(standing)["shadows"]
     page.socket.send(json.dumps({"type": "action", "name": "shadows.toggle", "more": "x" * LONGEST}))
     time.sleep(0.5)
-    assert values(served[1])["shadows"] == before
+    assert values(standing)["shadows"] == before
     page.close()
 
 
-def test_a_page_asks_for_no_backlog(served: Any) -> None:
+def test_a_page_asks_for_no_backlog(standing: str) -> None:
     """Frames that were never sent cannot be confirmed: two are on the way at most."""
-    page = opened(served[1])
+    page = opened(standing)
     page.send("_framefeedback", index=10**9)
     for k in range(12):
         page.drag(3 + k, 2)
