@@ -232,7 +232,7 @@ def test_lights_without_extent_move(device, kind):
     if kind == "spot":
         scene.hierarchy = replace(scene.hierarchy, rotation=np.array([[-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]]))
     options = {"depth": 1, "sampler": "independent"}
-    blurred, still = rendered(exposed(scene, 0.0, 1.0), 256, **options), stills(scene, 64, 4, **options)
+    blurred, still = rendered(exposed(scene, 0.0, 1.0), 256, **options), stills(scene, 32, 8, **options)
     assert_alike(blurred, still, bias=0.02)  # the light is a smooth function of time, a spot's edge aside
     assert still[0].max() > 0.1
 
@@ -328,9 +328,9 @@ def test_tangents_turn_with_their_surface(device, deforms):
         scene.hierarchy = replace(scene.hierarchy, deformers=(Deformer(0, 0, skin),))
     blurred, options = exposed(scene, 0.0, 1.0), {"depth": 1, "environment": "none"}
     flat, two = (rendered(blurred, 64, accel=accel, **options) for accel in ("bvh", "two-level-bvh"))
-    still = stills(scene, 32, 4, **options)
+    still = stills(scene, 16, 8, **options)
     for one in (flat, two):
-        inner = slice(8, 24)  # the board covers it all the time; 32 moments of a smooth function
+        inner = slice(8, 24)  # the board covers it all the time; 16 moments of a smooth function
         assert np.abs(one[0] - still[0])[inner, inner].max() < 0.03 * still[0].max()
     alone = rendered(scene.posed(0.0), 4, **options)[0]
     assert np.abs(alone - still[0])[8:24, 8:24].min() > 0.1 * still[0].max()
