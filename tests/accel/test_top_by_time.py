@@ -66,6 +66,7 @@ def in_motion(seed: int, keys: int, shift: float, deforms: bool = False) -> Scen
     rng = np.random.default_rng(seed)
     placed = instances.random_transforms(rng, STILL + MOVING)
     scene = instances.scene(placed, rng)
+    scene.meshes = [with_normals(each) for each in scene.meshes]  # or each of many moments would compute them
     for number in range(STILL, STILL + MOVING):
         motion = np.repeat(placed[number][None], keys, axis=0)
         motion[1:, :3, 3] += rng.normal(size=(keys - 1, 3)) * shift
@@ -271,11 +272,11 @@ def test_without_motion_nothing_changes() -> None:
 def test_a_single_instance_moves(device: Any) -> None:
     """A leaf is then the root; and nothing at all is hit where it is empty."""
     scene = in_motion(4, 3, 1.0)
+    given = at_any_time(scene, 3)
     for number, some in ((STILL + 1, True), (STILL + 3, True), (STILL + 2, False)):
         alone = replace(scene, instances=[scene.instances[number]])
         assert (alone.meshes[alone.instances[0].mesh].name != "nothing") == some
         structure = made(alone)
-        given = at_any_time(scene, 3)
         expected = traced(device, everywhere(alone), given)
         assert traced(device, structure, given).tobytes() == expected.tobytes()
         assert (expected["triangle"] >= 0).any() == some
@@ -300,8 +301,9 @@ def test_rounding_of_objects_far_from_their_origins(device: Any) -> None:
     scene = Scene([square], placed)
     moments = rng.integers(0, MOMENTS, 40).tolist()
     given = np.concatenate([towards(scene, moment, rng, 200) for moment in moments])
+    standing = [at_moment(scene, moment) for moment in moments]
     for ray, own in enumerate(given):
-        matrix = at_moment(scene, moments[ray // 200]).instances[rng.integers(0, len(placed))].transform
+        matrix = standing[ray // 200].instances[rng.integers(0, len(placed))].transform
         corner = matrix[:3, :3] @ square.positions[rng.integers(0, 4)].astype(np.float64) + matrix[:3, 3]
         own["direction"] = np.eye(3)[rng.integers(0, 3)]
         own["origin"] = corner - 5 * own["direction"] + rng.normal(size=3) * 2e-3

@@ -113,12 +113,20 @@ def test_the_naive_policy_too(device, scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("sampler", ["sobol", "zorder", "independent", "table"])
-@pytest.mark.parametrize("strategy", ["lights", "bsdf"])
-def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler: str, strategy: str) -> None:
-    options: dict[str, Any] = {"sampler": sampler, "strategy": strategy, "roulette": 2, "seed": 11, "clamp": 3.0}
-    single = render(scene, (12, 9), 2, **SINGLE, **options)
-    assert_same(render(scene, (12, 9), 2, fuse="ray", **options), single)
-    assert single.mean().mean() > 0.05
+def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler: str) -> None:
+    options: dict[str, Any] = {"sampler": sampler, "roulette": 2, "seed": 11, "clamp": 3.0, "depth": 4}
+    single, passes = (
+        Renderer(scene, environment=spread(), **options, **machine) for machine in (SINGLE, {"fuse": "ray"})
+    )
+    for strategy in ("lights", "bsdf"):
+        films = []
+        for renderer in (single, passes):
+            renderer.update(strategy=strategy)
+            films.append(renderer.render((12, 9), spp=2).film)
+        assert_same(films[1], films[0])
+        assert films[0].mean().mean() > 0.05
+    for renderer in (single, passes):
+        renderer.release()
 
 
 @pytest.mark.parametrize("environment", [ImageEnvironment, None])

@@ -183,7 +183,7 @@ def test_pictures_come_denoised(offscreen):
     scene.add(PerspectiveCamera(1.0))
     for side in (-0.6, 0.6):
         scene.add(DirectionalLight(intensity=2.0), pose=at(0, 0, 0, (0, side, 0)))
-    size = 160, 120
+    size = 80, 60
     truth = offscreen(*size, spp=256, denoise="none").render(scene)[0].astype(float)
     plain, clean = offscreen(*size, spp=16, denoise="none").render(scene)[0], offscreen(*size).render(scene)[0]
     errors = [np.sqrt(np.square(each - truth).mean()) for each in (plain, clean)]

@@ -37,6 +37,18 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[su
         yield process, address
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of one command, for tests that leave it as it was."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("home")
+        patch.setenv("PYTHONPATH", os.path.abspath(Path(__file__).parents[2]))
+        patch.chdir(home)
+        patch.setenv("HOME", str(home))
+        with serving() as (_, address):
+            yield address
+
+
 def opened(address: str, size: tuple[int, int] = SMALL) -> Page:
     page = Page(address)
     page.size(*size)
@@ -59,9 +71,9 @@ def told(page: Page, kind: str) -> dict[str, Any]:
             page.send("_framefeedback", index=index["index"], timestamp=index["timestamp"])
 
 
-def test_a_size_beyond_any_screen(served: Any) -> None:
+def test_a_size_beyond_any_screen(standing: str) -> None:
     """It would block everybody for 25 s: it is brought to a screen's, in its proportions."""
-    page = opened(served[1])
+    page = opened(standing)
     page.size(16384, 16384)
     while (found := page.frame().shape[:2])[0] == SMALL[1]:
         pass
@@ -154,11 +166,11 @@ def connected(address: str) -> socket.socket:
     return socket.create_connection((where.hostname, where.port), PATIENCE)
 
 
-def test_half_a_request_is_closed(served: Any) -> None:
+def test_half_a_request_is_closed(standing: str) -> None:
     """Whatever trickles in: a connection has a few seconds for a request, and is closed long before its end."""
     began, rest = time.monotonic(), b"x" * 10_000
     heads = b"GET / HTTP/1.1\r\nHost: 127", b"POST / HTTP/1.1\r\nHost: [\r\nContent-Length: 99999\r\n\r\n1"
-    halves = {connected(served[1]): text for text in (b"", *(head + rest for head in heads))}
+    halves = {connected(standing): text for text in (b"", *(head + rest for head in heads))}
     while halves:
         assert time.monotonic() - began < PATIENCE
         for half, text in list(halves.items()):
@@ -177,8 +189,8 @@ def test_half_a_request_is_closed(served: Any) -> None:
                 del halves[half]
 
 
-def test_a_page_outlives_the_limit_of_requests(served: Any) -> None:
-    page = opened(served[1])
+def test_a_page_outlives_the_limit_of_requests(standing: str) -> None:
+    page = opened(standing)
     time.sleep(REQUEST + 1.0)
     page.size(32, 24)
     assert page.until((32, 24)).any()
@@ -186,21 +198,21 @@ def test_a_page_outlives_the_limit_of_requests(served: Any) -> None:
 
 
 @pytest.mark.parametrize("host", ["[", "[::1", "", "127.0.0.1.example", "a]b", "%5b"])
-def test_hosts_that_are_none(served: Any, host: str) -> None:
-    with connected(served[1]) as raw:
-        path = urlsplit(served[1]).path
+def test_hosts_that_are_none(standing: str, host: str) -> None:
+    with connected(standing) as raw:
+        path = urlsplit(standing).path
         raw.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
         assert raw.makefile("rb").readline().split()[1] == b"403"
 
 
-def test_origins(served: Any) -> None:
+def test_origins(standing: str) -> None:
     """A page of this machine under another port is another's, too."""
-    where = urlsplit(served[1])
+    where = urlsplit(standing)
     for origin in (f"http://{where.hostname}:{where.port + 1}", f"http://localhost:{where.port}", "http://[", "null"):
-        assert got(served[1], Origin=origin)[0] == 403
+        assert got(standing, Origin=origin)[0] == 403
         with pytest.raises(Exception, match="403"):
-            client.connect(served[1].replace("http", "ws", 1), origin=origin, open_timeout=PATIENCE)
-    assert got(served[1], Origin=f"http://{where.netloc}")[0] == 200
+            client.connect(standing.replace("http", "ws", 1), origin=origin, open_timeout=PATIENCE)
+    assert got(standing, Origin=f"http://{where.netloc}")[0] == 200
 
 
 def message(kind: str, **fields: Any) -> str:
@@ -253,18 +265,18 @@ def test_messages_that_are_taken(text: str) -> None:
     assert sound(text)
 
 
-def test_json_beyond_the_limit_is_dropped(served: Any) -> None:
-    page = opened(served[1])
-    before = values(served[1])["shadows"]
+def test_json_beyond_the_limit_is_dropped(standing: str) -> None:
+    page = opened(standing)
+    before = values(standing)["shadows"]
     page.socket.send(json.dumps({"type": "action", "name": "shadows.toggle", "more": "x" * LONGEST}))
     time.sleep(0.5)
-    assert values(served[1])["shadows"] == before
+    assert values(standing)["shadows"] == before
     page.close()
 
 
-def test_a_page_asks_for_no_backlog(served: Any) -> None:
+def test_a_page_asks_for_no_backlog(standing: str) -> None:
     """Frames that were never sent cannot be confirmed: two are on the way at most."""
-    page = opened(served[1])
+    page = opened(standing)
     page.send("_framefeedback", index=10**9)
     for k in range(12):
         page.drag(3 + k, 2)

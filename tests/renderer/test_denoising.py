@@ -22,18 +22,27 @@ def cornell() -> Renderer:
     return Renderer("cornell", program="path", machine="singlepass")
 
 
+@pytest.fixture(scope="module")
+def truth(cornell: Renderer) -> np.ndarray:
+    """Of other samples than the tests'."""
+    cornell.update(denoise="none", seed=1)
+    found = cornell.render(SIZE, spp=256).linear
+    cornell.update(denoise="auto", seed=0)
+    return found
+
+
 def relative(picture: np.ndarray, truth: np.ndarray) -> float:
     """Relative error, of bright and dark parts alike."""
     return float(np.sqrt(np.mean((picture - truth) ** 2 / (truth.mean(axis=-1, keepdims=True) ** 2 + 0.01))))
 
 
 @pytest.mark.parametrize("how", ["shader", "oidn"])
-def test_the_picture_has_less_noise_and_the_film_is_as_without(cornell: Renderer, how: str, tmp_path: Path) -> None:
+def test_the_picture_has_less_noise_and_the_film_is_as_without(
+    cornell: Renderer, truth: np.ndarray, how: str, tmp_path: Path
+) -> None:
     if how == "oidn":
         pytest.importorskip(oidn.PACKAGE)
-    cornell.update(denoise="none", seed=1)
-    truth = cornell.render(SIZE, spp=256).linear
-    cornell.update(seed=0)
+    cornell.update(denoise="none")
     plain = cornell.render(SIZE, spp=4)
     cornell.update(denoise=how)
     found = cornell.render(SIZE, spp=4, layers="normal")
@@ -121,11 +130,9 @@ def test_a_program_without_noise_is_refused() -> None:
         renderer.render((8, 8))
 
 
-def test_lamps_that_more_camera_rays_see_leave_no_dots(cornell: Renderer) -> None:
+def test_lamps_that_more_camera_rays_see_leave_no_dots(cornell: Renderer, truth: np.ndarray) -> None:
     """Of two samples, whose film knows nothing of what the other camera rays for its edges see."""
-    cornell.update(denoise="none", seed=1)
-    truth = cornell.render(SIZE, spp=256).linear
-    cornell.update(seed=0, denoise="shader")
+    cornell.update(denoise="shader")
     found = cornell.render(SIZE, spp=2).linear
     cornell.update(denoise="none")
     assert found.min() >= 0 and relative(found, truth) < 0.124, "0.119 measured; by the edges' rays 0.130"

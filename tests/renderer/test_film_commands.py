@@ -135,7 +135,7 @@ def interrupted(folder: Path, name: str, seconds: float) -> tuple[int, str]:
 
 @pytest.mark.parametrize("name", ["a.exr", "a.png"])
 def test_stopped_with_ctrl_c_it_goes_on_to_the_bit(device, tmp_path: Path, name: str) -> None:
-    for seconds in (2.5, 6.0, 15.0, 60.0, 240.0):  # on a busy machine the first sample may take a while
+    for seconds in (1.5, 3.0, 6.0, 15.0, 60.0, 240.0):  # on a busy machine the first sample may take a while
         code, error = interrupted(tmp_path, name, seconds)
         if os.listdir(tmp_path):
             break

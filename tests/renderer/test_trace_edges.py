@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import exact
 import meshes
@@ -34,6 +35,7 @@ MESHES: dict[str, tuple[int, Callable[[], meshes.Mesh]]] = {  # rays
 }
 
 
+@cache
 def aimed(name: str, distance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Corners of a mesh, and rays at points of its edges and at its vertices, from outside and (convex) inside."""
     rng = np.random.default_rng(list(MESHES).index(name))

@@ -79,6 +79,22 @@ def simple(device: Any, builds: list[str]) -> Iterator[Renderer]:
     made.release()
 
 
+@pytest.fixture(scope="module")
+def kept(device: Any) -> Iterator[Renderer]:
+    """For tests of single changes, each of which takes its own back."""
+    made = rendered(device, side_by_side())
+    yield made
+    made.release()
+
+
+@pytest.fixture(scope="module")
+def kept_simple(device: Any) -> Iterator[Renderer]:
+    """For changes that fail, and leave it as it was."""
+    made = rendered(device, of_two_kinds(side_by_side()))
+    yield made
+    made.release()
+
+
 def assert_as_made_anew(renderer: Renderer, **more: Any) -> np.ndarray:
     """Its picture, which has the bits of another renderer's of the same scene by the same settings."""
     other = Renderer(renderer.scene, renderer.settings, device=renderer.device, **more)
@@ -145,7 +161,8 @@ def test_every_uniform_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), UNIFORMS.items(), ids=lambda v: str(v)[:20])
-def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: str, value: Any) -> None:
+def test_uniforms_compile_nothing(kept: Renderer, builds: list[str], name: str, value: Any) -> None:
+    renderer = kept
     before, compiled, prepared = renderer.render(**SHOWN).linear, renderer.device.compiled, renderer.prepared
     assert renderer.update(**{name: value}) == Affects.UNIFORMS
     picture = renderer.render(**SHOWN).linear
@@ -376,7 +393,8 @@ def far_away(scene: Scene) -> Scene:
     ],
     ids=lambda change: str(next(iter(change))),
 )
-def test_a_failed_update_changes_nothing(simple: Renderer, accel: str, change: dict[str, Any]) -> None:
+def test_a_failed_update_changes_nothing(kept_simple: Renderer, accel: str, change: dict[str, Any]) -> None:
+    simple = kept_simple
     simple.update(accel=accel)
     before = simple.render(**SHOWN).linear
     held = simple.settings, simple.scene, simple.prepared, simple.camera, simple.resources.bytes()

@@ -181,7 +181,7 @@ def test_no_draw_without_a_picture(mapped: Hands) -> None:
     app.draw_schedule.cost = 1e6
     draws, pictures = app.draws, app.session.pictures
     app.view.controller.press("left")
-    mapped.turn(120)
+    mapped.turn(40)
     app.view.controller.release_all()
     app.draw_schedule.cost = 0.015
     assert app.session.pictures > pictures

@@ -86,19 +86,23 @@ class ShownFrame:
     denoiser: str = "shader"
 
 
-def played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool) -> list[ShownFrame]:
-    """Open a renderer's picture, drag the camera aside and back, and rest until `SAMPLES`: all pictures of its camera
-    that were shown. Those that the drag shows of other cameras are left out."""
+def played(
+    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int = SAMPLES
+) -> list[ShownFrame]:
+    """Open a renderer's picture, drag the camera aside and back, and rest until so many ``samples``: all pictures of
+    its camera that were shown. Those that the drag shows of other cameras are left out."""
     with renderer.device.current():  # the screen's, too
-        return _played(renderer, size, slowness, indoors)
+        return _played(renderer, size, slowness, indoors, samples)
 
 
-def _played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool) -> list[ShownFrame]:
+def _played(
+    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int
+) -> list[ShownFrame]:
     home = renderer.camera.measured_in(size)
     low, high = renderer.prepared.scene.bounds()
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     canvas = Watched(renderer.device)
-    session = Session(renderer, size, Stop(SAMPLES), screen=canvas)
+    session = Session(renderer, size, Stop(samples), screen=canvas)
     clock, frames, changes = Clock(slowness), list[ShownFrame](), 0
     began, phase = clock(), OPENING
 
@@ -114,8 +118,8 @@ def _played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors:
             linear = enlarged(canvas.linear(), size)
             screen = session.on_screen
             assert screen is not None
-            samples = screen.samples if session.complete else 0
-            frames.append(ShownFrame(phase, clock() - began, samples, session.scale, linear, screen.denoiser))
+            held = screen.samples if session.complete else 0
+            frames.append(ShownFrame(phase, clock() - began, held, session.scale, linear, screen.denoiser))
 
     with clock.running():
         while not (session.complete and session.samples >= OPENED):
@@ -125,8 +129,8 @@ def _played(renderer: Renderer, size: tuple[int, int], slowness: float, indoors:
             session.update(camera=aside(home, indoors, diagonal, share))
             turn(moving=True)
         session.update(camera=home)
-        held, phase = clock(), MOVING
-        while clock() - held < HELD and not session.waiting(moving=True):
+        stopped, phase = clock(), MOVING
+        while clock() - stopped < HELD and not session.waiting(moving=True):
             turn(moving=True)
         phase = REST
         while not session.idle:

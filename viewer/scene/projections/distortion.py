@@ -50,11 +50,15 @@ class Distortion:
     def undistorted(self, u: Array, v: Array) -> tuple[Array, Array]:
         """The inverse, by Newton's method from the place itself; NaN where there is none."""
         x, y = np.array(u), np.array(v)
+        going = np.arange(len(x))  # those that a step still moves
         with np.errstate(all="ignore"):
             for _ in range(STEPS):
-                a, b, xx, xy, yy = self._moved(x, y)
-                off, down, area = a - u, b - v, xx * yy - xy * xy
-                x, y = x - (yy * off - xy * down) / area, y - (xx * down - xy * off) / area
+                before, above = x[going], y[going]
+                a, b, xx, xy, yy = self._moved(before, above)
+                off, down, area = a - u[going], b - v[going], xx * yy - xy * xy
+                x[going] = before - (yy * off - xy * down) / area
+                y[going] = above - (xx * down - xy * off) / area
+                going = going[(x[going] != before) | (y[going] != above)]
             a, b, xx, xy, yy = self._moved(x, y)
             left = np.hypot(a - u, b - v) <= SETTLED * (1 + np.hypot(u, v))
             seen = left & (xx * yy - xy * xy > 0) & (x * x + y * y <= self.limit)
@@ -84,11 +88,14 @@ class Distortion:
         """Its inverse, by Newton's method; NaN where there is none."""
         k1, k2, k3, k4 = self.radial
         angle = np.array(radius)
+        going = np.arange(len(angle))
         with np.errstate(all="ignore"):
             for _ in range(STEPS):
-                q = angle * angle
-                there = angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4))))
-                angle = angle - (there - radius) / (1 + q * (3 * k1 + q * (5 * k2 + q * (7 * k3 + q * 9 * k4))))
+                before = angle[going]
+                q = before * before
+                off = before * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius[going]
+                angle[going] = before - off / (1 + q * (3 * k1 + q * (5 * k2 + q * (7 * k3 + q * 9 * k4))))
+                going = going[angle[going] != before]
             q = angle * angle
             left = np.abs(angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius) <= SETTLED * (1 + radius)
         return np.where(left & (angle >= 0) & (q <= self.limit), angle, np.nan)
