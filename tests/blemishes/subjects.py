@@ -22,7 +22,7 @@ SIZE, SCENES = paced.SIZE, {subject.name: subject for subject in paced.SCENES}
 # The most specks of 2 samples and more, and of 8 and more, as shares, where a scene has what a denoiser does not get
 # right: a fifth above what is measured.
 ALLOWANCES = {
-    ("ToyCar", "shader"): (0.0, 0.0058),  # 0.59, 0.57, 0.48 % of 2, 4, 8: trims as fine as pixels that mirror the car
+    ("ToyCar", "shader"): (0.0078, 0.0058),  # 0.65, 0.48 % of 3, 8: trims as fine as pixels, mirrors of the car
     ("ToyCar", "oidn"): (0.0061, 0.0047),  # 0.51, 0.45, 0.39 %: the same
 }
 

@@ -30,6 +30,8 @@ SPOILT_IN = {
     ("hall", "shader"): 0.0107,  # 0.89 %: mouldings, of the first sample after a rung's smooth ones
     ("ToyCar", "shader"): 0.0017,  # 0.14 %: outlines
     ("ring", "shader"): 0.0015,  # 0.12 %: its caustic
+    ("ring", "oidn"): 0.0008,  # 0.06 %: the same
+    ("many_lights", "shader"): 0.0042,  # 0.35 %: small lamps and their gloss, of two samples after a smooth one
 }
 RUNG = 0.013  # of one whose light has fewer pixels: outlines of the toy car, behind a smooth one, 1.06 %
 CASES = [(*case, FEW) for case in EACH_RUN]

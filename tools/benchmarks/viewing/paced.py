@@ -90,7 +90,8 @@ def played(
     renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int = SAMPLES
 ) -> list[ShownFrame]:
     """Open a renderer's picture, drag the camera aside and back, and rest until so many ``samples``: all pictures of
-    its camera that were shown. Those that the drag shows of other cameras are left out."""
+    its camera that were shown. Those that the drag shows of other cameras are left out, and the one of before it,
+    warped back to where it was, which a drag that ends elsewhere does not have."""
     with renderer.device.current():  # the screen's, too
         return _played(renderer, size, slowness, indoors, samples)
 
@@ -103,7 +104,7 @@ def _played(
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     canvas = Watched(renderer.device)
     session = Session(renderer, size, Stop(samples), screen=canvas)
-    clock, frames, changes = Clock(slowness), list[ShownFrame](), 0
+    clock, frames, changes, opened = Clock(slowness), list[ShownFrame](), 0, 0
     began, phase = clock(), OPENING
 
     def turn(moving: bool = False) -> None:
@@ -113,7 +114,7 @@ def _played(
             if canvas.changes == changes or canvas.blank:
                 return
             changes = canvas.changes
-            if phase == AWAY or session.shown is None or session.shown[0] != home:
+            if phase == AWAY or session.shown is None or session.shown[0] != home or session.pictures == opened:
                 return
             linear = enlarged(canvas.linear(), size)
             screen = session.on_screen
@@ -124,7 +125,7 @@ def _played(
     with clock.running():
         while not (session.complete and session.samples >= OPENED):
             turn()
-        began, phase = clock(), AWAY
+        began, phase, opened = clock(), AWAY, session.pictures
         while (share := (clock() - began) / DRAG) < 1:
             session.update(camera=aside(home, indoors, diagonal, share))
             turn(moving=True)
