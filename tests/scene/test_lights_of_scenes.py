@@ -191,8 +191,8 @@ def test_columns_of_lights_are_their_fields() -> None:
     ]
     found = DeltaLights.of(lights)
     assert len(found) == 6 and found.lights is lights and len(DeltaLights.of([]).position) == 0
-    rows = np.zeros(6, [("at", "f8", 3), ("along", "f8", 3), ("across", "f8", 3)])
-    rows["across"] = 7.0
+    rows = np.zeros(6, [("position", "f8", 3), ("edge1", "f8", 3), ("edge2", "f8", 3)])
+    rows["edge2"] = 7.0
     found.place(rows)
     for k, light in enumerate(lights):
         spot, far = light.kind == "spot", light.kind == "directional"
@@ -202,7 +202,7 @@ def test_columns_of_lights_are_their_fields() -> None:
         falloff = list(light.falloff) if spot else [0.0, 0.0]
         assert found.falloff[k].tolist() == falloff and found.solid_angle[k] == light.solid_angle
         assert found.far[k] == far and found.flux[k] == luminance(light.intensity)
-        at = [0.0, 0.0, 0.0] if far else list(light.position)
-        along = [-number for number in light.direction] if far else list(light.direction)
-        assert (rows["at"][k].tolist(), rows["along"][k].tolist()) == (at, along)
-        assert rows["across"][k].tolist() == [*falloff, 7.0]
+        position = [0.0, 0.0, 0.0] if far else list(light.position)
+        direction = [-number for number in light.direction] if far else list(light.direction)
+        assert (rows["position"][k].tolist(), rows["edge1"][k].tolist()) == (position, direction)
+        assert rows["edge2"][k].tolist() == [*falloff, 7.0]
