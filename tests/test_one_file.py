@@ -102,3 +102,13 @@ def test_it_leaves_a_picture(one_file: dict[str, Any], shared_scenes: Path, tmp_
     red, _, blue = pixels[2, 2]
     assert blue > red  # the sky, above
     assert (np.ptp(pixels[-4:].reshape(-1, 3), axis=0) < 30).all()  # the floor
+
+
+@pytest.mark.parametrize("data", [b"ply\nformat ascii 1.0\n", b"ply\nformat binary_little_endian 1.0\n"])
+def test_other_files_are_named(one_file: dict[str, Any], tmp_path: Path, data: bytes) -> None:
+    """Text, or quadrilaterals."""
+    path = tmp_path / "a.ply"
+    head = b"element vertex 3\nproperty float x\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    path.write_bytes(data + head + np.zeros((3, 3), np.float32).tobytes() + b"\4" + np.arange(4, dtype="<i4").tobytes())
+    with pytest.raises(SystemExit, match="triangles"):
+        one_file["main"](str(path))

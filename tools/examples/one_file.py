@@ -1,12 +1,11 @@
-"""A ray tracer as a stream program, in one file: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), chapter 4.
+"""A ray tracer as a stream program: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), chapters 3 to 5.
 
     python one_file.py bunny.ply picture.png
 
 The scene lies in float textures: a uniform grid, lists of triangles, vertices. A ray is a texel of the stream, in one
 of four states; a kernel is a fragment program that takes the rays of its state one step further. The depth buffer masks
 them: a ray's depth is its state, a kernel is drawn at the depth of its own, and the depth test "equal" lets early-z run
-it for those rays alone. Occlusion queries count the rays of each state; the kernel of the most is next, until all are
-done. moderngl and NumPy are all that it needs.
+it for those alone. Occlusion queries count the rays of each state; the kernel of the most is next, until all are done.
 """
 
 import sys
@@ -25,8 +24,7 @@ struct Ray {
     vec3 leave; float triangle;  // distances of the cell's far planes; the triangle hit, -1: none
     vec3 colour; float shadow; };  // 1: on the way to the light
 uniform sampler2D in_0, in_1, in_2, in_3, in_4, cells, lists, vertices;
-uniform vec3 low, size, light;   // the grid's corner, a cell's edges; place of the light
-uniform int count; uniform bool shadows;  // cells along each axis
+uniform vec3 low, size, light; uniform int count; uniform bool shadows;  // grid: corner, a cell's edges, cells an axis
 layout(location = 0) out vec4 stored[5];
 const float FAR = 1e30, TRAVERSE = 1.0, INTERSECT = 2.0, SHADE = 3.0, DONE = 4.0;
 vec4 element(sampler2D memory, int place) {  // a texture is memory, an address its texel
@@ -98,7 +96,7 @@ void main() {
     store(r); }"""
 KERNELS = {1: TRAVERSE, 2: INTERSECT, 3: SHADE}  # by state
 KEEP = "void main() { store(load()); }"  # what a kernel has written, back into the stream
-MASK = "void main() { gl_FragDepth = load().state / 8.0; }"  # a ray's depth is its state
+MASK = "void main() { gl_FragDepth = load().state / 256.0; }"  # a ray's depth is its state
 SCREEN = "#version 330\nin vec2 at; uniform float depth; void main() { gl_Position = vec4(at, 2.0 * depth - 1.0, 1); }"
 
 
@@ -154,13 +152,13 @@ def trace(corners: np.ndarray, camera: dict, light: np.ndarray, size: tuple[int,
             texture.use(unit)
         target.use()
         target.depth_mask, context.depth_func = not state, "==" if state else "1"
-        kernel.program["depth"] = state / 8
-        with (query := context.query(samples=True)):
+        kernel.program["depth"] = state / 256
+        with query:
             kernel.render()
         return query.samples
 
     context.enable(moderngl.DEPTH_TEST)
-    keep, mask = kernel(KEEP), kernel(MASK)
+    query, keep, mask = context.query(samples=True), kernel(KEEP), kernel(MASK)
     kernels = {state: kernel(source) for state, source in KERNELS.items()}
     run(kernel(CAMERA), rays)
     passes = [(1, 0)]
@@ -175,25 +173,27 @@ def trace(corners: np.ndarray, camera: dict, light: np.ndarray, size: tuple[int,
 
 
 def main(model: str, output: str = "one_file.png", side: int = 384) -> None:
-    """A binary PLY, its vertices three floats each, on a floor, to a PNG."""
+    """A binary little-endian PLY of triangles, its vertices x, y, z alone, on a floor, to a PNG."""
     data = Path(model).read_bytes()
     start = data.index(b"end_header\n") + 11
     points, faces = (int(data[:start].split(word)[1].split()[0]) for word in (b"element vertex", b"element face"))
     positions = np.frombuffer(data, "<f4", 3 * points, start).reshape(-1, 3)
-    corners = positions[np.frombuffer(data, "u1, 3<i4", faces, start + 12 * points)["f1"]]
+    polygons = np.frombuffer(data[start + 12 * points :].ljust(13 * faces), "u1, 3<i4", faces)
+    if b"binary_little_endian" not in data[:start] or (polygons["f0"] != 3).any():
+        sys.exit(f"{model}: not a binary little-endian PLY of triangles whose vertices are x, y, z alone")
+    corners = positions[polygons["f1"]]
     low, high = corners.min((0, 1)), corners.max((0, 1))
     middle, reach = (low + high) / 2, np.linalg.norm(high - low)
     floor = np.array([[-1, 0, -1], [-1, 0, 1], [1, 0, 1], [1, 0, -1]]) * reach + middle * (1, 0, 1) + low * (0, 1, 0)
     corners = np.concatenate([corners, floor[[[0, 1, 2], [0, 2, 3]]]])
-    forward, right = np.array([-0.24, -0.4, -0.88]), np.array([0.965, 0.0, -0.263])
-    camera = {"eye": middle - 1.25 * reach * forward, "forward": forward, "right": 0.5 * right}
-    camera["up"] = np.cross(camera["right"], forward)
+    eye = middle + reach * np.array([0.3, 0.5, 1.1])
+    camera = {"eye": eye, "forward": [-0.24, -0.4, -0.88], "right": [0.482, 0.0, -0.132], "up": [-0.053, 0.456, -0.193]}
     picture = trace(corners, camera, middle + reach * np.array([-1.0, 2.0, 1.0]), (side, side))
     rows = (255 * picture["colour"][::-1].clip(0, 1) ** (1 / 2.2)).astype(np.uint8).reshape(side, -1)
     head, texels = b"IHDR" + pack(">2I5B", side, side, 8, 2, 0, 0, 0), b"IDAT" + compress(np.insert(rows, 0, 0, 1))
     chunks = [pack(">I", len(part) - 4) + part + pack(">I", crc32(part)) for part in (head, texels, b"IEND")]
     Path(output).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
-    print(f"{output}: {len(corners):,} triangles, {len(picture['passes']):,} passes")
+    print(f"{output}: {len(corners):,} triangles, {len(picture['passes']):,} kernel passes")
 
 
 if __name__ == "__main__":

@@ -39,11 +39,11 @@ def give_back() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No search for cycles of garbage meanwhile: where objects come by the hundred thousand and all stay, each search
-    goes through them in vain."""
+    """No search for cycles of garbage in this process meanwhile: where objects come by the hundred thousand and all
+    stay, each search goes through them in vain."""
     on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if on:

@@ -102,7 +102,7 @@ def save_unpacked(
 ) -> None:
     """Write an EXR as `save` does, in a fifth of the time, for packing takes the rest."""
     picture = np.ascontiguousarray(linear, np.float32)
-    write_whole(checked_path(path), lambda part: _write_exr(part, picture, layers, metadata, None, False))
+    write_whole(checked_path(path, (".exr",)), lambda part: _write_exr(part, picture, layers, metadata, packed=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,8 @@ class Distortion:
         return np.where(seen, u, np.nan), np.where(seen, v, np.nan)
 
     def undistorted(self, u: Array, v: Array) -> tuple[Array, Array]:
-        """The inverse, by Newton's method from the place itself; NaN where there is none."""
-        x, y = np.array(u), np.array(v)
+        """The inverse (N,), by Newton's method from the place itself; NaN where there is none."""
+        x, y = np.array(u, np.float64), np.array(v, np.float64)
         going = np.arange(len(x))  # those that a step still moves
         with np.errstate(all="ignore"):
             for _ in range(STEPS):
@@ -85,9 +85,9 @@ class Distortion:
         return np.where(q <= self.limit, angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))), np.nan)
 
     def angle(self, radius: Array) -> Array:
-        """Its inverse, by Newton's method; NaN where there is none."""
+        """Its inverse (N,), by Newton's method; NaN where there is none."""
         k1, k2, k3, k4 = self.radial
-        angle = np.array(radius)
+        angle = np.array(radius, np.float64)
         going = np.arange(len(angle))
         with np.errstate(all="ignore"):
             for _ in range(STEPS):
