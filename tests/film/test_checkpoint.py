@@ -252,7 +252,7 @@ def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
     state = Checkpoint(tmp_path / "a.exr", SETTINGS)
     state.save(filled(1))
 
-    def half(part, *rest):
+    def half(part, *rest, **named):
         part.write_bytes(b"half")
         raise KeyboardInterrupt
 
