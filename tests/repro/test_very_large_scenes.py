@@ -125,7 +125,7 @@ def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.Monke
     corners = corners + np.random.default_rng(2).uniform(-0.01, 0.01, (4000, 3, 3)).astype(np.float32)
     bvh.build(corners)  # loops are compiled
     half, whole = python_calls(lambda: bvh.build(corners[:2000])), python_calls(lambda: bvh.build(corners))
-    assert whole < 2.5 * half < 2.5 * 2000 * 30
+    assert whole < 2.5 * half < 2.5 * 2000 * 50  # 29 a triangle by Python 3.11, 34 by 3.13
 
 
 def test_a_single_part_of_quadrics_is_not_copied() -> None:
