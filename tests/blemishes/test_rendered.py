@@ -15,7 +15,7 @@ from viewer.denoise import oidn
 from viewer.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
 
 RISE = 0.01  # of FLIP over that of fewer samples
-FEW, MORE = (1, 2, 8), (4, 16, 32)  # samples, of every run and of slow ones
+FEW, MORE = (1, 2, 4, 8), (16, 32)  # samples
 IDS = "object,material"
 
 

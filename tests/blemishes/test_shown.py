@@ -19,9 +19,8 @@ from subjects import SCENES, SIZE, bound, converged, most_specks
 from viewer.denoise import oidn
 from viewer.film.files.compare import ComparedPicture, compare
 
-# Slowness and denoiser of every run, up to `FEW` samples, behind which a picture takes longer than all before it. All
-# cases are slow, up to `paced.SAMPLES`.
-EACH_RUN, FEW = (("hall", 10, "shader"), ("glass_ball", 1, "oidn"), ("bunny", 1, "oidn")), 16
+# Slowness and denoiser of every run; others are slow.
+EACH_RUN = {("hall", 10, "shader"), ("glass_ball", 1, "oidn"), ("bunny", 1, "oidn")}
 # The share of specks or holes that a picture may have above the best before, where it is more than `SPOILT`: a fifth
 # above what is measured.
 SPOILT_IN = {
@@ -34,26 +33,23 @@ SPOILT_IN = {
     ("many_lights", "shader"): 0.0042,  # 0.35 %: small lamps and their gloss, of two samples after a smooth one
 }
 RUNG = 0.013  # of one whose light has fewer pixels: outlines of the toy car, behind a smooth one, 1.06 %
-CASES = [(*case, FEW) for case in EACH_RUN]
-WHOLE = [
-    pytest.param(*case, paced.SAMPLES, marks=pytest.mark.slow)
+CASES = [
+    pytest.param(*case, marks=() if case in EACH_RUN else pytest.mark.slow)
     for case in product(SCENES, (1, 10, 100), ("shader", "oidn"))
 ]
 
 
 @pytest.mark.filterwarnings("ignore:the scene has no lights")
-@pytest.mark.parametrize(("name", "slowness", "denoiser", "samples"), [*CASES, *WHOLE])
-def test_every_picture_on_the_screen(
-    name: str, slowness: int, denoiser: str, samples: int, shared_scenes: Path
-) -> None:
+@pytest.mark.parametrize(("name", "slowness", "denoiser"), CASES)
+def test_every_picture_on_the_screen(name: str, slowness: int, denoiser: str, shared_scenes: Path) -> None:
     if denoiser == "oidn":
         pytest.importorskip(oidn.PACKAGE)
     renderer = SCENES[name].renderer(seed=1, denoise=denoiser)
-    frames = paced.played(renderer, SIZE, slowness, name in paced.INDOORS, samples)
+    frames = paced.played(renderer, SIZE, slowness, name in paced.INDOORS)
     renderer.release()
     phases = [frame.phase for frame in frames]
     assert phases[0] == OPENING and phases[-1] == REST and AWAY not in phases
-    assert (frames[-1].samples, frames[-1].denoiser) == (samples, denoiser)
+    assert (frames[-1].samples, frames[-1].denoiser) == (paced.SAMPLES, denoiser)
     figures = [_figures(name, frame) for frame in frames]
     wrong = []
     for frame, values, rise in zip(frames, figures, paced.rises(frames, figures), strict=True):

@@ -98,13 +98,13 @@ class Light:
             )
 
     @classmethod
-    def unchecked(cls, *given: Any) -> Light:
+    def unchecked(cls, *values: Any) -> Light:
         """One of these fields in order, its direction a unit vector, that the caller has checked: of a hundred
         thousand, checks of each would take longer than all else."""
-        made = object.__new__(cls)
-        for name, value in zip(_FIELDS, given, strict=False):
-            object.__setattr__(made, name, value)
-        return made
+        light = object.__new__(cls)
+        for name, value in zip(_FIELDS, values, strict=False):
+            object.__setattr__(light, name, value)
+        return light
 
     def _convert(self) -> None:
         """Vectors of other numbers, arrays among them, as tuples of floats."""

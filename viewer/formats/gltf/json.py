@@ -166,14 +166,14 @@ class JsonObject(_Placed):
 
     def extension(self, name: str) -> JsonObject | None:
         """The object's extension of that name, or None."""
-        held = self.data.get("extensions")
-        if held is None:
+        extensions = self.data.get("extensions")
+        if extensions is None:
             return None
-        found = held.get(name) if type(held) is dict else _MISSING
-        if found is None:
+        extension = extensions.get(name) if type(extensions) is dict else _MISSING
+        if extension is None:
             return None
-        if type(found) is dict:  # without an object for the extensions
-            return JsonObject(found, (self, f"extensions.{name}"))
+        if type(extension) is dict:  # without an object for the extensions
+            return JsonObject(extension, (self, f"extensions.{name}"))
         return self.child("extensions").child(name)  # raises
 
     def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
