@@ -2,6 +2,7 @@
 #include "lib/srgb.glsl"
 
 uniform float least_depth;  // scene units
+uniform float white;        // radiance of a white surface that faces the eye
 uniform sampler2DArray in_base_colors;
 
 in vec3 towards;
@@ -35,7 +36,7 @@ void main() {
     float cosine = abs(dot(normal, towards)) / max(length(normal) * length(towards), 1e-37);
     float shade = mix(AMBIENT, 1.0, cosine), through = glow.a;
     vec3 scattered = (1.0 - through) * base.rgb * shade + fuzz * shade + through * MIRRORED;
-    out_shown = vec4(base.a * (glow.rgb + scattered), gl_FragCoord.w);
+    out_shown = vec4(base.a * (glow.rgb + white * scattered), gl_FragCoord.w);
     out_through = vec4(1.0 - base.a + base.a * through * (1.0 - MIRRORED) * base.rgb, 1.0);
     gl_FragDepth = least_depth * gl_FragCoord.w;
 }

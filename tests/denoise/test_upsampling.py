@@ -17,6 +17,7 @@ from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
 from viewer.denoise.upsampling import SHOWN, Upsampling
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
+from viewer.scene.light import LUMINANCE
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
@@ -39,6 +40,18 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     lit = facing(size, np.where(np.arange(size[0]) < step, 1 / 4, 1 / 3)[None])
     lit["rgb"] = 1.0
     return features_of(lit, CAMERA), lit
+
+
+def softened(rgb: NDArray, share: float) -> NDArray:
+    """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3)."""
+    rgb = rgb.astype(np.float64)
+    luminance, edged = rgb @ LUMINANCE, np.pad(rgb, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    total, weights = np.zeros_like(rgb), np.zeros_like(luminance)
+    for row, column in np.ndindex(3, 3):
+        moved = edged[row : row + len(rgb), column : column + rgb.shape[1]]
+        weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + 1e-6)
+        total, weights = total + weight[..., None] * moved, weights + weight
+    return rgb + share * (total / weights[..., None] - rgb)
 
 
 def even(rgb: NDArray) -> NDArray:
@@ -127,6 +140,44 @@ def test_at_the_same_size_light_and_texture_are_put_together(upsampling: Upsampl
         release(held)
     np.testing.assert_allclose(found["rgb"], 0.5 * light["rgb"] + 0.25, rtol=1e-6)
     np.testing.assert_allclose(found["nearness"], wall(SMALL, 5)[1]["nearness"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("samples", [1, 4, 63])
+def test_softening_is_its_twin(upsampling: Upsampling, samples: int) -> None:
+    """The share of one sample; another denoiser's picture alike, and a warp begins with the softened one."""
+    features, _ = wall(SMALL, 5)
+    light, device = np.zeros(SMALL[::-1], IRRADIANCE.dtype), upsampling.device
+    light["rgb"] = np.random.default_rng(1).uniform(0, 2, light["rgb"].shape)
+    with device.current():
+        inputs = stream(device, IRRADIANCE, light), stream(device, FEATURES, features)
+        composed = upsampling.compose(*inputs, CAMERA)
+        before, found = composed.read(), upsampling.soften(samples).read()
+        other = upsampling.soften_other(composed, samples, CAMERA).read()
+        same = Stream(device, SHOWN, SMALL)
+        upsampling.warp(CAMERA, same)
+        warped = same.read()
+        release([*inputs, same])
+    np.testing.assert_allclose(found["rgb"], softened(before["rgb"], 1 / samples), rtol=3e-6)
+    np.testing.assert_array_equal(found["nearness"], before["nearness"])
+    np.testing.assert_array_equal(other, found)
+    np.testing.assert_allclose(warped["rgb"], found["rgb"], rtol=1e-3, atol=1e-4)
+
+
+def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None:
+    """A pixel a thousand times as bright leaves those around as they are, and stays as bright as a screen can show; an
+    edge of two tones is between them."""
+    picture, device = np.zeros((5, 9), SHOWN.dtype), upsampling.device
+    picture["rgb"][:, :5], picture["rgb"][:, 5:] = 0.25, 0.5
+    picture["rgb"][2, 2] = 250.0
+    with device.current():
+        held = stream(device, SHOWN, picture)
+        found = upsampling.soften_other(held, 1, CAMERA).read()["rgb"][..., 0]
+        assert upsampling.soften_other(held, 1, replace(CAMERA, eyes=0.1)) is held, "pictures of two eyes are not mixed"
+        assert upsampling.soften_other(held, 64, CAMERA) is held
+        release([held])
+    np.testing.assert_allclose(found[1, 1:4], 0.25, rtol=0.5)
+    assert found[2, 2] > 20.0
+    assert 0.25 < found[4, 4] < 0.35 < found[4, 5] < 0.5
 
 
 @pytest.mark.parametrize(("turned", "most"), [(0.0, 0.1), (0.4, 0.6), (4.0, 0.9)], ids=["wall", "leaves", "every way"])

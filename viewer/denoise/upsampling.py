@@ -29,9 +29,11 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
+MOST_SOFTENED = 64  # samples from which a picture is not softened: the filter would be a sixty-fourth of it
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
+    "soften": ({"shown": SHOWN}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
 }
 
@@ -42,6 +44,11 @@ def upsampling_sources() -> Iterator[tuple[str, Source]]:
     mapped = {name: PASSES[name] for name in ("compose", "upsample")}
     for name, source in pass_sources("film/upsample", mapped, MAPPED):
         yield f"{name}, of another projection", source
+
+
+def softness(samples: int) -> float:
+    """The share of its filter, see ``shaders/film/upsample/soften.glsl``, in a picture of a film of ``samples``."""
+    return 1.0 / max(samples, 1) if samples < MOST_SOFTENED else 0.0
 
 
 class Upsampling:
@@ -55,8 +62,8 @@ class Upsampling:
         self._camera: Camera | None = None  # of the picture made last
 
     def prepare(self) -> None:
-        """Compile the passes of `draw` and `warp`. Raises ShaderError."""
-        self._passes.prepare("upsample", "warp")
+        """Compile the passes of `draw`, `soften` and `warp`. Raises ShaderError."""
+        self._passes.prepare("upsample", "soften", "warp")
 
     @property
     def there(self) -> bool:
@@ -88,6 +95,24 @@ class Upsampling:
         self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **view.uniforms, **values)
         self._camera = camera
         return self._picture
+
+    def soften(self, samples: int) -> Stream:
+        """The picture made last, of so many ``samples`` a pixel, softened: the fewer, the more."""
+        assert self._picture is not None and self._camera is not None, "no picture to soften"
+        self._picture = self._softened("softened", self._picture, samples, self._camera)
+        return self._picture
+
+    def soften_other(self, picture: Stream, samples: int, camera: Camera) -> Stream:
+        """Likewise a stream of `SHOWN` by another denoiser."""
+        return self._softened("other", picture, samples, camera)
+
+    def _softened(self, name: str, picture: Stream, samples: int, camera: Camera) -> Stream:
+        share = softness(samples)
+        if not share or camera.eyes:  # halves of a stereo pair have nothing to do with each other
+            return picture
+        softened = self._streams.get(name, SHOWN, picture.size)
+        self._passes.draw("soften", {"shown": picture}, softened, softness=share)
+        return softened
 
     def distance(self, camera: Camera) -> float:
         """How far another camera is from that of the picture made last, scene units."""

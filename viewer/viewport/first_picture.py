@@ -13,7 +13,7 @@ from viewer.formats.image.environment_maps import environment_of
 from viewer.options.table import OPTIONS
 from viewer.renderer.inputs.camera import view as camera_of
 from viewer.renderer.inputs.lighting import background_of, seems_lit
-from viewer.renderer.inputs.own_light import only_suns, sky_of
+from viewer.renderer.inputs.own_light import only_suns, sky_of, white_radiance
 from viewer.renderer.inputs.prepared import PreparedScene, arranged
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
@@ -29,7 +29,8 @@ from viewer.viewport.viewport import Viewport
 
 WORDS = OPTIONS["environment"].words
 UNREAD = 0.5  # of an environment that is not read yet
-BRIGHTEST = 4.0  # of an environment behind the scene, times white: of suns
+BRIGHTEST = 4.0  # radiance of an environment behind the scene: of suns
+FAINTEST = 1e-30  # radiance of white surfaces
 HORIZON = -0.5, 0.15  # of a gradient: where it begins and ends; also shaders/shading/plain_background.glsl
 
 
@@ -39,7 +40,8 @@ class Glance:
 
     def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
-        self.drawn: HeadlightScene = headlight_scene(self.scene, background(self.scene, settings))
+        behind, white = background(self.scene, settings), white_under(self.scene, settings)
+        self.drawn: HeadlightScene = headlight_scene(self.scene, behind, white)
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:
@@ -71,12 +73,23 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     if value is None and settings.sun is None and scene.fills and not alone and not shines and only_suns(lights):
         environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
     if isinstance(environment, ConstantEnvironment):
-        white = max(float(luminance(environment.radiance)), 1e-30)
-        return np.tile(np.array(environment.radiance, np.float32) / np.float32(white), (rows, columns, 1))
+        return np.tile(np.array(environment.radiance, np.float32), (rows, columns, 1))
     height, width = environment.pixels.shape[:2]
     row = (np.arange(rows) + 0.5) * height / rows
     column = ((np.arange(columns) + 0.5) / columns + settings.environment_rotation / 360.0) % 1.0 * width
     return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], BRIGHTEST)
+
+
+def white_under(scene: Scene, settings: Settings) -> float:
+    """About the radiance of a white surface of a scene to come, at a glance."""
+    value = settings.environment
+    lit = seems_lit(scene) and settings.sun is None
+    if lit and value in (None, "none"):
+        return white_radiance(scene)
+    constant = value is not None and not isinstance(value, str)
+    if constant and isinstance(environment := environment_of(value, 0.0, lit)[0], ConstantEnvironment):
+        return white_radiance(scene, max(float(luminance(environment.radiance)), FAINTEST))
+    return white_radiance(scene, 1.0)
 
 
 class FirstPicture:

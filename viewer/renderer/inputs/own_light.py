@@ -39,6 +39,8 @@ SECTORS, WALLS = 12, 9  # around a camera, and in how many of them walls rise ar
 BLUE = 2  # channel of glTF's metalness
 LOOKED_AT = 64  # texels of a texture along each side
 RISE = math.sin(math.radians(10.0))
+OPENINGS = 1 / 6  # of the light of the open that reaches the surfaces of a room; the built-in hall's has 0.18
+REFLECTED = 2.0  # times the light of a room's own lights, with what its surfaces reflect
 
 
 class Beside(NamedTuple):
@@ -90,6 +92,25 @@ def environment_beside(scene: Scene) -> Beside | None:
     if sunlit and not alone:
         return sky_of(lights)
     return Beside("none", 0.0, tone=min(float(np.quantile(light, KEY)) / IRRADIANCE, MOST_LEVEL))
+
+
+def white_radiance(scene: Scene, open_air: float | None = None) -> float:
+    """About the radiance of a white surface that the default view faces, at a glance: 1 under the default sky and in
+    the studio. open_air : that under an environment, in the open; None: the scene's own lights light it, with what it
+    needs beside them."""
+    beside = environment_beside(scene) if open_air is None and scene.fills else None
+    if beside is not None:
+        return beside.level if beside.name == "sky" else beside.tone
+    if open_air is not None and is_single_object(scene):
+        return open_air
+    surface, eye = surface_points(scene.meshes, scene.instances), np.array(scene.camera().origin)
+    if open_air is not None:
+        return open_air * (OPENINGS if _walled(surface, eye) else 1.0)
+    facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
+    lights = [light for light in scene.lights if any(light.intensity)]
+    light = irradiance(surface.points[facing], surface.normals[facing], lights, emitters(scene))
+    key = float(np.quantile(light, KEY)) if light.any() else IRRADIANCE
+    return min(REFLECTED * key / IRRADIANCE, MOST_LEVEL)
 
 
 def _shown(light: Float) -> bool:

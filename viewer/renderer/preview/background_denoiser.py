@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.denoise.upsampling import SHOWN
 from viewer.film.device_film import FilmBuffer
-from viewer.kernels.records import RADIANCE
 from viewer.renderer.preview.scheduler import BEHIND_OTHERS, cleans
 from viewer.renderer.sampling.denoising import NoisyPicture
 from viewer.stream.gl.device import Device
@@ -64,9 +64,9 @@ class BackgroundDenoiser:
         return self._film, coming.result()
 
     def stream(self, pixels: NDArray[np.float32]) -> Stream:
-        """A picture as a stream of `RADIANCE`, which holds until the next one; the context must be current."""
+        """A picture as a stream of `SHOWN`, which holds until the next one; the context must be current."""
         height, width = pixels.shape[:2]
-        stream = self._streams.get("picture", RADIANCE, (width, height))
+        stream = self._streams.get("picture", SHOWN, (width, height))
         stream.write_texels([np.concatenate([pixels, np.zeros((height, width, 1), np.float32)], axis=2)])
         return stream
 

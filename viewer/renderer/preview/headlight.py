@@ -1,8 +1,8 @@
 """A scene's first picture: its triangles rasterised under a headlight, before anything is built or compiled for it.
 
 Base colours with their textures, in copies of a size that is quickly there, vertex colours, alpha, emission and sheen;
-glass is seen through. White under the headlight has a radiance of 1, as about under the default sky and
-in the studio: the picture is exposed as those to come.
+glass is seen through. White under the headlight has about the radiance that it has in the scene's light: the picture is
+exposed as those to come.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ OVER = moderngl.ONE, SOURCE1_COLOR, moderngl.ONE, moderngl.ONE  # what is there
 class HeadlightScene:
     """The geometry drawn of a scene, made without OpenGL. bounds : (2, 3) of the scene, its ground left out. materials
     : (M, `MATERIAL`, 4) as the vertex program reads them, the last one for no map. images : (N, S, S, 4) uint8
-    of base colours, sRGB. background : (*`DIRECTIONS`, 3) behind it, linear, as of `ImageEnvironment`."""
+    of base colours, sRGB. background : (*`DIRECTIONS`, 3) behind it, linear, as of `ImageEnvironment`. white : radiance
+    of a white surface that faces the eye."""
 
     groups: MeshGroups
     of: NDArray[np.int64]
@@ -59,9 +60,10 @@ class HeadlightScene:
     materials: NDArray[np.float32]
     images: NDArray[np.uint8]
     background: NDArray[np.float32]
+    white: float
 
 
-def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None) -> HeadlightScene:
+def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None, white: float = 1.0) -> HeadlightScene:
     """A scene's triangles and instances, the colours of its vertices and its base colour textures, before a background;
     None: before black."""
     if background is None:
@@ -81,6 +83,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None)
         np.array([_material(scene, each, layers) for each in (*scene.materials, Material())], np.float32),
         _images([scene.textures[number] for number in numbers]),
         background,
+        white,
     )
 
 
@@ -216,6 +219,7 @@ class Headlight:
         """Bring a scene to the device, in place of the one before."""
         self.release()
         self._textures = self._uploaded(scene)
+        self._shader.set("white", scene.white)
         self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
         extra = np.zeros((len(scene.of), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]

@@ -38,7 +38,6 @@ from viewer.renderer.preview.scheduler import (
     MOST_SEEN,
     MOST_TOGETHER,
     RUNG_RAYS,
-    RUNG_WIDTH,
     ScheduledFrame,
     Scheduler,
     feature_samples,
@@ -131,7 +130,7 @@ class Preview:
         return how == "oidn" or (how == "auto" and self._installed)
 
     def cleaned(self, film: FilmBuffer) -> Stream | None:
-        """The film's picture by Open Image Denoise, once it has come: a stream of `RADIANCE`, which holds until the
+        """The film's picture by Open Image Denoise, once it has come: a stream of `SHOWN`, which holds until the
         next one. Raises ViewerError where that was asked for and fails; else there is the other denoiser."""
         try:
             picture = self.background.take()
@@ -143,7 +142,8 @@ class Preview:
         if picture is None or picture[0] is not film:
             return None
         with self.renderer.device.current():
-            return self.background.stream(picture[1])
+            stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
+            return upsampling.soften_other(stream, self.background.samples, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -343,20 +343,22 @@ class Preview:
                 lit = blended = reconstruction.steady(lit, camera, film.samples)
             fitted = yield from reconstruction.fit(lit, blended, camera)
             yield None
-            yield upsampling.draw(fitted, features.blocks[0].stream, camera)
+            upsampling.draw(fitted, features.blocks[0].stream, camera)
+            yield upsampling.soften(1)
             return
         light = yield from reconstruction.light(lit, features.blocks[0].stream, camera, film.samples)
-        yield upsampling.compose(light, features.blocks[0].stream, camera)
+        upsampling.compose(light, features.blocks[0].stream, camera)
+        yield upsampling.soften(film.samples)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
-        at least `FINER` times as wide, and of a rung as its own."""
+        at least `FINER` times as wide, and of a rung the whole."""
         pixels = whole[0] * whole[1]
         with self.renderer.device.current():
             self.gbuffer.fit(pixels)
             self._rasterises = self.gbuffer.chosen()
         if frame.at_rest:
-            return max(least[0], round(whole[0] * RUNG_WIDTH)), max(least[1], round(whole[1] * RUNG_WIDTH))
+            return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
             scale = max(scale, LEAST_DRAWN)

@@ -40,9 +40,7 @@ SLOWER = 1.5  # times as long as the last one that was timed: the next one is ti
 # -- at rest: rungs before the film's first sample, of which both cost a third
 RUNGS = (0.25, 0.5)  # of the picture's width and height
 FIRST_RUNG = 0.25  # seconds: the largest rung ahead that takes no longer is next; where none does, the smallest
-# Of the window's width a rung's picture has, and camera rays a pixel: about as many rays as one for each pixel of the
-# window, and no dotted edges (specks of the hall 0.4 %, in place of 2.5; as FLIP sees it there is no difference).
-RUNG_WIDTH, RUNG_RAYS = 0.6, 3
+RUNG_RAYS = 2  # camera rays of a rung's pixel; its edges are smooth by those of its neighbours, see soften.glsl
 WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
 # -- upsampling of a preview's light
@@ -286,8 +284,8 @@ class ScheduledFrame:
 
     size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
     added : new ones. in_motion : they are for this picture alone, see `viewer.renderer.preview.motion.of_motion`.
-    at_rest : a rung, see `RUNG_WIDTH`. together : its passes are one step. queued : the host waits for none of
-    them. budget : seconds.
+    at_rest : a rung, whose surfaces are of the whole picture's size. together : its passes are one step. queued : the
+    host waits for none of them. budget : seconds.
     """
 
     size: tuple[int, int]
@@ -347,8 +345,7 @@ class Scheduler:
         if grows or not on_show.changed:
             scale = self._rung(on_show, pixels)
             if scale < 1:
-                rung = replace(self._preview(on_show, scale, 1, True, budget), at_rest=True)
-                return rung if self.concurrent else replace(rung, together=False, queued=False)
+                return self._at_rest(self._preview(on_show, scale, 1, True, budget))
             return ScheduledFrame(size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if on_show.reconstructs:
@@ -362,7 +359,15 @@ class Scheduler:
             samples = self._more((self.light.rate or self.rate) * share * budget, pixels, on_show.most)
         # At rest a film may begin at once, unless pictures before have told more than its first samples will.
         in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
-        return self._preview(on_show, scale, samples, in_motion, budget)
+        preview = self._preview(on_show, scale, samples, in_motion, budget)
+        first = in_motion and not (
+            on_show.moving or on_show.warps
+        )  # of a scene: nobody waits for an answer to the hand
+        return self._at_rest(preview) if first else preview
+
+    def _at_rest(self, preview: ScheduledFrame) -> ScheduledFrame:
+        rung = replace(preview, at_rest=True)
+        return rung if self.concurrent else replace(rung, together=False, queued=False)
 
     def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> ScheduledFrame:
         width, height = on_show.size
