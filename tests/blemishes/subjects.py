@@ -7,6 +7,7 @@ again: path traced at default settings without a denoiser, under a seed of their
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.noise.eight import SEED
@@ -20,16 +21,18 @@ SIZE, SCENES = paced.SIZE, {subject.name: subject for subject in paced.SCENES}
 
 
 # The most specks of 2 samples and more, and of 8 and more, as shares, where a scene has what a denoiser does not get
-# right: a fifth above what is measured.
+# right: a fifth above what is measured. Of files: on the screen pictures are softened.
 ALLOWANCES = {
-    ("ToyCar", "shader"): (0.0, 0.0049),  # 0.41 % of 8: trims as fine as pixels, mirrors of the car
-    ("ToyCar", "oidn"): (0.0033, 0.0031),  # 0.27, 0.26 %: the same
+    ("ToyCar", "shader"): (0.0078, 0.0058),  # 0.65, 0.48 % of 3, 8: trims as fine as pixels, mirrors of the car
+    ("ToyCar", "oidn"): (0.0061, 0.0047),  # 0.51, 0.45, 0.39 %: the same
 }
 
 
-def most_specks(name: str, samples: int, denoiser: str) -> float:
+def most_specks(
+    name: str, samples: int, denoiser: str, allowances: Mapping[tuple[str, str], tuple[float, float]] = ALLOWANCES
+) -> float:
     """The most specks of a scene's picture, as a share of its pixels."""
-    few, many = ALLOWANCES.get((name, denoiser), (0.0, 0.0))
+    few, many = allowances.get((name, denoiser), (0.0, 0.0))
     return max(bound(samples, denoiser), few if samples < 8 else many)
 
 

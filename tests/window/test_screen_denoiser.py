@@ -143,11 +143,12 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
     assert session.converged and session.idle
     first = next(number for number, (denoiser, *_) in enumerate(shown) if denoiser == "oidn")
     after = shown[first:]
-    assert (38, 29) in [size for *_, size in shown[:first]]  # the rungs' six tenths
+    assert {size for *_, size in shown[:first]} == {(64, 48)}  # the rungs' surfaces are of all pixels
     assert {denoiser for denoiser, *_ in after} == {"oidn"}
     counts = [samples for _, samples, _ in after]
     assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
-    np.testing.assert_array_equal(session.linear(), of[4].denoised())
+    softened = session.linear() - of[4].denoised()  # by a quarter of a filter of 3 x 3 pixels
+    assert 0 < np.abs(softened).mean() < 0.1 * of[4].denoised().mean()  # 0.067 measured: of 64 x 48 pixels most are edges
     assert session.picture().metadata["denoised"] == "oidn"
 
 
@@ -215,7 +216,7 @@ def test_a_camera_that_has_moved_has_features_of_its_own(session: Session, rende
     around = [np.roll(lamp, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
     inside = np.all(around, axis=0) == np.any(around, axis=0)
     np.testing.assert_array_equal((moved[..., 0] > 2)[inside], lamp[inside])
-    assert np.abs(moved - before).max() > 1
+    assert np.abs(moved - before).max() > 0.5
 
 
 def aside(renderer: Renderer, by: float) -> Camera:

@@ -97,7 +97,7 @@ class Upsampling:
         return self._picture
 
     def soften(self, samples: int) -> Stream:
-        """The picture made last, of so many ``samples`` a pixel, softened: the fewer, the more."""
+        """The picture made last, of ``samples`` a pixel, softened: the fewer, the more."""
         assert self._picture is not None and self._camera is not None, "no picture to soften"
         self._picture = self._softened("softened", self._picture, samples, self._camera)
         return self._picture

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.ordered import quantile
 from viewer.film.exposure import MIDDLE, automatic_exposure
 from viewer.lighting.emitters import Emitters, emitters
 from viewer.scene.edits.framed import is_single_object
@@ -91,13 +92,13 @@ def environment_beside(scene: Scene) -> Beside | None:
         return _studio_beside(light)
     if sunlit and not alone:
         return sky_of(lights)
-    return Beside("none", 0.0, tone=min(float(np.quantile(light, KEY)) / IRRADIANCE, MOST_LEVEL))
+    return Beside("none", 0.0, tone=min(_key(light) / IRRADIANCE, MOST_LEVEL))
 
 
 def white_radiance(scene: Scene, open_air: float | None = None) -> float:
     """About the radiance of a white surface that the default view faces, at a glance: 1 under the default sky and in
-    the studio. open_air : that under an environment, in the open; None: the scene's own lights light it, with what it
-    needs beside them."""
+    the studio. open_air : that under an environment, in the open; None: the scene's own lights light it, with the
+    environment that it needs beside them."""
     beside = environment_beside(scene) if open_air is None and scene.fills else None
     if beside is not None:
         return beside.level if beside.name == "sky" else beside.tone
@@ -109,8 +110,13 @@ def white_radiance(scene: Scene, open_air: float | None = None) -> float:
     facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
     lights = [light for light in scene.lights if any(light.intensity)]
     light = irradiance(surface.points[facing], surface.normals[facing], lights, emitters(scene))
-    key = float(np.quantile(light, KEY)) if light.any() else IRRADIANCE
+    key = _key(light) if light.any() else IRRADIANCE
     return min(REFLECTED * key / IRRADIANCE, MOST_LEVEL)
+
+
+def _key(light: Float) -> float:
+    """The key light's of irradiances (N,)."""
+    return quantile(np.sort(light), KEY)  # `np.quantile` loads libraries, for which a first picture would wait
 
 
 def _shown(light: Float) -> bool:
@@ -121,7 +127,7 @@ def _shown(light: Float) -> bool:
 
 def _key_and_fill(light: Float) -> bool:
     """Whether the lights behind irradiances (N,) are a key and its fill, as in a studio, and not faint."""
-    shade, key = np.quantile(light, (SHADE, KEY))
+    shade, key = quantile(np.sort(light), SHADE), _key(light)
     return bool(shade >= LEAST_FILL * key) and not _faint(light)
 
 
@@ -135,7 +141,7 @@ def _studio_beside(light: Float) -> Beside:
     is without them."""
     if _faint(light):
         return Beside("studio", 1.0)
-    level = FILL * float(np.quantile(light[light > 0], KEY)) / math.pi
+    level = FILL * _key(light[light > 0]) / math.pi
     level = min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL)
     return Beside("studio", level, tone=level * (1 + math.pi / (FILL * IRRADIANCE)))
 

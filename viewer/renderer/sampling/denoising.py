@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
 from viewer.denoise.reconstruction import Reconstruction
-from viewer.denoise.upsampling import SHOWN, Upsampling, softness
+from viewer.denoise.upsampling import Upsampling
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.files.image import Matte
 from viewer.kernels.records import FEATURES
@@ -21,7 +21,6 @@ from viewer.options.picture import QUALITIES
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
-from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import returned
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
@@ -176,20 +175,14 @@ def denoised(
         if features.samples > film.samples:
             of_samples = stack.enter_context(features_of(renderer, film.size, film.samples, white=white))
         stack.enter_context(device.current())
+        if how == "oidn":
+            return returned(noisy_picture(renderer, film, of_samples, features)).denoised()
         reconstruction, upsampling = Reconstruction(device), Upsampling(device)
         try:
-            if how == "oidn":
-                pixels = returned(noisy_picture(renderer, film, of_samples, features)).denoised()
-                if len(film.blocks) > 1 or not softness(film.samples):  # it does not fit one texture, or needs none
-                    return pixels
-                picture = Stream(device, SHOWN, film.size)
-                stack.callback(picture.release)
-                picture.write_texels([np.dstack([pixels, np.zeros_like(pixels[..., 0])])])
-                return upsampling.soften_other(picture, film.samples, renderer.camera).fields(("rgb",))["rgb"].copy()
             lit = reconstruction.demodulate(film, of_samples, features, renderer.camera)
             light = returned(reconstruction.light(lit, features.blocks[0].stream, renderer.camera, film.samples))
-            upsampling.compose(light, features.blocks[0].stream, renderer.camera)
-            return upsampling.soften(film.samples).fields(("rgb",))["rgb"].copy()
+            shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
+            return shown.fields(("rgb",))["rgb"].copy()
         finally:
             reconstruction.release()
             upsampling.release()
