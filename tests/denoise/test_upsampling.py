@@ -46,8 +46,11 @@ def softened(rgb: NDArray, share: float) -> NDArray:
     """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3)."""
     rgb = rgb.astype(np.float64)
     luminance, edged = rgb @ LUMINANCE, np.pad(rgb, ((1, 1), (1, 1), (0, 0)), mode="edge")
-    total, weights = np.zeros_like(rgb), np.zeros_like(luminance)
-    for row, column in np.ndindex(3, 3):
+    ranked = [edged[k // 3 : k // 3 + len(rgb), k % 3 : k % 3 + rgb.shape[1]] @ LUMINANCE for k in range(9) if k != 4]
+    raised = np.maximum(np.sort(ranked, axis=0)[1] / luminance, 1.0)[..., None] * rgb
+    total, weights = 4 * raised / (2 * (raised @ LUMINANCE) + 1e-6)[..., None], 4 / (2 * (raised @ LUMINANCE) + 1e-6)
+    luminance = raised @ LUMINANCE
+    for row, column in set(np.ndindex(3, 3)) - {(1, 1)}:
         moved = edged[row : row + len(rgb), column : column + rgb.shape[1]]
         weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + 1e-6)
         total, weights = total + weight[..., None] * moved, weights + weight
@@ -166,9 +169,10 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int) -> None:
 def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None:
     """A pixel a thousand times as bright leaves those around as they are, and stays as bright as a screen can show; an
     edge of two tones is between them."""
-    picture, device = np.zeros((5, 9), SHOWN.dtype), upsampling.device
+    picture, device = np.zeros((9, 9), SHOWN.dtype), upsampling.device
     picture["rgb"][:, :5], picture["rgb"][:, 5:] = 0.25, 0.5
     picture["rgb"][2, 2] = 250.0
+    picture["rgb"][1, 7], picture["rgb"][6, 6:] = 0.1, 0.1
     with device.current():
         held = stream(device, SHOWN, picture)
         found = upsampling.soften_other(held, 1, CAMERA).read()["rgb"][..., 0]
@@ -178,6 +182,8 @@ def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None
     np.testing.assert_allclose(found[1, 1:4], 0.25, rtol=0.5)
     assert found[2, 2] > 20.0
     assert 0.25 < found[4, 4] < 0.35 < found[4, 5] < 0.5
+    assert found[1, 7] == pytest.approx(0.5), "a dot is gone"
+    assert found[6, 7] < 0.35, "a line is not"
 
 
 @pytest.mark.parametrize(("turned", "most"), [(0.0, 0.1), (0.4, 0.6), (4.0, 0.9)], ids=["wall", "leaves", "every way"])
