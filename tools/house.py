@@ -12,7 +12,7 @@ import ast
 import json
 import re
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from statistics import mean, median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-MOST_FILES, MOST_PARAMETERS, SHORT, LONG = 15, 7, 60, 450
+MOST_PARAMETERS, SHORT, LONG = 7, 60, 900
 WORDS = {
     "what ...": r"\bwhat\b",
     "so many": r"\bso (?:many|much)\b",
@@ -46,10 +46,6 @@ def lines() -> dict[str, int]:
     found = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in trees()}
     return {name: count for name, count in found.items() if not name.endswith("__init__.py")}
 
-
-def folders() -> Counter[str]:
-    """Modules of each folder, but for ``__init__``."""
-    return Counter(name.rpartition("/")[0] for name in lines())
 
 
 def classes() -> dict[str, list[str]]:
@@ -146,7 +142,7 @@ def _markdown(folder: str) -> Iterator[Path]:
 
 def figures() -> dict[str, Any]:
     """All counts, by name."""
-    long, piles, several = lines(), folders(), {k: v for k, v in classes().items() if len(v) > 1}
+    long, several = lines(), {k: v for k, v in classes().items() if len(v) > 1}
     means, counted = pages(), {word: len(places) for word, places in words().items()}
     return {
         "modules": len(long),
@@ -154,7 +150,6 @@ def figures() -> dict[str, Any]:
         "median lines of a module": median(long.values()),
         f"modules under {SHORT} lines": sum(count < SHORT for count in long.values()),
         f"modules of {LONG} lines and more": sorted(name for name, count in long.items() if count >= LONG),
-        f"folders of more than {MOST_FILES} modules": sorted(name for name, n in piles.items() if n > MOST_FILES),
         "chains of more than two classes": chains(),
         "class names in several modules": sorted(several),
         f"functions of more than {MOST_PARAMETERS} parameters": len(parameters()),

@@ -155,8 +155,8 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
-    for module in ("session", "convergence", "frame_runner"):
-        name = f"viewer.renderer.session.{module}.time"
+    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+        name = f"viewer.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)
     picture = renderer.render(SIZE, spp=65536, time=0.5)

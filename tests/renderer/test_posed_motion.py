@@ -17,9 +17,10 @@ from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.frame_clock import FrameClock
 from viewer.renderer.preview.motion import PosedMotion, of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
+from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.stream.gl.arena import Arena
@@ -148,14 +149,14 @@ def test_a_picture_without_a_pose_ends_what_is_known(renderer: Renderer) -> None
 def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, NDArray]:
     """Of the light of the last of these pictures, samples that stand for a pixel, and the instances that are seen."""
     renderer = Renderer(scenes[0], program="path", machine="singlepass", denoise="auto")
-    preview, films = Preview(renderer, Scheduler()), []
+    preview, films = Preview(renderer, FrameClock(renderer.device, Scheduler())), []
     for number, scene in enumerate(scenes):
         renderer.update(scene, camera=CAMERA)
         with renderer.device.current():
             films.append(FilmBuffer(renderer.device, size))
         plan = renderer.plan(size, samples=1, settings=of_motion(renderer.settings), first_sample=number)
         tiles = renderer.sampler.render_tiles(plan, films[-1])
-        frame = ScheduledFrame(size, 1.0, 1, 1, preview=True, in_motion=True, budget=1.0)
+        frame = ScheduledFrame(FrameKind.FLIGHT, size, 1.0, 1, 1, budget=1.0)
         for _ in preview.frame(FrameJob(frame, CAMERA, films[-1], first=number), tiles, size, 1):
             pass
     with renderer.device.current():

@@ -10,6 +10,7 @@ import moderngl
 import pytest
 
 from viewer.renderer.preview import passes
+from viewer.renderer.preview.frame_clock import FrameClock
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import Scheduler
@@ -31,7 +32,7 @@ def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch
         return made(of, size, *given)
 
     renderer = Renderer("cornell", device=device)
-    preview = Preview(renderer, Scheduler(interactive=True))
+    preview = Preview(renderer, FrameClock(renderer.device, Scheduler(interactive=True)))
     preview.gbuffer.fit(96 * 54)
     monkeypatch.setattr(streams, "float_texture", noted)
     for _ in preview.warm():

@@ -15,7 +15,9 @@ from viewer.renderer.preview.scheduler import (
     SMALLER,
     WARPING,
     WIDER,
-    OnShow,
+    DisplayState,
+    FrameKind,
+    Progress,
     ScheduledFrame,
     Scheduler,
     rasterises,
@@ -25,7 +27,7 @@ SIZE = (960, 540)
 PIXELS = SIZE[0] * SIZE[1]
 RATE = 1e5  # samples a second: of two cores
 SPEEDS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-DENOISED = OnShow(SIZE, True, most=1024, reconstructs=True, warps=True)
+DENOISED = DisplayState(SIZE, Progress.STALE, most=1024, reconstructs=True, warps=True)
 
 
 class Simulated:
@@ -35,9 +37,9 @@ class Simulated:
         self.scheduler, self.rate, self.seconds = Scheduler(), RATE * speed, 0.0
         self.scheduler.reset(128)
 
-    def frame(self, on_show: OnShow) -> ScheduledFrame:
+    def frame(self, display: DisplayState) -> ScheduledFrame:
         """The next frame, once it is done."""
-        frame = self.scheduler.next(on_show, 0.03)
+        frame = self.scheduler.next(display, 0.03)
         seconds = frame.pixels * frame.added / self.rate
         self.scheduler.note_frame(frame, seconds)
         self.seconds += seconds
@@ -50,8 +52,8 @@ class Simulated:
     def rungs(self, last: ScheduledFrame) -> list[ScheduledFrame]:
         """Those after the hand rests, up to the film's first sample."""
         found = [last]
-        while found[-1].preview:
-            found.append(self.frame(replace(DENOISED, changed=False, scale=found[-1].scale)))
+        while found[-1].kind.preview:
+            found.append(self.frame(replace(DENOISED, progress=Progress.PREVIEW, scale=found[-1].scale)))
         return found[1:]
 
 
@@ -60,7 +62,7 @@ def test_in_flight_light_takes_its_share_of_the_time(speed: float) -> None:
     machine = Simulated(speed)
     last = machine.flown()
     seconds = last.pixels * last.added / machine.rate
-    assert last.in_motion and (seconds <= 1.2 * LIGHT * IN_FLIGHT or last.scale == SMALLER[-1])
+    assert last.kind is FrameKind.FLIGHT and (seconds <= 1.2 * LIGHT * IN_FLIGHT or last.scale == SMALLER[-1])
     larger = min(1.0, last.scale * 2**0.5)
     assert last.scale == 1 or larger**2 * PIXELS / machine.rate > LIGHT * IN_FLIGHT
 
@@ -72,9 +74,9 @@ def test_at_rest_rungs_lead_to_the_whole_size(speed: float) -> None:
     began = machine.seconds
     frames = machine.rungs(last)
     scales = [last.scale, *(frame.scale for frame in frames)]
-    assert scales[-1] == 1 and not frames[-1].preview and not frames[-1].in_motion
+    assert scales[-1] == 1 and not frames[-1].kind.preview and frames[-1].kind is FrameKind.FIRST
     for before, frame in zip(scales, frames[:-1], strict=False):
-        assert frame.at_rest and frame.in_motion and frame.scale in RUNGS and frame.scale >= WIDER * before
+        assert frame.kind is FrameKind.RUNG and frame.scale in RUNGS and frame.scale >= WIDER * before
     film = PIXELS / machine.rate
     assert machine.seconds - began - film <= 0.36 * film  # all rungs together
     assert len(frames) == 1 or film > FIRST_RUNG  # else the film's first sample is there before a rung would be
@@ -84,7 +86,7 @@ def test_at_rest_rungs_lead_to_the_whole_size(speed: float) -> None:
 def test_no_rung_is_left_out_that_takes_long(speed: float, scales: list[float]) -> None:
     machine = Simulated(speed)
     machine.scheduler.light.note(RATE * speed)
-    frames = machine.rungs(ScheduledFrame(SIZE, 0.1, 1, 1, preview=True))
+    frames = machine.rungs(ScheduledFrame(FrameKind.FLIGHT, SIZE, 0.1, 1, 1))
     assert [frame.scale for frame in frames] == scales
     assert len(scales) == 3 or frames[0].pixels / machine.rate <= FIRST_RUNG
 
@@ -92,8 +94,8 @@ def test_no_rung_is_left_out_that_takes_long(speed: float, scales: list[float]) 
 def test_what_is_not_denoised_has_no_rungs() -> None:
     scheduler = Scheduler()
     for on_show in (replace(DENOISED, reconstructs=False), replace(DENOISED, progressive=False)):
-        frame = scheduler.next(replace(on_show, changed=False, scale=0.1), 0.03)
-        assert frame.scale == 1 and not frame.preview
+        frame = scheduler.next(replace(on_show, progress=Progress.PREVIEW, scale=0.1), 0.03)
+        assert frame.scale == 1 and not frame.kind.preview
 
 
 def test_a_flight_that_ends_on_a_fast_machine_keeps_its_light() -> None:
@@ -101,13 +103,13 @@ def test_a_flight_that_ends_on_a_fast_machine_keeps_its_light() -> None:
     machine = Simulated(1000.0)
     assert machine.flown().scale == 1
     first = machine.frame(DENOISED)
-    assert first.in_motion and first.scale == 1
-    assert not machine.frame(replace(DENOISED, warps=False)).in_motion  # nothing is known that it could lose
+    assert first.kind is FrameKind.FLIGHT and first.scale == 1
+    assert machine.frame(replace(DENOISED, warps=False)).kind is FrameKind.PREVIEW  # nothing is on show
 
 
 def test_samples_are_added_by_budgets_of_time() -> None:
     for speed in SPEEDS:
-        machine, on_show = Simulated(speed), replace(DENOISED, changed=False, complete=True, samples=1)
+        machine, on_show = Simulated(speed), replace(DENOISED, progress=Progress.WHOLE, samples=1)
         for _ in range(20):
             frame = machine.frame(on_show)
             on_show = replace(on_show, samples=frame.samples)
@@ -129,9 +131,9 @@ def test_a_picture_is_warped_some_times_and_not_from_afar() -> None:
 def test_another_denoiser_adds_no_samples() -> None:
     """The film that is there is filtered anew, whatever time there is."""
     scheduler = Scheduler()
-    again = replace(DENOISED, changed=False, complete=True, samples=7, refilters=True)
-    assert scheduler.next(again, 10.0) == ScheduledFrame(SIZE, 1.0, 7, 0)
-    assert scheduler.next(replace(again, refilters=False), 10.0).added > 0
+    again = replace(DENOISED, progress=Progress.UNFILTERED, samples=7)
+    assert scheduler.next(again, 10.0) == ScheduledFrame(FrameKind.REFILTER, SIZE, 1.0, 7, 0)
+    assert scheduler.next(replace(again, progress=Progress.WHOLE), 10.0).added > 0
 
 
 def test_scenes_of_few_triangles_are_rasterised() -> None:
@@ -143,8 +145,8 @@ def test_scenes_of_few_triangles_are_rasterised() -> None:
 def test_kernel_by_kernel_a_run_has_many_samples() -> None:
     """Its passes are as many for one as for some; what the rules leave of the time is kept to."""
     scheduler = Scheduler(interactive=False)
-    on_show = OnShow(SIZE, False, complete=True, most=64)
-    scheduler.note_frame(ScheduledFrame(SIZE, 1.0, 1, 1), 10.0)
+    on_show = DisplayState(SIZE, Progress.WHOLE, most=64)
+    scheduler.note_frame(ScheduledFrame(FrameKind.FIRST, SIZE, 1.0, 1, 1), 10.0)
     assert scheduler.next(on_show, 1.0).added == 1
     assert scheduler.next(replace(on_show, stepwise=True), 1.0).added == 16
     assert scheduler.next(replace(on_show, stepwise=True, seconds_left=40.0), 1.0).added == 4
@@ -153,9 +155,11 @@ def test_kernel_by_kernel_a_run_has_many_samples() -> None:
 
 def test_kernel_by_kernel_nothing_stands_before_what_grows() -> None:
     """At rest the first frame is the film's first sample; in motion a preview that does not take minutes."""
-    on_show = OnShow(SIZE, True, most=1024, stepwise=True)
+    on_show = DisplayState(SIZE, Progress.STALE, most=1024, stepwise=True)
     first = Scheduler().next(on_show, 0.03)
-    assert (first.size, first.samples, first.preview) == (SIZE, 1, False)
-    assert Scheduler().next(replace(on_show, reconstructs=True), 0.03).preview, "where it is denoised, it is not seen"
+    assert (first.size, first.samples, first.kind.preview) == (SIZE, 1, False)
+    assert Scheduler().next(replace(on_show, reconstructs=True), 0.03).kind.preview, (
+        "where it is denoised, it is not seen"
+    )
     moving = Scheduler().next(replace(on_show, moving=True), 0.03)
-    assert moving.preview and moving.scale < 0.2
+    assert moving.kind.preview and moving.scale < 0.2

@@ -13,8 +13,9 @@ import viewer
 from viewer import Renderer
 from viewer.film.error.stop import Stop
 from viewer.renderer.device.tile_job import tiles
+from viewer.renderer.preview import frame_clock
 from viewer.renderer.preview.scheduler import LONGEST, Batches, TileRows
-from viewer.renderer.session import convergence, frame_runner
+from viewer.renderer.session import convergence
 from viewer.renderer.session import session as session_module
 from viewer.renderer.session.session import Session
 
@@ -34,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
     slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
-    for module in (session_module, convergence, frame_runner):
+    for module in (session_module, convergence, frame_clock):
         monkeypatch.setattr(module, "time", slow)
 
 

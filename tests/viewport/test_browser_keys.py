@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.viewport.canvas.browser import key_text, modifier_bits
+from viewer.viewport.browser import key_text, modifier_bits
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from viewer.viewport.canvas.browser import key_text, modifier_bits
         ("ArrowLeft", ("Meta", "Alt"), "Alt+Super+Left"),
         ("Shift", ("Shift",), "Shift"),
         ("Shift", (), "Shift"),
-        ("Control", ("Control", "Shift"), "Shift+Ctrl"),
+        ("Control", ("Control", "Shift"), "Ctrl"),
         ("?", ("Shift",), "?"),
         ("+", ("Shift",), "+"),
         ("[", (), "["),

@@ -14,7 +14,8 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import ASLEEP
 from viewer.scene.camera import Camera
 from viewer.viewport.canvas import canvas_view
-from viewer.viewport.canvas.canvas_view import BUTTONS, CanvasView, _checked
+from viewer.viewport.canvas.canvas_view import CanvasView, _checked
+from viewer.viewport.host import BUTTONS, ViewerHost
 
 START = Camera((0, 0, 5), (0, 0, 0))
 
@@ -30,11 +31,10 @@ class Desk:
         made.device = SimpleNamespace(ended=False, current=lambda: SimpleNamespace(__enter__=None))
         made._current = lambda: Nothing()  # type: ignore[method-assign]
         self.taken = False
-        made._hand = SimpleNamespace(
-            **{name: note(name) for name in ("move", "press", "release", "wheel", "pinch", "leave")}
+        self.hand = SimpleNamespace(
+            **{name: note(name) for name in ("move", "press", "release", "wheel", "pinch", "leave", "key")}
         )
-        made._hand.clicked = lambda button: self.done.append(("clicked", button)) or self.taken
-        made._hand.key = note("key")
+        self.hand.clicked = lambda button: self.done.append(("clicked", button)) or self.taken
         self.controller: Any = SimpleNamespace(mode="orbit", camera=START)
         self.session: Any = SimpleNamespace(stop=Stop(7, error=0.5), complete=True, samples=3, error=math.inf)
         self.session.stop_at = note("stop_at")
@@ -49,7 +49,9 @@ class Desk:
             requested=Settings(depth=4), loading=None, cancel=note("cancel"), change=note("change")
         )
         made.scene_loader = loader
-        made._turn = SimpleNamespace(patience=ASLEEP, spare=math.inf)  # type: ignore[assignment]
+        made.host = ViewerHost.__new__(ViewerHost)
+        made.host.frame_loop = SimpleNamespace(patience=ASLEEP, spare=math.inf)  # type: ignore[assignment]
+        made.host.view, made.host.pointer = view, self.hand  # type: ignore[assignment]
         made._mode = None
         made._drop = note("drop")  # type: ignore[method-assign]
 
@@ -115,7 +117,7 @@ def test_keys(desk: Desk) -> None:
 
 def test_sizes(desk: Desk) -> None:
     sizes: list[Any] = []
-    desk.made._size = lambda *how: sizes.append(how)  # type: ignore[method-assign]
+    desk.made.host.resize = lambda *how: sizes.append(how)  # type: ignore[method-assign]
     assert desk.handle("resize", width=10, height=8.4, pixel_ratio=1.5) == [("wake",)]
     desk.handle("resize", width=10, height=8)
     assert sizes == [((15, 13), 1.5), ((10, 8), 1.0)]
@@ -234,7 +236,7 @@ def test_idle(
 ) -> None:
     made = desk.made
     made.closed, made.parked, made.view.minimised = closed, parked, minimised
-    made.scene_loader.loading, made._turn.patience = loading, patience  # type: ignore[misc]
+    made.scene_loader.loading, made.host.frame_loop.patience = loading, patience  # type: ignore[misc]
     assert made.idle is idle
     assert made.patience == (math.inf if idle else 0.0 if parked else patience)
 
@@ -242,7 +244,7 @@ def test_idle(
 def test_trials_have_turns_of_a_picture_at_rest(desk: Desk) -> None:
     """Which is idle all the same."""
     made = desk.made
-    made._turn.spare = 0.01  # type: ignore[misc]
+    made.host.frame_loop.spare = 0.01  # type: ignore[misc]
     assert made.idle and made.patience == 0.01
     for name in ("closed", "parked"):
         setattr(made, name, True)

@@ -13,6 +13,7 @@ pytest.importorskip("glfw", reason="glfw is not installed")
 
 from tests.window.test_events import Noted
 from viewer.base.errors import ViewerError
+from viewer.viewport.host import ViewerHost
 from viewer.window import app as app_module
 from viewer.window import gui as gui_module
 from viewer.window.app import App
@@ -43,6 +44,8 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     made.scene_loader = SimpleNamespace(loader=part("loader", busy=False))
     made.frame_loop = part("frame_loop", patience=0.5, busy=False, wanted="wanted", spare=1.0, moving=False, dt=0.125)
     made.draw_schedule = part("draw_schedule", tracing=0.01)
+    made.host = ViewerHost.__new__(ViewerHost)
+    made.host.frame_loop, made.host.view = made.frame_loop, made.view
     made.canvas = part("canvas", blank=False, texture="texture")
     made.display, made.auto_exposure = part("display"), part("auto_exposure")
     made.context, made.device = "desk", Noted(files=["f"])

@@ -127,8 +127,8 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    for module in ("session", "convergence", "frame_runner"):
-        name = f"viewer.renderer.session.{module}.time"
+    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+        name = f"viewer.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(plan: FramePlan, film: Any = None) -> Any:

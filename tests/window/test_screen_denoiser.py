@@ -16,7 +16,7 @@ from viewer.film.error.stop import Stop
 from viewer.renderer.preview import gbuffer, scheduler
 from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.motion import changes
-from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY
+from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import NoisyPicture
 from viewer.renderer.sampling.frame_plan import FramePlan
@@ -70,7 +70,7 @@ def test_a_rung_at_rest_makes_way_for_the_hand(session: Session, renderer: Rende
     session.scheduler.light.note(3000)
     run(session, moving=True)
     scale = session.scale
-    while not session.running or not session.runner.job.frame.at_rest:
+    while not session.running or session.runner.job.frame.kind is not FrameKind.RUNG:
         session.advance(0.0)
     assert session.running and session.runner.job.frame.scale >= 2 * scale
     session.update(camera=aside(renderer, 5.0))
@@ -133,7 +133,7 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
 
     def seen(stream: Any, denoiser: str, samples: int) -> None:
         shown.append((denoiser, samples, stream.size))
-        assert denoiser == "oidn" or session.runner.job.frame.preview
+        assert denoiser == "oidn" or session.runner.job.frame.kind.preview
         picture(stream, denoiser, samples)
 
     monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
@@ -259,10 +259,8 @@ def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.Monk
         lambda *_: setattr(session.scheduler.queue, "since", 0 if queued else TIMED_EVERY),
     )
     session.scheduler.queue.note(0.0, True)
-    reconstruct = preview._reconstruct
-    monkeypatch.setattr(
-        preview, "_reconstruct", lambda job, *rest: made.append(job.frame.queued) or reconstruct(job, *rest)
-    )
+    picture = preview._picture
+    monkeypatch.setattr(preview, "_picture", lambda job, *rest: made.append(job.frame.queued) or picture(job, *rest))
     flown(session, session.renderer, 2, True)  # type: ignore[arg-type]  # pictures that show the size of things
     preview.gbuffer.pictures = 0
     return made
@@ -413,7 +411,7 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
         while not session.running:
             session.advance(0.0, True)
         numbers.append(session.runner.job.first)
-        assert session.runner.job.frame.in_motion
+        assert session.runner.job.frame.kind.in_motion
         run(session, moving=True)
         assert not session.complete  # whatever its size: at rest the film begins anew
     assert len(set(numbers)) == 3

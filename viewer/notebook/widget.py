@@ -10,9 +10,10 @@ from rendercanvas.core.encoders import encode_array
 
 from viewer.renderer.sampling.picture import Picture
 from viewer.scene.card import beside
-from viewer.viewport.canvas.browser import script
-from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
+from viewer.viewport.browser import script
+from viewer.viewport.canvas.canvas_view import CanvasView
 from viewer.viewport.canvas.drive import Drive
+from viewer.viewport.host import OWN_EVENTS
 
 SIZE = (640, 480)
 # Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may

@@ -15,9 +15,10 @@ from viewer.base.errors import ViewerError
 from viewer.remote.guard import File, Files
 from viewer.remote.page import OFFERED, offered, resources
 from viewer.renderer.sampling.picture import Picture
-from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
+from viewer.viewport.canvas.canvas_view import CanvasView
 from viewer.viewport.canvas.drive import Drive
 from viewer.viewport.commands import file_stem
+from viewer.viewport.host import OWN_EVENTS
 
 # Pixels of the largest picture, those of a screen of 3840 x 2160; larger pages enlarge it.
 MOST_PIXELS = 3840 * 2160

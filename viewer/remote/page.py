@@ -10,7 +10,7 @@ from viewer.base.paths import assets
 from viewer.options.table import OPTIONS
 from viewer.remote.guard import File
 from viewer.renderer.inputs.settings import registered
-from viewer.viewport.canvas.browser import script
+from viewer.viewport.browser import script
 from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page

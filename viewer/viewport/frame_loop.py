@@ -151,7 +151,7 @@ class FrameLoop:
         self._follow((session.pictures, session.steps), session.idle)
 
     def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
-        """The light meter looks at what is on show, if that is another picture, and its ``last`` for a while."""
+        """The light meter looks at the picture on show, if it is another one, and the ``last`` for a while."""
         if not isinstance(self.view.exposure, str):
             return
         now = time.monotonic()

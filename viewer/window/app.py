@@ -22,19 +22,13 @@ from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
 from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl.device import Device
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.display import Display
 from viewer.viewport.display.photons import PhotonPicture
 from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.frame_loop import FrameLoop
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.object_editing import ObjectEditing
+from viewer.viewport.host import ViewerHost
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.reload import Watch
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import RULES, Viewport, configured, rules
+from viewer.viewport.viewport import RULES, configured, rules
 from viewer.window.commands import handlers
 from viewer.window.draw_schedule import DrawSchedule
 from viewer.window.events import Events
@@ -93,20 +87,8 @@ class App:
         self.device = Device(self.window.context, *allowed, limits=LIMITS.get(settings.limits), remark=remark)
         if not in_buffers(settings, self.device):
             self.device.max_buffer = 0
-        self.display, self.canvas, self.auto_exposure = (
-            Display(self.device),
-            PictureTexture(self.device),
-            AutoExposure(self.device),
-        )
+        self.display, self.canvas = Display(self.device), PictureTexture(self.device)
         self._photons: PhotonPicture | None = None  # made when they are shown
-        stop = rules(self.preferences, **ends)
-        self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
-        self.view = Viewport(self.session, self.preferences, keymap)
-        self.view.exposure = shown.get("exposure", self.view.exposure)
-        self.view.tonemap = shown.get("tonemap", self.view.tonemap)
-        self._chosen = {**self._rules(), "size": size}
-        self.debug_views = DebugViews(self.view)
-        self.markers = LightMarkers(self.view)
 
         first = scene.name if isinstance(scene, Scene) else scene
 
@@ -116,12 +98,19 @@ class App:
             largest = self.scene_loader.requested.max_texture
             return named.load(path, variant if path == scene else None, lenient, largest)
 
-        self.scene_loader = SceneLoader(self.view, self.debug_views, self.device, settings, load, self.window.wake)
-        self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
+        stop = rules(self.preferences, **ends)
+        self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
+        self.host = host = ViewerHost(
+            self.device, self.session, self.preferences, keymap, settings, load, self.window.wake
+        )
+        self.view, self.context = host.view, host.context
+        self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
+        self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
+        self.view.exposure = shown.get("exposure", self.view.exposure)
+        self.view.tonemap = shown.get("tonemap", self.view.tonemap)
+        self._chosen = {**self._rules(), "size": size}
         self.editing.show_at(moment, animation)
-        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
-        self.frame_loop = FrameLoop(self.context, self.canvas, self.auto_exposure)
-        self.events = Events(self.context)
+        self.events = Events(host)
         self.window.listen(self.events)
         self.view.handlers |= handlers(self.context, self.window, lambda: self.gui.file_list.show())
         self.scene_loader.on_show = self._on_show
@@ -200,13 +189,7 @@ class App:
             self._load_gui()
         self._measure()
         began = time.monotonic()
-        turn.begin()
-        if self._watch.changed([*self.device.files, *program_files()]):
-            view.compile("changed shaders", self._reload_shaders)
-        turn.move()
-        view.compile_now()
-        turn.work(self.draw_schedule.tracing)
-        view.fade()
+        self.host.advance(self.draw_schedule.tracing, self._watch_shaders)
         traced = turn.moving and session.running
         appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
         busy = turn.busy and (self._gui is not None or session.appearing)  # panels tell how far it is
@@ -254,6 +237,11 @@ class App:
             photon_map, (camera, hits) = study.renderer.photon_map, points
             diameter = PHOTON_DIAMETER * self.view.scale
             self._photons.points(screen, pixels, camera, photon_map.streams, photon_map.stored, hits, diameter)
+
+    def _watch_shaders(self) -> None:
+        """Shaders whose files have changed are compiled next."""
+        if self._watch.changed([*self.device.files, *program_files()]):
+            self.view.compile("changed shaders", self._reload_shaders)
 
     def _reload_shaders(self) -> None:
         """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import glfw
 
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import key_text
-from viewer.viewport.pointer import PointerInput
+from viewer.viewport import host
+from viewer.viewport.controls.keymap import MODIFIERS, key_text
+from viewer.viewport.host import ViewerHost
 
 if TYPE_CHECKING:
     from viewer.window.gui import Gui
 
 
+BUTTONS = {button: number for number, button in host.BUTTONS.items()}  # GLFW's -> rendercanvas's
+
+
 class Events:
-    """A listener (`viewer.window.window.Listener`) that acts on the desk.
+    """A listener (`viewer.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a panel
+    has them.
 
     gui : once it is loaded. own : a program's own keys, by key text without modifiers, before the window's.
     """
 
     own: Mapping[str, Callable[[], object]] = {}
 
-    def __init__(self, context: ViewportContext) -> None:
-        self.context, self.view, self.gui = context, context.view, cast("Gui | None", None)
-        self.pointer = PointerInput(context)
+    def __init__(self, host: ViewerHost) -> None:
+        self.host, self.view, self.gui = host, host.view, cast("Gui | None", None)
+
+    def _handle(self, kind: str, **event: Any) -> None:
+        self.host.handle({"event_type": kind, **event})
 
     @property
     def _over_panel(self) -> bool:
@@ -40,12 +46,14 @@ class Events:
             typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
         if typed and action != glfw.RELEASE:
             return
-        own = self.own.get(key_text(key, 0, scancode))
+        name = key_text(key, 0, scancode)
+        own = self.own.get(name)
         if own is not None:
             if action == glfw.PRESS:
                 own()
             return
-        self.pointer.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
+        kind = "key_up" if action == glfw.RELEASE else "key_down"
+        self._handle(kind, key=name, modifiers=_names(mods), repeat=action == glfw.REPEAT)
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
@@ -58,17 +66,19 @@ class Events:
         self.view.wake()
         if self.gui is not None:
             self.gui.input.button(button, action == glfw.PRESS)
+        x, y = self.view.cursor
+        number = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
-            self.pointer.release(button)
-        elif not self.pointer.clicked(button) and not self._over_panel:
-            self.pointer.press(button, mods)
+            self._handle("pointer_up", x=x, y=y, button=number)
+        elif self.host.editing.grabbing or not self._over_panel:
+            self._handle("pointer_down", x=x, y=y, button=number, modifiers=_names(mods))
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
         if self.gui is not None:
             self.gui.input.move(x, y)
         self.view.wake()
-        self.pointer.move(x, y)
+        self._handle("pointer_move", x=x, y=y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
@@ -76,7 +86,8 @@ class Events:
         if self.gui is not None:
             self.gui.input.wheel(x, y)
         if not self._over_panel:
-            self.pointer.wheel(y)
+            at = self.view.cursor
+            self._handle("wheel", x=at[0], y=at[1], dy=-y * host.NOTCH)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
@@ -95,15 +106,20 @@ class Events:
         if self.gui is not None:
             self.gui.input.focus(focused)
         if not focused:
-            self.pointer.leave()
+            self._handle("focus_out")
         self.view.wake()
 
     def on_drop(self, paths: list[str]) -> None:
         """A file dropped on the window is opened."""
         if paths:
-            self.context.scene_loader.open_file(paths[0])
+            self.host.scene_loader.open_file(paths[0])
 
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""
         self.view.scale = scale
         self.view.wake()
+
+
+def _names(mods: int) -> list[str]:
+    """Names of GLFW's modifier bits."""
+    return [name for name, bit in MODIFIERS.items() if mods & bit]

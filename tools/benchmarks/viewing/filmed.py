@@ -19,9 +19,10 @@ from benchmarks.noise.eight import Converged, flip
 from viewer import load
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.preview.frame import FrameJob
+from viewer.renderer.preview.frame_clock import FrameClock
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import ScheduledFrame, Scheduler
+from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -77,7 +78,7 @@ class Flown:
     def __init__(self, renderer: Renderer, size: tuple[int, int], part: int, past: bool) -> None:
         self.renderer, self.size, self.number = renderer, size, 0
         self.small = size[0] // part, size[1] // part
-        self.preview = Preview(renderer, Scheduler())
+        self.preview = Preview(renderer, FrameClock(renderer.device, Scheduler()))
         self.preview.reprojects = past
         self.preview.scheduler.upsampled.note(1e12)  # features of every pixel
         self.scale = 1 / part
@@ -93,7 +94,7 @@ class Flown:
         settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
         plan = renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number)
         tiles = renderer.sampler.render_tiles(plan, film)
-        frame = ScheduledFrame(self.small, self.scale, 1, 1, preview=True, in_motion=True, budget=1.0)
+        frame = ScheduledFrame(FrameKind.FLIGHT, self.small, self.scale, 1, 1, budget=1.0)
         job = FrameJob(frame, renderer.camera, film, first=number)
         made = returned(self.preview.frame(job, tiles, self.size, 1))
         assert made is not None

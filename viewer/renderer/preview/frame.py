@@ -50,7 +50,7 @@ class FrameJob:
     @property
     def eye(self) -> Camera:
         """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots."""
-        return self.camera.with_lens(0.0) if self.frame.in_motion else self.camera
+        return self.camera.with_lens(0.0) if self.frame.kind.in_motion else self.camera
 
 
 class Screen(Protocol):

@@ -15,6 +15,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.denoise import oidn
+from viewer.denoise.reconstruction import FittedLight
 from viewer.denoise.reprojection import Changes, History
 from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.kernels.records import FEATURES
@@ -23,11 +24,13 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.frame import FrameJob, Steps
+from viewer.renderer.preview.frame_clock import RECONSTRUCTING, FrameClock
 from viewer.renderer.preview.gbuffer import GBuffer
 from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import (
+    BLENDED,
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
@@ -38,18 +41,18 @@ from viewer.renderer.preview.scheduler import (
     MOST_SEEN,
     MOST_TOGETHER,
     RUNG_RAYS,
+    FrameKind,
     ScheduledFrame,
-    Scheduler,
     feature_samples,
     light_in_motion,
     shows,
 )
 from viewer.renderer.sampling.denoising import noisy_picture
-from viewer.renderer.sampling.frame_plan import Event, PlanProgress
+from viewer.renderer.sampling.frame_plan import Event
 from viewer.renderer.sampling.parts import RendererParts
-from viewer.stream.gl.objects import Timestamp
 from viewer.stream.gl.programs.compiler import Batch
 from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import returned
 
 T = TypeVar("T")
 NUMBERS = 4096  # of samples, until previews begin anew
@@ -62,8 +65,8 @@ class Preview:
     renderer's device, made before.
     """
 
-    def __init__(self, renderer: RendererParts, scheduler: Scheduler, passes: PreviewPasses | None = None) -> None:
-        self.renderer, self.scheduler = renderer, scheduler
+    def __init__(self, renderer: RendererParts, clock: FrameClock, passes: PreviewPasses | None = None) -> None:
+        self.renderer, self.clock, self.scheduler = renderer, clock, clock.scheduler
         self.reprojects = True
         self._features = GBufferTracer(renderer)
         self.gbuffer = GBuffer(renderer)
@@ -151,7 +154,7 @@ class Preview:
         Once it has been given to Open Image Denoise it is not, nor its first sample where that is next: its edges would
         be dotted after a rung's.
         """
-        if self.cleans and (self.background.begun(film) or (self.background.free and not frame.preview)):
+        if self.cleans and (self.background.begun(film) or (self.background.free and not frame.kind.preview)):
             return False
         return film is not self._film or frame.samples >= GROWTH * self._samples or frame.samples >= most
 
@@ -168,40 +171,43 @@ class Preview:
         """Trace a frame's tiles, and make its picture, where that is worth its time, and where the film has its
         ``most`` samples: a stream of `SHOWN`, which holds until the next one. whole : (width, height) of the window.
         """
-        film, frame = job.film, job.frame
+        film, frame, clock = job.film, job.frame, self.clock
         assert film is not None
         size = self._begin(job, film, whole) if frame.queued else film.size
-        self._mark(job)
+        clock.mark(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         last = not frame.added or frame.samples >= most
-        if not (frame.preview or shows(frame.samples, self._in_motion, last)):
+        if not (frame.kind.preview or shows(frame.samples, self._in_motion, last)):
             return None
-        clean = self.cleans and frame.scale == 1 and not frame.in_motion
-        clean = clean and self.background.wants(film, frame.samples, last)
+        at_rest = frame.scale == 1 and not frame.kind.in_motion
+        clean = self.cleans and at_rest and self.background.wants(film, frame.samples, last)
         due = frame.queued or self.due(film, frame, most)
         if not (due or clean):
             return None
         job.tracing = False
-        self._mark(job)
-        size = size if frame.queued else self._begin(job, film, whole)
-        picture = None
+        clock.mark(job)
+        if not frame.queued:
+            size = self._begin(job, film, whole)
         # A preview that begins a film is its last picture where that has all samples by now.
-        ends = frame.scale == 1 and not frame.in_motion and frame.samples >= most
-        features = yield from _told(self._fill_gbuffer(job, film, size, clean or ends or not frame.preview, clean))
-        self._mark(job)
+        ends = at_rest and frame.samples >= most
+        features = yield from self._fill_gbuffer(job, film, size, clean or ends or not frame.kind.preview, clean)
+        clock.mark(job)
+        picture = None
         if due:
-            picture = yield from _told(self._reconstruct(job, film, features))
+            steps = self._picture(job, film, features)
+            few = film.size[0] * film.size[1] <= MOST_TOGETHER
+            picture = returned(steps) if few else (yield from steps)
+            if clock.marks(job):
+                pixels = 0 if features is self._held["own"] else features.size[0] * features.size[1]
+                yield from clock.asked(job, pixels, not self._rasterises)
+            self._note(job)
         if clean:
             yield from self._clean(job, film, features)
         return picture
 
-    def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
-        """Give a film to Open Image Denoise."""
-        picture = yield from _told(noisy_picture(self.renderer, film, self._held["own"], features))
-        self.background.begin(film, job.frame.samples, picture)
-
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
+        kind = job.frame.kind
         with self.renderer.device.current():
             history, posed = self.passes.made().history, self.passes.made().posed
         if film is not self._film:
@@ -211,10 +217,10 @@ class Preview:
             self._turn(history)
             posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
-        history.share = float(job.frame.in_motion and self.reprojects)
-        size = self._affordable(film.size, whole, job.frame) if job.frame.preview else film.size
+        history.share = float(kind.in_motion and self.reprojects)
+        size = self._affordable(film.size, whole, job.frame) if kind.preview else film.size
         if size != film.size:
-            self._fit("finer", size, clear=not (self._rasterises and job.frame.in_motion))
+            self._fit("finer", size, clear=not (self._rasterises and kind.in_motion))
         return size
 
     def _trace_light(self, job: FrameJob, tiles: Steps, rasterises: bool) -> Steps:
@@ -229,12 +235,14 @@ class Preview:
 
     def _fill_gbuffer(
         self, job: FrameJob, film: FilmBuffer, size: tuple[int, int], at_rest: bool, clean: bool
-    ) -> Generator[None, None, Buffer]:
+    ) -> Generator[Event, None, Buffer]:
         """Surfaces of a film's pixels, step by step; gives the buffer of those that its light is upsampled to, which of
         a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
         ``clean``: they are for Open Image Denoise."""
-        yield from self._cast_features("own", min(job.frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
-        more = feature_samples(job.frame.samples, at_rest)
+        frame = job.frame
+        yield from self._cast_features("own", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
+        blended = self.renderer.prepared.look.blend
+        more = feature_samples(frame.samples, at_rest, blended)
         if more > self._held["own"].samples:
             if "edges" not in self._held:
                 self._fit("edges", film.size)
@@ -244,111 +252,105 @@ class Preview:
         if size == film.size:
             return self._held["own"]
         finer = self._held["finer"]
-        if self._rasterises and job.frame.queued:
-            return finer
-        spent = 0.0
-        drawn = self._rasterises and job.frame.in_motion and not job.frame.at_rest
-        rays = RUNG_RAYS if job.frame.at_rest else 1
-        steps = self._rasterise(finer, job) if drawn else self._cast_features("finer", rays, job)
-        while True:
-            began = time.perf_counter()
-            ended = next(steps, 0) == 0
-            spent += time.perf_counter() - began  # of the steps alone: others work in between
-            if ended:
-                break
-            yield None
-        job.upsampling += spent
+        if not (self._rasterises and frame.queued):
+            if self._rasterises and frame.kind is FrameKind.FLIGHT:
+                job.upsampling += yield from self.clock.timed(self._rasterise(finer, job))
+            else:
+                rays = RUNG_RAYS * (BLENDED if blended else 1) if frame.kind is FrameKind.RUNG else 1
+                job.upsampling += yield from self._cast_features("finer", rays, job)
         return finer
 
-    def _reconstruct(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[None, None, Stream]:
-        """The picture of a film's light on the surfaces of ``features``, step by step: a stream of `SHOWN`, which holds
-        until the next one."""
-        device, finer = self.renderer.device, features.size != film.size
-        asks = self._asks(job)
-        steps, picture = self._reconstruction(job, film, features), None
-        together = film.size[0] * film.size[1] <= MOST_TOGETHER
-        while picture is None:
-            began = time.perf_counter()
-            with device.current():
-                picture = next(steps)
-                while together and picture is None:
-                    picture = next(steps)
-                if picture is not None and not self.scheduler.concurrent:
-                    device.wait()
-            if picture is not None and asks:
-                yield from self._asked(job, features)
-            elif picture is not None and finer and not job.frame.queued:
-                job.upsampling += time.perf_counter() - began
-                rays = features.size[0] * features.size[1] * max(features.samples, 1)
-                self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
-            if picture is None:
-                yield None
-        self._samples = job.frame.samples
-        if job.frame.in_motion:
-            before = self._in_motion if self.passes.made().history.used else 0.0
-            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
-        return picture
-
-    def _asks(self, job: FrameJob) -> bool:
-        """Whether the host asks now and then if a picture is done, in place of waiting for it."""
-        return job.frame.queued and self.scheduler.concurrent
-
-    def _mark(self, job: FrameJob) -> None:
-        """The next step of such a picture is another part of it."""
-        if self._asks(job):
-            with self.renderer.device.current():
-                job.moments.append(Timestamp(self.renderer.device))
-
-    def _asked(self, job: FrameJob, features: Buffer) -> Iterator[None]:
-        """Come back until a picture is done; then its costs are those that the device tells."""
-        device = self.renderer.device
-        self._mark(job)
-        device.flush()
-        while True:
-            with device.current():
-                if job.moments[-1].ready:
-                    break
-            device.in_vain += 1
-            yield None
+    def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
+        """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
+        `SHOWN`, which holds until the next one."""
+        device, own = self.renderer.device, self._held["own"]
+        light: FittedLight | Stream
         with device.current():
-            began, lit, filled, ended = (moment.seconds for moment in job.moments)
-        job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
-        if features is self._held["own"]:
-            return
-        pixels = features.size[0] * features.size[1]
-        self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
-        if not self._rasterises:
-            self.scheduler.note_camera_rays(pixels, filled - lit)
+            lit = self._demodulate(job, film, features)
+        yield RECONSTRUCTING
+        with device.current():
+            blended = self._reproject(job, film, lit, own.blocks[0].stream)
+        yield RECONSTRUCTING
+        if job.frame.kind.in_motion or features.size != film.size:
+            light = yield from self._fit_light(job, film, lit, blended)
+        else:
+            light = yield from self._reconstruct(job, film, lit, features)
+        return self._upsample(job, film, light, features)
 
-    def _reconstruction(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
-        """The passes, a step each; the context must be current."""
-        reconstruction, history, posed, upsampling = self.passes.made()
-        own, camera, in_motion = self._held["own"], job.eye, job.frame.in_motion
-        finer = features.size != film.size
-
+    def _demodulate(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Stream:
+        """Light without texture; surfaces that are still to be rasterised are, first."""
+        own = self._held["own"]
         if features.samples == 0:
-            self.gbuffer.queue_surfaces(features, camera)
-        lit = reconstruction.demodulate(film, own, own if finer else features, camera)
-        yield None
-        surfaces, scene, flow = own.blocks[0].stream, self.renderer.gpu_scene, None
+            self.gbuffer.queue_surfaces(features, job.eye)
+        guide = own if features.size != film.size else features
+        return self.passes.made().reconstruction.demodulate(film, own, guide, job.eye)
+
+    def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream, surfaces: Stream) -> Stream:
+        """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
+        _, history, posed, _ = self.passes.made()
+        scene, flow = self.renderer.gpu_scene, None
         posed.keep(scene)
-        if history.changes.posed and history.used and not camera.kind:
-            flow = posed.flow(scene, lit, surfaces, camera)
+        if history.changes.posed and history.used and not job.eye.kind:
+            flow = posed.flow(scene, lit, surfaces, job.eye)
             if flow is None:
                 history.forget()
-        blended = history.blend(lit, surfaces, camera, max(film.samples, 1), flow)
-        yield None
-        if in_motion or finer:
-            if not in_motion:
-                lit = blended = reconstruction.steady(lit, camera, film.samples)
-            fitted = yield from reconstruction.fit(lit, blended, camera)
-            yield None
-            upsampling.draw(fitted, features.blocks[0].stream, camera)
-            yield upsampling.soften(1)
-            return
-        light = yield from reconstruction.light(lit, features.blocks[0].stream, camera, film.samples)
-        upsampling.compose(light, features.blocks[0].stream, camera)
-        yield upsampling.soften(film.samples)
+        return history.blend(lit, surfaces, job.eye, max(film.samples, 1), flow)
+
+    def _fit_light(
+        self, job: FrameJob, film: FilmBuffer, lit: Stream, blended: Stream
+    ) -> Generator[Event, None, FittedLight]:
+        """Light of few samples, as a function of place and normal."""
+        reconstruction = self.passes.made().reconstruction
+        if not job.frame.kind.in_motion:
+            with self.renderer.device.current():
+                lit = blended = reconstruction.steady(lit, job.eye, film.samples)
+        return (yield from self._stepped(reconstruction.fit(lit, blended, job.eye)))
+
+    def _reconstruct(
+        self, job: FrameJob, film: FilmBuffer, lit: Stream, features: Buffer
+    ) -> Generator[Event, None, Stream]:
+        """The light of least error of a film."""
+        steps = self.passes.made().reconstruction.light(lit, features.blocks[0].stream, job.eye, film.samples)
+        return (yield from self._stepped(steps))
+
+    def _upsample(self, job: FrameJob, film: FilmBuffer, light: FittedLight | Stream, features: Buffer) -> Stream:
+        """The picture: light on surfaces, softened."""
+        upsampling, surfaces, began = self.passes.made().upsampling, features.blocks[0].stream, time.perf_counter()
+        with self.renderer.device.current():
+            if isinstance(light, FittedLight):
+                upsampling.draw(light, surfaces, job.eye)
+            else:
+                upsampling.compose(light, surfaces, job.eye)
+            picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples)
+            if not self.clock.concurrent:
+                self.renderer.device.wait()
+        if features.size != film.size and not job.frame.queued:
+            job.upsampling += time.perf_counter() - began
+            rays = features.size[0] * features.size[1] * max(features.samples, 1)
+            self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
+        return picture
+
+    def _stepped(self, steps: Generator[None, None, T]) -> Generator[Event, None, T]:
+        """The passes of a reconstruction, an event each; the context is current in them alone."""
+        while True:
+            try:
+                with self.renderer.device.current():
+                    next(steps)
+            except StopIteration as end:
+                return end.value
+            yield RECONSTRUCTING
+
+    def _note(self, job: FrameJob) -> None:
+        """A picture is made."""
+        self._samples = job.frame.samples
+        if job.frame.kind.in_motion:
+            before = self._in_motion if self.passes.made().history.used else 0.0
+            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
+
+    def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
+        """Give a film to Open Image Denoise."""
+        picture = yield from self._stepped(noisy_picture(self.renderer, film, self._held["own"], features))
+        self.background.begin(film, job.frame.samples, picture)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
@@ -357,7 +359,7 @@ class Preview:
         with self.renderer.device.current():
             self.gbuffer.fit(pixels)
             self._rasterises = self.gbuffer.chosen()
-        if frame.at_rest:
+        if frame.kind is FrameKind.RUNG:
             return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
@@ -377,25 +379,19 @@ class Preview:
 
     # -- features --------------------------------------------------------------------------------------------------
 
-    def _cast_features(self, name: str, samples: int, job: FrameJob) -> Iterator[None]:
-        """Bring a buffer to ``samples`` by camera rays; those of a frame that is queued are not timed."""
-        buffer, spent, before = self._held[name], 0.0, self._held[name].samples
-        moves = job.frame.in_motion and not (job.frame.at_rest and name == "finer")
+    def _cast_features(self, name: str, samples: int, job: FrameJob) -> Generator[Event, None, float]:
+        """Bring a buffer to ``samples`` by camera rays; gives the seconds that it took. Those of a frame that is queued
+        are not timed."""
+        buffer, frame, before = self._held[name], job.frame, self._held[name].samples
+        moves = frame.kind.in_motion and not (frame.kind is FrameKind.RUNG and name == "finer")
         settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
-        queued = job.frame.queued and name == "own"
-        while True:
-            began = time.perf_counter()
-            ended = next(steps, 0) == 0
-            if not queued and not self.scheduler.concurrent:
-                self.renderer.device.wait()
-            spent += time.perf_counter() - began
-            if ended:
-                break
-            yield None
-        if buffer.samples > before and not (queued or self.scheduler.concurrent):
+        queued = frame.queued and name == "own"
+        spent = yield from self.clock.timed(steps, waits=not queued)
+        if buffer.samples > before and not (queued or self.clock.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
+        return spent
 
     def _rasterise(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
         """The features of every pixel that a preview's light is upsampled to, in one step."""
@@ -464,13 +460,3 @@ class Preview:
             self.background.release()
         self._held.clear()
         self._film = self._seen = None
-
-
-def _told(steps: Generator[None, None, T]) -> Generator[Event, None, T]:
-    """The steps of a picture whose light is there, as events."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-        yield PlanProgress(1.0)

@@ -8,7 +8,8 @@ those of a single draw, which no driver may find too long, are the device's: `vi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import Enum, auto
 
 # -- tiles: a window has to answer between two of them
 SMALL, LARGE = (512, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU; llvmpipe's
@@ -40,6 +41,7 @@ SLOWER = 1.5  # times as long as the last one that was timed: the next one is ti
 # -- at rest: rungs before the film's first sample, of which both cost a third
 RUNGS = (0.25, 0.5)  # of the picture's width and height
 FIRST_RUNG = 0.25  # seconds: the largest rung ahead that takes no longer is next; where none does, the smallest
+BLENDED = 4  # times as many camera rays at rest where surfaces let them pass at random
 RUNG_RAYS = 2  # camera rays of a rung's pixel; its edges are smooth by those of its neighbours, see soften.glsl
 WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
@@ -113,9 +115,11 @@ def stream_shape(software: bool) -> tuple[int, int]:
     return SMALL if software else LARGE
 
 
-def feature_samples(samples: int, at_rest: bool) -> int:
-    """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
-    return min(FEATURES_AHEAD * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
+def feature_samples(samples: int, at_rest: bool, blended: bool = False) -> int:
+    """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``. ``blended``: surfaces
+    let some of them pass at random."""
+    ahead = FEATURES_AHEAD * (BLENDED if blended else 1)
+    return min(ahead * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
 
 
 def light_in_motion(before: float, scale: float, samples: int) -> float:
@@ -250,21 +254,61 @@ class QueuedFrames:
             self.since = TIMED_EVERY if seconds > SLOWER * self.seconds else self.since + 1
 
 
-@dataclass(frozen=True)
-class OnShow:
-    """The state of a session: the picture on show, and the possible next steps.
+class FrameKind(Enum):
+    """The purpose of a frame."""
 
-    size : (width, height) of the whole picture, pixels. changed : the picture on show is of another camera, scene or
-    setting. complete : it is the whole one, with ``samples`` of each pixel. most : samples of each pixel by the rules.
-    seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
-    reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture
-    of this scene can be warped to the camera. scale : of the light of the picture on show. refilters : its film is to
-    be denoised again. stepwise : it is traced kernel by kernel.
+    FLIGHT = auto()  # a picture in motion: light of few pixels on the surfaces of all
+    RUNG = auto()  # likewise at rest, until the film tells more
+    # A picture that is shown when it has ended: of few pixels, of a program that is not reconstructed, or a film's
+    # beginning where nothing is on show.
+    PREVIEW = auto()
+    FIRST = auto()  # a film's first sample
+    REFINE = auto()  # more samples of it
+    REFILTER = auto()  # another picture of the same samples
+
+    @property
+    def in_motion(self) -> bool:
+        """Whether its samples are for this picture alone, see `viewer.renderer.preview.motion.of_motion`."""
+        return self in (FrameKind.FLIGHT, FrameKind.RUNG)
+
+    @property
+    def preview(self) -> bool:
+        """Whether it is shown once it has ended, in place of the picture before."""
+        return self.in_motion or self is FrameKind.PREVIEW
+
+
+class Pacing(Enum):
+    """When the host waits for the device: after each STEP; for the FRAME, whose passes are one step; or it has them
+    QUEUED, and waits for none."""
+
+    STEP = auto()
+    FRAME = auto()
+    QUEUED = auto()
+
+
+class Progress(Enum):
+    """The state of the picture on show: that of another camera, scene or setting (STALE); a PREVIEW; the WHOLE picture,
+    whatever its samples; or that, while its film is to be filtered again (UNFILTERED)."""
+
+    STALE = auto()
+    PREVIEW = auto()
+    WHOLE = auto()
+    UNFILTERED = auto()
+
+
+@dataclass(frozen=True)
+class DisplayState:
+    """The picture on show, and its possible successors.
+
+    size : (width, height) of the whole picture, pixels. samples : of each pixel of a whole picture; most : by the
+    rules. seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
+    reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture of
+    this scene can be warped to the camera. scale : of the light of the picture on show. stepwise : it is traced kernel
+    by kernel.
     """
 
     size: tuple[int, int]
-    changed: bool
-    complete: bool = False
+    progress: Progress
     samples: int = 0
     most: int = 1
     seconds_left: float = float("inf")
@@ -274,35 +318,34 @@ class OnShow:
     light: float = LIGHT
     warps: bool = False
     scale: float = 1.0
-    refilters: bool = False
     stepwise: bool = False
 
 
 @dataclass(frozen=True)
 class ScheduledFrame:
-    """The next frame: a preview, a picture, or more samples for the one on show.
+    """The next frame.
 
     size : (width, height), pixels; scale : its width by the whole picture's. samples : that every pixel will have;
-    added : new ones. in_motion : they are for this picture alone, see `viewer.renderer.preview.motion.of_motion`.
-    at_rest : a rung, whose surfaces are of the whole picture's size. together : its passes are one step. queued : the
-    host waits for none of them. budget : seconds.
+    added : new ones. budget : seconds.
     """
 
+    kind: FrameKind
     size: tuple[int, int]
     scale: float
     samples: int
     added: int
-    preview: bool = False
-    in_motion: bool = False
-    at_rest: bool = False
-    together: bool = False
-    queued: bool = False
+    pacing: Pacing = Pacing.STEP
     budget: float = 0.0
 
     @property
     def pixels(self) -> int:
         """Of the frame."""
         return self.size[0] * self.size[1]
+
+    @property
+    def queued(self) -> bool:
+        """Whether the host waits for none of its passes."""
+        return self.pacing is Pacing.QUEUED
 
 
 class Scheduler:
@@ -330,69 +373,63 @@ class Scheduler:
 
     # -- the next frame --------------------------------------------------------------------------------------------
 
-    def next(self, on_show: OnShow, budget: float) -> ScheduledFrame:
+    def next(self, display: DisplayState, budget: float) -> ScheduledFrame:
         """The next frame. budget : seconds until the window wants to answer."""
-        size, pixels = on_show.size, on_show.size[0] * on_show.size[1]
-        if on_show.complete and on_show.refilters:
-            return ScheduledFrame(size, 1.0, on_show.samples, 0)
-        if on_show.complete:
-            batches = KERNEL_BY_KERNEL if on_show.stepwise and self.batches is HEADLESS else self.batches
-            seconds = min(batches.seconds, max(on_show.seconds_left, 0.0))
-            added = self._more(seconds * self.rate, pixels, on_show.most - on_show.samples)
-            return ScheduledFrame(size, 1.0, on_show.samples + added, added)
+        size, pixels = display.size, display.size[0] * display.size[1]
+        if display.progress is Progress.UNFILTERED:
+            return ScheduledFrame(FrameKind.REFILTER, size, 1.0, display.samples, 0)
+        if display.progress is Progress.WHOLE:
+            batches = KERNEL_BY_KERNEL if display.stepwise and self.batches is HEADLESS else self.batches
+            seconds = min(batches.seconds, max(display.seconds_left, 0.0))
+            added = self._more(seconds * self.rate, pixels, display.most - display.samples)
+            return ScheduledFrame(FrameKind.REFINE, size, 1.0, display.samples + added, added)
         # Kernel by kernel estimates are seen while they grow: at rest no preview holds them up.
-        grows = on_show.stepwise and not (on_show.moving or on_show.reconstructs)
-        if grows or not on_show.changed:
-            scale = self._rung(on_show, pixels)
+        grows = display.stepwise and not (display.moving or display.reconstructs)
+        if grows or display.progress is Progress.PREVIEW:
+            scale = self._rung(display, pixels)
             if scale < 1:
-                return self._at_rest(self._preview(on_show, scale, 1, True, budget))
-            return ScheduledFrame(size, 1.0, 1, 1, budget=budget)
+                return self._preview(FrameKind.RUNG, display, scale, 1, budget)
+            return ScheduledFrame(FrameKind.FIRST, size, 1.0, 1, 1, budget=budget)
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
-        if on_show.reconstructs:
+        if display.reconstructs:
             # Where pictures are warped to the camera in between, one may take longer.
-            budget = max(budget, IN_FLIGHT if on_show.moving and on_show.warps else DENOISED)
-            share, scales = on_show.light, SMALLER
-        rate = min(self.rate, STEPWISE_RATE) if on_show.stepwise else self.rate
+            budget = max(budget, IN_FLIGHT if display.moving and display.warps else DENOISED)
+            share, scales = display.light, SMALLER
+        rate = min(self.rate, STEPWISE_RATE) if display.stepwise else self.rate
         scale = self.light.choose(pixels, share * budget, rate, scales)
         samples = 1
-        if on_show.progressive and scale == 1:  # there may be time for more than one
-            samples = self._more((self.light.rate or self.rate) * share * budget, pixels, on_show.most)
-        # At rest a film may begin at once, unless pictures before have told more than its first samples will.
-        in_motion = on_show.reconstructs and on_show.progressive and (on_show.moving or scale < 1 or on_show.warps)
-        preview = self._preview(on_show, scale, samples, in_motion, budget)
-        first = in_motion and not (
-            on_show.moving or on_show.warps
-        )  # of a scene: nobody waits for an answer to the hand
-        return self._at_rest(preview) if first else preview
+        if display.progressive and scale == 1:  # there may be time for more than one
+            samples = self._more((self.light.rate or self.rate) * share * budget, pixels, display.most)
+        return self._preview(self._kind(display, scale), display, scale, samples, budget)
 
-    def _at_rest(self, preview: ScheduledFrame) -> ScheduledFrame:
-        rung = replace(preview, at_rest=True)
-        return rung if self.concurrent else replace(rung, together=False, queued=False)
+    @staticmethod
+    def _kind(display: DisplayState, scale: float) -> FrameKind:
+        """The kind of a frame that is shown once it has ended, of light of that scale."""
+        if not (display.reconstructs and display.progressive):
+            return FrameKind.PREVIEW
+        if display.moving or display.warps:  # pictures before may have told more than a film's first samples will
+            return FrameKind.FLIGHT
+        return FrameKind.RUNG if scale < 1 else FrameKind.PREVIEW  # nothing is on show: no hand waits for an answer
 
-    def _preview(self, on_show: OnShow, scale: float, samples: int, in_motion: bool, budget: float) -> ScheduledFrame:
-        width, height = on_show.size
+    def _preview(
+        self, kind: FrameKind, display: DisplayState, scale: float, samples: int, budget: float
+    ) -> ScheduledFrame:
+        width, height = display.size
         size = max(1, round(width * scale)), max(1, round(height * scale))
         few = size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
-        together = in_motion and (few or self.concurrent)
-        queued = together and (self.concurrent or not self.queue.timing_due)
-        return ScheduledFrame(
-            size,
-            scale,
-            samples,
-            samples,
-            preview=True,
-            in_motion=in_motion,
-            together=together,
-            queued=queued,
-            budget=budget,
-        )
+        pacing = Pacing.STEP
+        if kind.in_motion and self.concurrent:
+            pacing = Pacing.QUEUED
+        elif kind is FrameKind.FLIGHT and few:
+            pacing = Pacing.FRAME if self.queue.timing_due else Pacing.QUEUED
+        return ScheduledFrame(kind, size, scale, samples, samples, pacing, budget)
 
-    def _rung(self, on_show: OnShow, pixels: int) -> float:
+    def _rung(self, display: DisplayState, pixels: int) -> float:
         """The scale of the next picture at rest, of more light than the one on show; 1: the film's first sample."""
-        if not (on_show.reconstructs and on_show.progressive):
+        if not (display.reconstructs and display.progressive):
             return 1.0
         affordable = (self.light.rate or self.rate) * FIRST_RUNG
-        ahead = [scale for scale in (*RUNGS, 1.0) if scale >= WIDER * on_show.scale] or [1.0]
+        ahead = [scale for scale in (*RUNGS, 1.0) if scale >= WIDER * display.scale] or [1.0]
         quick = [scale for scale in ahead if pixels * scale**2 <= affordable]
         return quick[-1] if quick else ahead[0]
 
@@ -410,9 +447,9 @@ class Scheduler:
         self.tile_rows.forget()
         if traced:
             self.rate += self.batches.smoothing * (traced / max(seconds, 1e-6) - self.rate)
-        if frame.in_motion:
+        if frame.kind.in_motion:
             self.queue.note(seconds, frame.queued)
-        if frame.preview and (self.concurrent or not frame.queued):
+        if frame.kind.preview and (self.concurrent or not frame.queued):
             self.light.note(traced / max(seconds - fixed, 1e-6))
 
     def note_camera_rays(self, rays: int, seconds: float) -> None:

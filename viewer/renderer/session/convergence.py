@@ -12,7 +12,7 @@ from viewer.film.film import Film
 from viewer.kernels.light_layers import LIGHT_SUMS
 from viewer.renderer.preview.frame import FrameJob
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import NOISE_AFTER, OnShow, ScheduledFrame
+from viewer.renderer.preview.scheduler import NOISE_AFTER, DisplayState, Progress, ScheduledFrame
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.session.session_film import SessionFilm
 
@@ -159,7 +159,7 @@ class Convergence:
     def take(self, job: FrameJob, seconds: float) -> None:
         """A frame has ended, which took so long."""
         frame, outlook = job.frame, self.outlook
-        self.scale, self.complete = frame.scale, frame.scale == 1.0 and not (self.changed or frame.in_motion)
+        self.scale, self.complete = frame.scale, frame.scale == 1.0 and not (self.changed or frame.kind.in_motion)
         self.film.take(job.film)
         if not self.complete:
             self.film.release()  # a preview's
@@ -182,16 +182,18 @@ class Convergence:
 
     # -- what comes next -------------------------------------------------------------------------------------------
 
-    def on_show(
+    def display(
         self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None, stepwise: bool = False
-    ) -> OnShow:
+    ) -> DisplayState:
         """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
         progressive : the program adds samples. preview : where it is denoised. stepwise : it is traced kernel by
         kernel."""
-        return OnShow(
+        progress = Progress.STALE if self.changed else Progress.PREVIEW
+        if self.complete:
+            progress = Progress.UNFILTERED if self.refilters and self.film.buffer is not None else Progress.WHOLE
+        return DisplayState(
             size,
-            self.changed,
-            self.complete,
+            progress,
             self.samples,
             most=self.stop.most(self.samples) if progressive else 1,
             seconds_left=math.inf if self.stop.seconds is None else self.stop.seconds - self.elapsed,
@@ -201,6 +203,5 @@ class Convergence:
             light=preview.light if preview is not None else 1.0,
             warps=preview is not None and preview.warps,
             scale=self.scale,
-            refilters=self.refilters and self.film.buffer is not None,
             stepwise=stepwise,
         )

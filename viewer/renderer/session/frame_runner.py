@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from functools import partial
 
@@ -15,25 +14,17 @@ from viewer.options.declare import Affects
 from viewer.renderer.device.tile_job import Tile
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.preview.frame import FrameJob, Steps
+from viewer.renderer.preview.frame_clock import FrameClock
 from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, ScheduledFrame, Scheduler, stream_shape
-from viewer.renderer.sampling.frame_plan import (
-    Event,
-    PhotonMapBuilt,
-    PhotonMapProgress,
-    PlanProgress,
-    TileDone,
-    TileUnderWay,
-    Tiling,
-)
+from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Pacing, ScheduledFrame, Scheduler, stream_shape
+from viewer.renderer.sampling.frame_plan import Event, TileDone, TileUnderWay, Tiling
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
 from viewer.renderer.session.shown_picture import ShownPicture
 from viewer.renderer.session.warmup import Warmup
-from viewer.stream.gl.objects import Timestamp
 
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
@@ -41,8 +32,8 @@ TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.ST
 class FrameRunner:
     """Makes one frame at a time, for a screen or for the film alone.
 
-    job : the frame in progress. tile : streams of tiles (width, height); None: as large as streams may be. linear :
-    without a screen the picture (H, W, 3) of a program that adds no samples.
+    job : the frame in progress. clock : the costs of its steps. tile : streams of tiles (width, height); None: as large
+    as streams may be. linear : without a screen the picture (H, W, 3) of a program that adds no samples.
     """
 
     def __init__(
@@ -59,17 +50,14 @@ class FrameRunner:
         self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
-        self.pending = False  # the device is not done with what the frame in progress needs next
-        # The last step, and when the device began and ended it.
-        self._last: tuple[Event, Timestamp, Timestamp] | None = None
-        self._share = 0.0  # that is done of the frame in progress
+        self.clock = FrameClock(renderer.device, scheduler)
         self.linear = np.zeros((1, 1, 3), np.float32)
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
         self._warmup: Warmup | None = None
         if shown is not None:
             self.tile = stream_shape(renderer.device.software)
-            self._preview = Preview(renderer, scheduler, passes)
+            self._preview = Preview(renderer, self.clock, passes)
             self._warmup = Warmup(renderer, self.tile, counting)
         self.reset_timing()
 
@@ -126,7 +114,7 @@ class FrameRunner:
         of its samples. ``fresh``: of another picture than the one on show."""
         renderer, preview = self.renderer, self.preview
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
-        first = preview.numbers(frame.samples) if preview is not None and frame.in_motion else 0
+        first = preview.numbers(frame.samples) if preview is not None and frame.kind.in_motion else 0
         self._pose(frame)
         job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
         if self.shown is not None:
@@ -137,7 +125,8 @@ class FrameRunner:
         if preview is not None and film is not None:
             job.denoised = True
             job.steps = self._reconstructed(job, preview, tiles, whole, stop.spp)
-        self.job, self._last, self._share = job, None, 0.0
+        self.job = job
+        self.clock.begin()
 
     def _pose(self, frame: ScheduledFrame) -> None:
         """Deforming objects are posed before the frame's time is taken: that costs the same for a picture of
@@ -145,16 +134,16 @@ class FrameRunner:
         device = self.renderer.device
         with device.current():
             self.renderer.gpu_scene.resources.settle()
-            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.scheduler.concurrent):
+            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.clock.concurrent):
                 device.wait()
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
         """The tiles of a frame, as its sampler traces them."""
         renderer, frame, warmup = self.renderer, job.frame, self._warmup
         settings, tile, rows = renderer.settings, self.tile, self.scheduler.tile_rows.next
-        if frame.in_motion:
+        if frame.kind.in_motion:
             settings = of_motion(renderer.settings)
-            if frame.together and warmup is not None and warmup.quick_ready:
+            if frame.pacing is not Pacing.STEP and warmup is not None and warmup.quick_ready:
                 settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
             elif frame.queued and tile is not None:
                 rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
@@ -166,7 +155,7 @@ class FrameRunner:
             first_sample=job.first,
             bounce=self.bounce,
             error_goal=stop.error,
-            photon_part=PHOTON_PART if frame.preview and frame.scale < 1 else 1,
+            photon_part=PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
             tiling=None if tile is None else Tiling(tile, rows),
             layers=tuple(self.layers),
             counting=self.counting,
@@ -181,56 +170,13 @@ class FrameRunner:
 
     def step(self) -> Event | None:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
-        job, began = self.job, time.perf_counter()
+        job = self.job
         assert job is not None, "a step of no frame"
-        device = self.renderer.device
-        if not self._over(job):
-            self.pending = True
-            return PlanProgress(self._share)
-        before, asks = device.in_vain, self.scheduler.concurrent
-        start = self._moment() if asks and not job.frame.queued else None
-        with device.polling(asks):
-            event = next(job.steps, None)
-        self.pending = device.in_vain > before
-        if event is not None:
-            self._share = event.share
-            if start is not None and not self.pending:
-                self._last = event, start, self._moment()
-                device.flush()
+        event = self.clock.step(job, waits=self.shown is not None)
         job.under_way = event.tile if isinstance(event, TileUnderWay) else None
         if isinstance(event, TileDone):
             self._take(job, event.tile)
-        if asks:
-            return event
-        if self.shown is not None and not job.frame.queued:
-            device.wait()  # or the driver queues more than a frame's worth
-        self._note(job, event, time.perf_counter() - began)
         return event
-
-    def _moment(self) -> Timestamp:
-        with self.renderer.device.current():
-            return Timestamp(self.renderer.device)
-
-    def _over(self, job: FrameJob) -> bool:
-        """Whether the device is done with the last step, or nobody asks: no more than one is queued."""
-        if self._last is None:
-            return True
-        event, start, end = self._last
-        with self.renderer.device.current():
-            if not end.ready:
-                return False
-            seconds = end.seconds - start.seconds
-        self._last = None
-        self._note(job, event, seconds)
-        return True
-
-    def _note(self, job: FrameJob, event: Event | None, seconds: float) -> None:
-        """A step took so long."""
-        job.spent += seconds
-        if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
-            job.mapping += seconds  # the same for a picture of any size
-        elif job.tracing and not job.frame.together:
-            self.scheduler.tile_rows.note(seconds)
 
     @property
     def appearing(self) -> bool:
@@ -250,7 +196,7 @@ class FrameRunner:
         assert job is not None, "the end of no frame"
         if self.shown is not None:
             self.shown.end(job)
-        self.scheduler.note_frame(job.frame, job.spent, job.mapping + job.upsampling)
+        self.clock.note(job)
         return job
 
     def drop(self, kept: FilmBuffer | None) -> None:
@@ -258,7 +204,7 @@ class FrameRunner:
         job, self.job = self.job, None
         if job is None:
             return
-        if job.frame.preview and self.shown is not None:
+        if job.frame.kind.preview and self.shown is not None:
             self.shown.drop()
         job.steps.close()
         if job.film is not None and job.film is not kept:

@@ -24,7 +24,7 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.frame import Screen
 from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.scheduler import POLL, SETTLED, Scheduler
+from viewer.renderer.preview.scheduler import POLL, SETTLED, FrameKind, Scheduler
 from viewer.renderer.sampling.denoising import check_denoiser, matte
 from viewer.renderer.sampling.frame_plan import TileDone
 from viewer.renderer.sampling.parts import RendererParts
@@ -172,13 +172,13 @@ class Session:
     def pending(self) -> bool:
         """Whether a frame in progress goes on as soon as the device has done its work, or the last picture is being
         denoised beside."""
-        return self._frames.pending if self.running else not self.idle and self.complete and self.converged
+        return self._frames.clock.pending if self.running else not self.idle and self.complete and self.converged
 
     @property
     def previewing(self) -> bool:
         """Whether a preview is in progress, which must see the scene as it was when it began."""
         job = self.runner.job if self.runner is not None else None
-        return job is not None and job.frame.preview
+        return job is not None and job.frame.kind.preview
 
     @property
     def appearing(self) -> bool:
@@ -189,7 +189,7 @@ class Session:
     def under_way(self) -> Tile | None:
         """The tile of the picture on show that a machine works on."""
         job = self.runner.job if self.runner is not None else None
-        return None if job is None or job.frame.preview else job.under_way
+        return None if job is None or job.frame.kind.preview else job.under_way
 
     @exclusive
     def linear(self) -> NDArray[np.float32]:
@@ -270,7 +270,7 @@ class Session:
         """Restart the picture. A preview in motion is finished first: it is nearly there."""
         self._failed, self.progress = False, 0.0
         job = self.runner.job if self.runner is not None else None
-        if job is not None and (not job.frame.preview or job.frame.at_rest):
+        if job is not None and (not job.frame.kind.preview or job.frame.kind is FrameKind.RUNG):
             self._frames.drop(self.convergence.film.buffer)
         self.convergence.begin()
 
@@ -338,7 +338,7 @@ class Session:
                     return
                 self._begin(budget)
             self._step()
-            if self._frames.pending:
+            if self._frames.clock.pending:
                 self._warp()
                 return
             left = budget - (time.perf_counter() - began)
@@ -378,8 +378,8 @@ class Session:
         """Begin the next frame, as the scheduler has it."""
         frames, convergence, renderer = self._frames, self.convergence, self._frames.renderer
         stepwise = renderer.settings.stepwise
-        on_show = convergence.on_show(self.size, self._moving, renderer.progressive, frames.preview, stepwise)
-        frame = self.scheduler.next(on_show, budget)
+        display = convergence.display(self.size, self._moving, renderer.progressive, frames.preview, stepwise)
+        frame = self.scheduler.next(display, budget)
         anew, film = convergence.next(frame, renderer)
         frames.begin(frame, film, self.size, convergence.stop, anew)
 
@@ -417,7 +417,8 @@ class Session:
     def _warp(self) -> None:
         """The last picture follows the moving camera, until the next preview."""
         preview, job = self._frames.preview, self._frames.job
-        if self._moving and preview is not None and self.on_screen is not None and (job is None or job.frame.preview):
+        previews = job is None or job.frame.kind.preview
+        if self._moving and preview is not None and self.on_screen is not None and previews:
             self.on_screen.follow(preview, self.scheduler, self.pictures, self.size)
 
     @exclusive

@@ -40,8 +40,8 @@ class ShownPicture:
         pixels, or its preview."""
         if fresh:
             self.denoiser, self.samples = "none", 0
-            self.screen.begin(job.frame.size, job.frame.preview)
-        if not job.frame.preview:
+            self.screen.begin(job.frame.size, job.frame.kind.preview)
+        if not job.frame.kind.preview:
             self.shown = job.camera, size
 
     def tile(self, tile: Tile) -> None:
@@ -58,7 +58,7 @@ class ShownPicture:
         self.screen.end()
         if not job.denoised:
             self.samples = job.frame.samples
-        if job.frame.preview:
+        if job.frame.kind.preview:
             self.shown = job.camera, job.frame.size
         self._since = time.perf_counter()
 

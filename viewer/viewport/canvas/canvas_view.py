@@ -30,28 +30,18 @@ from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.scene.edits.animated import check_animated
 from viewer.scene.scene import Scene
+from viewer.viewport.browser import motion_told
 from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.canvas.browser import EVENTS, key_text, modifier_bits, motion_asked, motion_told
 from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
-from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.frame_loop import FrameLoop
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.object_editing import ObjectEditing
-from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
+from viewer.viewport.host import ViewerHost
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import RULES, Viewport, configured, rules
+from viewer.viewport.viewport import RULES, configured, rules
 
-NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
-BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
 TAKEN = (*(name for name in options.part("scene") if options.option(name).scope == "call"), "up")
-OWN_EVENTS = ("focus_out", "pinch", "action", *EVENTS)  # of `assets/canvas`, and what rendercanvas does not pass on
 ENDS = ("spp", "error")  # options of renders that end a session
 MOTION = ("moment", "animation")
 OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that are not the loader's
@@ -103,7 +93,7 @@ class CanvasView:
         self._mode = own.pop("mode", None)
         self._open(settings, size, rules(kept, **ends), kept, keymap)
         self.scene_loader.faults += faults
-        self._size(size, 1.0)
+        self.host.resize(size, 1.0)
         self._apply(own)
         self.scene_loader.open(self._path or self._given.name)
 
@@ -113,18 +103,14 @@ class CanvasView:
         """Everything on the device, or bound to it, without a scene."""
         self.device = tuned_device(settings)
         with self.device.current():
-            self._canvas, self._meter = Watched(self.device), AutoExposure(self.device)
-        self.session = Session(size=size, stop=stop, screen=self._canvas)
-        self.view = Viewport(self.session, preferences, keymap)
-        debug_views, markers = DebugViews(self.view), LightMarkers(self.view)
-        self.scene_loader = SceneLoader(self.view, debug_views, self.device, settings, self._load)
-        editing = ObjectEditing(self.view, self.scene_loader, debug_views, markers)
-        self.context = ViewportContext(self.view, self.scene_loader, editing, markers, debug_views)
-        self._turn, self._hand = FrameLoop(self.context, self._canvas, self._meter), PointerInput(self.context)
-        self.scene_loader.on_show = self._turn.shown
+            self._canvas = Watched(self.device)
+            self.session = Session(size=size, stop=stop, screen=self._canvas)
+            self.host = ViewerHost(self.device, self.session, preferences, keymap, settings, self._load)
+        self.view, self.context = self.host.view, self.host.context
+        self.scene_loader = self.host.scene_loader
         self.view.handlers |= picture_handlers(self.context, self, self._deliver)
         with self.device.current():
-            self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
+            self._bitmaps = Bitmaps(self.device, self.host.frame_loop, self._canvas)
             self.scene_loader.first_picture.warm()
 
     @contextmanager
@@ -177,59 +163,19 @@ class CanvasView:
     # -- what goes in ----------------------------------------------------------------------------------------------
 
     def handle(self, event: Mapping[str, Any]) -> None:
-        """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
-        close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, pinch, of two fingers about x, y
-        that have come to ``ratio`` times their distance, action, of the table by its ``name``, and those of
-        `motion_asked`. Others are ignored. A key_down may be a ``repeat``."""
+        """Take an event, as `ViewerHost.handle` has it, or close."""
         if self.closed:
             return
-        kind = event.get("event_type", "")
         with self._current():
-            pointer = self._hand
-            if kind.startswith("pointer_") and kind != "pointer_enter" and kind != "pointer_leave":
-                pointer.move(float(event["x"]), float(event["y"]))
-                button = BUTTONS.get(event.get("button", 0))
-                if kind == "pointer_down" and button is not None and not pointer.clicked(button):
-                    pointer.press(button, modifier_bits(event.get("modifiers", ())))
-                elif kind == "pointer_up" and button is not None:
-                    pointer.release(button)
-            elif kind == "wheel":
-                self.view.cursor = float(event["x"]), float(event["y"])
-                pointer.wheel(-float(event["dy"]) / NOTCH)
-            elif kind == "pinch":
-                pointer.move(float(event["x"]), float(event["y"]))
-                pointer.pinch(float(event["ratio"]))
-            elif kind in ("key_down", "key_up"):
-                repeated = bool(event.get("repeat", False))
-                pointer.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down", repeated)
-            elif kind == "resize":
-                ratio = float(event.get("pixel_ratio", 1.0))
-                self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
-            elif kind == "focus_out":
-                pointer.leave()
-            elif kind == "action" and event["name"] in self.view.handlers:
-                self.view.do(event["name"])
-            elif kind in EVENTS:
-                motion_asked(self.context, event)
-            elif kind == "close":
+            if event.get("event_type") == "close":
                 self.release()
-                return
-        if kind in ("key_down", "pointer_down", "resize", *EVENTS):
-            self.view.wake()
+            else:
+                self.host.handle(event)
 
     def perform(self, name: str) -> None:
         """Perform an action of the table, by its name."""
         with self._current():
             self.view.do(name)
-
-    def _size(self, pixels: tuple[int, int], ratio: float) -> None:
-        """The bitmap has another size; events report places in units of ``ratio`` pixels."""
-        if min(pixels) < 1:
-            self.view.minimised = True
-            return
-        self.view.minimised = False
-        logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
-        self.view.lay_out(logical, pixels)
 
     @property
     def visible(self) -> bool:
@@ -290,16 +236,10 @@ class CanvasView:
         if self.closed:
             return None
         with self._current():
-            turn, view = self._turn, self.view
-            turn.begin()
-            self._choose_mode()
-            turn.move()
-            view.compile_now()
-            turn.work(budget)
-            view.fade()
-            turn.expose()
+            self.host.advance(budget, self._choose_mode)
+            self.host.frame_loop.expose()
             made = self._bitmaps.read() if self._bitmaps.due() else None
-        view.drawn()
+        self.view.drawn()
         return made
 
     def _choose_mode(self) -> None:
@@ -311,11 +251,11 @@ class CanvasView:
     def patience(self) -> float:
         """Seconds until `advance` has something to do; infinite: until an event or an update."""
         if not self.idle:
-            return 0.0 if self.parked else self._turn.patience
+            return 0.0 if self.parked else self.host.frame_loop.patience
         if self.closed or not self.visible:
             return math.inf
         noted = self.view.message and not self.view.message_is_error  # a note is taken back
-        return min(ASLEEP if noted else math.inf, self._turn.spare)
+        return min(ASLEEP if noted else math.inf, self.host.frame_loop.spare)
 
     @property
     def idle(self) -> bool:
@@ -323,7 +263,7 @@ class CanvasView:
         if self.closed or self.parked:
             return self.closed or not self.visible
         unseen = not self.visible and self.scene_loader.loading is None
-        return unseen or self._turn.patience >= ASLEEP
+        return unseen or self.host.frame_loop.patience >= ASLEEP
 
     @property
     def at_rest(self) -> bool:

@@ -28,9 +28,11 @@ NAMES = {
 def key_text(key: str, modifiers: Iterable[str] = ()) -> str:
     """The key text of a key with modifiers, by a browser's names; empty for a key that has none."""
     name = NAMES.get(key, key)
+    if name in MODIFIERS:
+        return name
     held = {NAMES.get(modifier, modifier) for modifier in modifiers} & MODIFIERS.keys()
     try:
-        return parse_key("+".join([*(each for each in MODIFIERS if each in held and each != name), name]))
+        return parse_key("+".join([*(each for each in MODIFIERS if each in held), name]))
     except ViewerError:
         return ""
 

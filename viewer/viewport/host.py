@@ -1,0 +1,123 @@
+"""The host of a view: a scene's session, camera, commands and studies, put together once, for whoever shows them.
+
+A window, a widget, a browser's page and pyrender's viewer differ in their screen and in the source of their events
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.session.session import Session
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import Device
+from viewer.viewport.browser import EVENTS, key_text, modifier_bits, motion_asked
+from viewer.viewport.context import ViewportContext
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.display.auto_exposure import AutoExposure
+from viewer.viewport.display.picture_texture import PictureTexture
+from viewer.viewport.frame_loop import FrameLoop
+from viewer.viewport.light_markers import LightMarkers
+from viewer.viewport.object_editing import ObjectEditing
+from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.scene_loader import SceneLoader
+from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.viewport import Viewport
+
+NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
+BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the pointer's
+# Of `assets/canvas` and of windows, beside rendercanvas's own.
+OWN_EVENTS = ("focus_out", "pinch", "action", *EVENTS)
+WAKING = ("key_down", "pointer_down", "resize", *EVENTS)
+
+
+class ViewerHost:
+    """Makes all that a view of a ``session`` consists of, whose screen is a `PictureTexture`, and passes events on to
+    it; the context must be current in every call.
+
+    settings : of the first scene. load : reads a scene by its path, in a thread. wake : ends the sleep of the loop that
+    turns it, from any thread.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        session: Session,
+        preferences: Preferences,
+        keymap: Keymap,
+        settings: Settings,
+        load: Callable[[str], Scene],
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        assert isinstance(session.screen, PictureTexture)
+        self.device, self.session, self.auto_exposure = device, session, AutoExposure(device)
+        self.view = Viewport(session, preferences, keymap)
+        self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)
+        self.scene_loader = SceneLoader(self.view, self.debug_views, device, settings, load, wake)
+        self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
+        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
+        self.frame_loop = FrameLoop(self.context, session.screen, self.auto_exposure)
+        self.pointer = PointerInput(self.context)
+        self.scene_loader.on_show = self.frame_loop.shown
+
+    # -- input -----------------------------------------------------------------------------------------------------
+
+    def handle(self, event: Mapping[str, Any]) -> None:
+        """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize; and
+        of `OWN_EVENTS`: focus_out, where keys and buttons are let go, pinch, of two fingers about x, y that have come
+        to ``ratio`` times their distance, action, of the table by its ``name``, and those of `motion_asked`. Others
+        are ignored. A key_down may be a ``repeat``."""
+        kind, pointer = event.get("event_type", ""), self.pointer
+        if kind in ("pointer_down", "pointer_move", "pointer_up"):
+            place = float(event["x"]), float(event["y"])
+            if kind == "pointer_move" or place != self.view.cursor:
+                pointer.move(*place)
+            button = BUTTONS.get(event.get("button", 0))
+            if kind == "pointer_down" and button is not None and not pointer.clicked(button):
+                pointer.press(button, modifier_bits(event.get("modifiers", ())))
+            elif kind == "pointer_up" and button is not None:
+                pointer.release(button)
+        elif kind == "wheel":
+            self.view.cursor = float(event["x"]), float(event["y"])
+            pointer.wheel(-float(event["dy"]) / NOTCH)
+        elif kind == "pinch":
+            pointer.move(float(event["x"]), float(event["y"]))
+            pointer.pinch(float(event["ratio"]))
+        elif kind in ("key_down", "key_up"):
+            text = key_text(event["key"], event.get("modifiers", ()))
+            pointer.key(text, kind == "key_down", bool(event.get("repeat", False)))
+        elif kind == "resize":
+            ratio = float(event.get("pixel_ratio", 1.0))
+            self.resize((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
+        elif kind == "focus_out":
+            pointer.leave()
+        elif kind == "action" and event["name"] in self.view.handlers:
+            self.view.do(event["name"])
+        elif kind in EVENTS:
+            motion_asked(self.context, event)
+        if kind in WAKING:
+            self.view.wake()
+
+    def resize(self, pixels: tuple[int, int], ratio: float) -> None:
+        """The picture has another size; events report places in units of ``ratio`` pixels."""
+        if min(pixels) < 1:
+            self.view.minimised = True
+            return
+        self.view.minimised = False
+        logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
+        self.view.lay_out(logical, pixels)
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    def advance(self, budget: float, prepare: Callable[[], object] = lambda: None) -> None:
+        """A turn of the loop, but for its draw: a loaded scene is taken, motion goes on, the picture is traced for
+        ``budget`` seconds. prepare : called once a loaded scene is there."""
+        self.frame_loop.begin()
+        prepare()
+        self.frame_loop.move()
+        self.view.compile_now()
+        self.frame_loop.work(budget)
+        self.view.fade()
