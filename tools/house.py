@@ -47,7 +47,6 @@ def lines() -> dict[str, int]:
     return {name: count for name, count in found.items() if not name.endswith("__init__.py")}
 
 
-
 def classes() -> dict[str, list[str]]:
     """The modules that have a class of a name, by the name; private ones are left out, and those of viewer/pyrender: an
     interface of another library gives their names."""

@@ -152,6 +152,16 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
     assert session.picture().metadata["denoised"] == "oidn"
 
 
+def test_at_rest_it_is_the_picture_of_a_file(session: Session, renderer: Renderer) -> None:
+    """Softened, with all that places and normals do not tell, as the edges of shadows."""
+    renderer.update(denoise="shader")
+    session.restart()
+    run(session, 40)
+    assert session.converged and session.samples == 4
+    shown, saved = session.linear(), renderer.render(SIZE, spp=4, denoise="shader").linear
+    assert np.abs(shown - saved).mean() < 0.1 * saved.mean()  # 0.067 measured, 0.28 where light is fitted alone
+
+
 def test_a_picture_denoised_beside_is_dropped_by_the_hand(
     session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
