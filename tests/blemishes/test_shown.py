@@ -36,9 +36,9 @@ SPOILT_IN = {
     ("ring", "oidn"): 0.0008,  # 0.06 %: the same
     ("many_lights", "shader"): 0.0013,  # 0.10 %: small lamps and their gloss
 }
-# Of one in motion, whose light has less than a quarter of the width: how many pixels it has follows what the last one
-# took, and FLIP was up to 0.040 above that of the one before it, warped.
-FLIGHT, FLIGHT_RISE = 0.25, 0.048
+# Of one whose light has less than half of the width: how much the last ones took decides how many pixels it has, and how
+# much of the light of those before is kept. FLIP was up to 0.040 above that of the one before, warped.
+SMALL, SMALL_RISE = 0.5, 0.048
 # As of `subjects.ALLOWANCES`, of softened pictures.
 ALLOWANCES = {("ToyCar", "shader"): (0.0, 0.0049), ("ToyCar", "oidn"): (0.0033, 0.0031)}  # 0.41; 0.27, 0.26 %
 RUNG = 0.007  # of one whose light has fewer pixels: 0.55 %, trims of the toy car
@@ -105,7 +105,7 @@ def _faults(name: str, frame: ShownFrame, figures: Figures, rises: Figures) -> l
     """What is beyond the bounds of a picture."""
     limits = most_specks(name, frame.samples, frame.denoiser, ALLOWANCES), bound(frame.samples, frame.denoiser)
     spoilt = SPOILT_IN.get((name, frame.denoiser), SPOILT) if frame.samples else RUNG
-    most = RISE if frame.samples or frame.scale >= FLIGHT else FLIGHT_RISE
+    most = RISE if frame.samples or frame.scale >= SMALL else SMALL_RISE
     faults = [f"FLIP {figures[0]:.4f}, {rises[0]:.4f} above the best before"] if rises[0] > most else []
     for kind, share, rise, limit in zip(("specks", "holes"), figures[1:], rises[1:], limits, strict=True):
         if share > limit:
