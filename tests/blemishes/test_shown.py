@@ -36,7 +36,7 @@ SPOILT_IN = {
     ("ring", "oidn"): 0.0008,  # 0.06 %: the same
     ("many_lights", "shader"): 0.0013,  # 0.10 %: small lamps and their gloss
 }
-# Of one whose light has less than half of the width: how much the last ones took decides how many pixels it has, and how
+# Of one whose light has less than half of the width: what the last ones took decides how many pixels it has, and how
 # much of the light of those before is kept. FLIP was up to 0.040 above that of the one before, warped.
 SMALL, SMALL_RISE = 0.5, 0.048
 # As of `subjects.ALLOWANCES`, of softened pictures.
