@@ -40,6 +40,7 @@ def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch)
         bar(0.0, "sample 0 of 8")
         assert terminal.getvalue() == ""  # it waits
         bar._show()  # as the timer does
+        assert sys.stderr is terminal, "the warnings of libraries go where they would without it"
         now[0] += 10.0
         bar(0.25, "sample 2 of 8")
         assert bar._bar is not None

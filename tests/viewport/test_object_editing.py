@@ -300,7 +300,9 @@ def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
         "bulb follows the mouse in the plane of the view; X, Y, Z choose an axis, releasing the button ends, Esc undoes"
     )
     stage.view.cursor = (110, 50)
+    stage.done.clear()
     editing.follow()
+    assert stage.done == ["wake"], "the loop draws it at its new place"
     editing.end_drag()
     assert not editing.grabbing and stage.scene.lights[0].position == pytest.approx((0, 1, 0))
     stage.markers.chosen = (True, 3)
