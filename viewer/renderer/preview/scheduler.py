@@ -407,9 +407,8 @@ class Scheduler:
         """The kind of a frame that is shown once it has ended, of light of that scale."""
         if not (display.reconstructs and display.progressive):
             return FrameKind.PREVIEW
-        if display.moving or display.warps:  # pictures before may have told more than a film's first samples will
-            return FrameKind.FLIGHT
-        return FrameKind.RUNG if scale < 1 else FrameKind.PREVIEW  # nothing is on show: no hand waits for an answer
+        # At rest a film may begin at once, unless pictures before have told more than its first samples will.
+        return FrameKind.FLIGHT if display.moving or display.warps or scale < 1 else FrameKind.PREVIEW
 
     def _preview(
         self, kind: FrameKind, display: DisplayState, scale: float, samples: int, budget: float
