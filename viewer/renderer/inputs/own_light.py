@@ -69,15 +69,14 @@ def environment_beside(scene: Scene) -> Beside | None:
     if not len(surface.points):
         return None
     emitting, bounds = emitters(scene), scene.bounds()
-    eye = np.array(scene.camera().origin)
-    lights = [light for light in scene.lights if any(light.intensity)]
+    eye, lights = np.array(scene.camera().origin), _lights(scene)
     alone = is_single_object(scene)
     sunlit = not len(emitting.corners) and only_suns(lights)
     if not alone and _walled(surface, eye):
         return sky_of(lights) if sunlit else None
     if not alone and _roofed(surface, bounds):
         return None
-    facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
+    facing = _facing(surface, eye)
     if not facing.any():
         return None
     points, normals = surface.points[facing], surface.normals[facing]
@@ -107,11 +106,19 @@ def white_radiance(scene: Scene, open_air: float | None = None) -> float:
     surface, eye = surface_points(scene.meshes, scene.instances), np.array(scene.camera().origin)
     if open_air is not None:
         return open_air * (OPENINGS if _walled(surface, eye) else 1.0)
-    facing = ((eye - surface.points) * surface.normals).sum(axis=1) > 0
-    lights = [light for light in scene.lights if any(light.intensity)]
-    light = irradiance(surface.points[facing], surface.normals[facing], lights, emitters(scene))
-    key = _key(light) if light.any() else IRRADIANCE
-    return min(REFLECTED * key / IRRADIANCE, MOST_LEVEL)
+    facing = _facing(surface, eye)
+    light = irradiance(surface.points[facing], surface.normals[facing], _lights(scene), emitters(scene))
+    return min(REFLECTED * _key(light) / IRRADIANCE, MOST_LEVEL) if light.any() else 1.0
+
+
+def _lights(scene: Scene) -> list[Light]:
+    """Those that shine."""
+    return [light for light in scene.lights if any(light.intensity)]
+
+
+def _facing(surface: SurfacePoints, eye: Float) -> NDArray[np.bool_]:
+    """(N,): the points whose front an eye sees, but for what hides them."""
+    return np.asarray(((eye - surface.points) * surface.normals).sum(axis=1) > 0)
 
 
 def _key(light: Float) -> float:
