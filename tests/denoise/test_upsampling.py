@@ -42,7 +42,7 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     return features_of(lit, CAMERA), lit
 
 
-def softened(rgb: NDArray, share: float) -> NDArray:
+def softened(rgb: NDArray, softness: float) -> NDArray:
     """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3)."""
     rgb = rgb.astype(np.float64)
     luminance, edged = rgb @ LUMINANCE, np.pad(rgb, ((1, 1), (1, 1), (0, 0)), mode="edge")
@@ -54,7 +54,7 @@ def softened(rgb: NDArray, share: float) -> NDArray:
         moved = edged[row : row + len(rgb), column : column + rgb.shape[1]]
         weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + 1e-6)
         total, weights = total + weight[..., None] * moved, weights + weight
-    return rgb + share * (total / weights[..., None] - rgb)
+    return rgb + softness * (total / weights[..., None] - rgb)
 
 
 def even(rgb: NDArray) -> NDArray:
@@ -154,16 +154,16 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int) -> None:
     with device.current():
         inputs = stream(device, IRRADIANCE, light), stream(device, FEATURES, features)
         composed = upsampling.compose(*inputs, CAMERA)
-        before, found = composed.read(), upsampling.soften(samples).read()
+        before, result = composed.read(), upsampling.soften(samples).read()
         other = upsampling.soften_other(composed, samples, CAMERA).read()
         same = Stream(device, SHOWN, SMALL)
         upsampling.warp(CAMERA, same)
         warped = same.read()
         release([*inputs, same])
-    np.testing.assert_allclose(found["rgb"], softened(before["rgb"], 1 / samples), rtol=3e-6)
-    np.testing.assert_array_equal(found["nearness"], before["nearness"])
-    np.testing.assert_array_equal(other, found)
-    np.testing.assert_allclose(warped["rgb"], found["rgb"], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 1 / samples), rtol=3e-6)
+    np.testing.assert_array_equal(result["nearness"], before["nearness"])
+    np.testing.assert_array_equal(other, result)
+    np.testing.assert_allclose(warped["rgb"], result["rgb"], rtol=1e-3, atol=1e-4)
 
 
 def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None:
@@ -174,16 +174,18 @@ def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None
     picture["rgb"][2, 2] = 250.0
     picture["rgb"][1, 7], picture["rgb"][6, 6:] = 0.1, 0.1
     with device.current():
-        held = stream(device, SHOWN, picture)
-        found = upsampling.soften_other(held, 1, CAMERA).read()["rgb"][..., 0]
-        assert upsampling.soften_other(held, 1, replace(CAMERA, eyes=0.1)) is held, "pictures of two eyes are not mixed"
-        assert upsampling.soften_other(held, 64, CAMERA) is held
-        release([held])
-    np.testing.assert_allclose(found[1, 1:4], 0.25, rtol=0.5)
-    assert found[2, 2] > 20.0
-    assert 0.25 < found[4, 4] < 0.35 < found[4, 5] < 0.5
-    assert found[1, 7] == pytest.approx(0.5), "a dot is gone"
-    assert found[6, 7] < 0.35, "a line is not"
+        dotted = stream(device, SHOWN, picture)
+        result = upsampling.soften_other(dotted, 1, CAMERA).read()["rgb"][..., 0]
+        assert upsampling.soften_other(dotted, 1, replace(CAMERA, eyes=0.1)) is dotted, (
+            "two eyes are not mixed"
+        )
+        assert upsampling.soften_other(dotted, 64, CAMERA) is dotted
+        release([dotted])
+    np.testing.assert_allclose(result[1, 1:4], 0.25, rtol=0.5)
+    assert result[2, 2] > 20.0
+    assert 0.25 < result[4, 4] < 0.35 < result[4, 5] < 0.5
+    assert result[1, 7] == pytest.approx(0.5), "a dot is gone"
+    assert result[6, 7] < 0.35, "a line is not"
 
 
 @pytest.mark.parametrize(("turned", "most"), [(0.0, 0.1), (0.4, 0.6), (4.0, 0.9)], ids=["wall", "leaves", "every way"])

@@ -81,10 +81,10 @@ def test_its_level_follows_the_environment() -> None:
     ]
     np.testing.assert_allclose(levels, (0.5 * OPENINGS, OPENINGS, OPENINGS, OPENINGS))
     lamp = scene.with_parts(lights=[Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(9.0, 9.0, 9.0))])
-    own = [white_under(lamp, Settings(environment=each)) for each in ("none", None)]
+    lit = [white_under(lamp, Settings(environment=each)) for each in ("none", None)]
     faint = lamp.with_parts(lights=[Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(0.0, 0.0, 0.0))])
     assert white_under(faint, Settings(environment="none")) == 1.0, "nothing shines: a level as any"
-    assert own[0] == own[1] and own[0] not in levels
+    assert lit[0] == lit[1] and lit[0] not in levels
 
 
 def test_a_surface_is_brighter_the_more_it_faces_the_eye(device: Any) -> None:

@@ -95,8 +95,8 @@ def to_canvas(view: CanvasView, kind: str, *more: Any) -> None:
 def test_thirty_inputs(opened: Callable[..., Any], place: Path) -> None:
     (place / "settings.toml").write_text("panels = false\nhint = false\nsamples = 1\nnoise = 0.0\n")
     window = opened("balls", SIZE, **OPTIONS)
-    kept = Preferences(path=Path("none"), hint=False, samples=1, noise=0.0)
-    canvas = CanvasView("balls", SIZE, preferences=kept, **OPTIONS)
+    preferences = Preferences(path=Path("none"), hint=False, samples=1, noise=0.0)
+    canvas = CanvasView("balls", SIZE, preferences=preferences, **OPTIONS)
     canvas.wait()
     assert len(INPUTS) == 30
     for number, item in enumerate(INPUTS):

@@ -107,11 +107,11 @@ class Upsampling:
         return self._softened("other", picture, samples, camera)
 
     def _softened(self, name: str, picture: Stream, samples: int, camera: Camera) -> Stream:
-        share = softness(samples)
-        if not share or camera.eyes:  # halves of a stereo pair have nothing to do with each other
+        filtered = softness(samples)
+        if not filtered or camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
         softened = self._streams.get(name, SHOWN, picture.size)
-        self._passes.draw("soften", {"shown": picture}, softened, softness=share)
+        self._passes.draw("soften", {"shown": picture}, softened, softness=filtered)
         return softened
 
     def distance(self, camera: Camera) -> float:

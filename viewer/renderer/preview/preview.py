@@ -72,11 +72,13 @@ class Preview:
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self.passes = passes or PreviewPasses(renderer.device)
-        self._held: dict[str, Buffer] = {}  # features: own: of a film's samples; edges: of more; finer: to upsample to
-        self._film: FilmBuffer | None = None  # whose features are held
+        self._buffers: dict[
+            str, Buffer
+        ] = {}  # features: of the film, of edges, finer ones
+        self._film: FilmBuffer | None = None  # whose features these are
         self._samples = 0  # of the film, when it was denoised last
         self._in_motion = 0.0  # samples that the last picture in motion is worth
-        self._seen: tuple[PreparedScene, Settings] | None = None  # of the film before
+        self._inputs: tuple[PreparedScene, Settings] | None = None  # of the film before
         self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
         self.background = BackgroundDenoiser(renderer.device)
@@ -198,7 +200,7 @@ class Preview:
             few = film.size[0] * film.size[1] <= MOST_TOGETHER
             picture = returned(steps) if few else (yield from steps)
             if clock.marks(job):
-                pixels = 0 if features is self._held["own"] else features.size[0] * features.size[1]
+                pixels = 0 if features is self._buffers["film"] else features.size[0] * features.size[1]
                 yield from clock.asked(job, pixels, not self._rasterises)
             self._note(job)
         if clean:
@@ -212,7 +214,7 @@ class Preview:
             history, posed = self.passes.made().history, self.passes.made().posed
         if film is not self._film:
             self._samples, self._film = 0, film
-            self._fit("own", film.size)
+            self._fit("film", film.size)
             self._drop("edges")
             self._turn(history)
             posed.turn()
@@ -230,7 +232,7 @@ class Preview:
             if rasterises and event.share > 0:
                 rasterises = False
                 with self.renderer.device.current():
-                    self.gbuffer.queue_triangles(self._held["finer"], job.eye)
+                    self.gbuffer.queue_triangles(self._buffers["finer"], job.eye)
         assert not rasterises, "a run yields before its end"
 
     def _fill_gbuffer(
@@ -240,18 +242,18 @@ class Preview:
         a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
         ``clean``: they are for Open Image Denoise."""
         frame = job.frame
-        yield from self._cast_features("own", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
+        yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
         blended = self.renderer.prepared.look.blend
         more = feature_samples(frame.samples, at_rest, blended)
-        if more > self._held["own"].samples:
-            if "edges" not in self._held:
+        if more > self._buffers["film"].samples:
+            if "edges" not in self._buffers:
                 self._fit("edges", film.size)
             yield from self._cast_features("edges", more, job)
-            return self._held["edges"]
+            return self._buffers["edges"]
         self._drop("edges")
         if size == film.size:
-            return self._held["own"]
-        finer = self._held["finer"]
+            return self._buffers["film"]
+        finer = self._buffers["finer"]
         if not (self._rasterises and frame.queued):
             if self._rasterises and frame.kind is FrameKind.FLIGHT:
                 job.upsampling += yield from self.clock.timed(self._rasterise(finer, job))
@@ -263,13 +265,13 @@ class Preview:
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        device, own = self.renderer.device, self._held["own"]
+        device, surfaces = self.renderer.device, self._buffers["film"].blocks[0].stream
         light: FittedLight | Stream
         with device.current():
             lit = self._demodulate(job, film, features)
         yield RECONSTRUCTING
         with device.current():
-            blended = self._reproject(job, film, lit, own.blocks[0].stream)
+            blended = self._reproject(job, film, lit, surfaces)
         yield RECONSTRUCTING
         if job.frame.kind.in_motion or features.size != film.size:
             light = yield from self._fit_light(job, film, lit, blended)
@@ -279,11 +281,11 @@ class Preview:
 
     def _demodulate(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Stream:
         """Light without texture; surfaces that are still to be rasterised are, first."""
-        own = self._held["own"]
+        film_features = self._buffers["film"]
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, job.eye)
-        guide = own if features.size != film.size else features
-        return self.passes.made().reconstruction.demodulate(film, own, guide, job.eye)
+        guide = film_features if features.size != film.size else features
+        return self.passes.made().reconstruction.demodulate(film, film_features, guide, job.eye)
 
     def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream, surfaces: Stream) -> Stream:
         """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
@@ -349,7 +351,7 @@ class Preview:
 
     def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
         """Give a film to Open Image Denoise."""
-        picture = yield from self._stepped(noisy_picture(self.renderer, film, self._held["own"], features))
+        picture = yield from self._stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
         self.background.begin(film, job.frame.samples, picture)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
@@ -369,24 +371,24 @@ class Preview:
 
     def _turn(self, history: History) -> None:
         """Another film: the last picture is its history, as far as scene and settings are the same."""
-        renderer, seen = self.renderer, self._seen
+        renderer, before = self.renderer, self._inputs
         history.turn()
-        found = changes(*seen, renderer.prepared, renderer.settings) if seen is not None else None
-        if found is None:
+        differences = changes(*before, renderer.prepared, renderer.settings) if before is not None else None
+        if differences is None:
             history.forget()
-        history.changes = found or Changes()
-        self._seen = renderer.prepared, renderer.settings
+        history.changes = differences or Changes()
+        self._inputs = renderer.prepared, renderer.settings
 
     # -- features --------------------------------------------------------------------------------------------------
 
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Generator[Event, None, float]:
         """Bring a buffer to ``samples`` by camera rays; gives the seconds that it took. Those of a frame that is queued
         are not timed."""
-        buffer, frame, before = self._held[name], job.frame, self._held[name].samples
+        buffer, frame, before = self._buffers[name], job.frame, self._buffers[name].samples
         moves = frame.kind.in_motion and not (frame.kind is FrameKind.RUNG and name == "finer")
         settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
         steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
-        queued = frame.queued and name == "own"
+        queued = frame.queued and name == "film"
         spent = yield from self.clock.timed(steps, waits=not queued)
         if buffer.samples > before and not (queued or self.clock.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
@@ -401,21 +403,21 @@ class Preview:
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""
-        held = self._held.get(name)
+        buffer = self._buffers.get(name)
         with self.renderer.device.current():
-            if held is not None and held.size == size:
-                held.samples = 0
+            if buffer is not None and buffer.size == size:
+                buffer.samples = 0
                 if clear:
-                    held.clear()
+                    buffer.clear()
                 return
-            if held is not None:
-                held.release()
-            self._held[name] = Buffer(self.renderer.device, FEATURES, size)
+            if buffer is not None:
+                buffer.release()
+            self._buffers[name] = Buffer(self.renderer.device, FEATURES, size)
 
     def _drop(self, name: str) -> None:
-        if name in self._held:
+        if name in self._buffers:
             with self.renderer.device.current():
-                self._held.pop(name).release()
+                self._buffers.pop(name).release()
 
     # -- pictures that are there -----------------------------------------------------------------------------------
 
@@ -425,7 +427,7 @@ class Preview:
         passes = self.passes.held
         there = passes is not None and passes.upsampling.there
         there = there and not self.renderer.camera.kind  # a warp is projective
-        return there and self._seen is not None and self._seen[0] is self.renderer.prepared
+        return there and self._inputs is not None and self._inputs[0] is self.renderer.prepared
 
     @property
     def distance(self) -> float:
@@ -452,11 +454,11 @@ class Preview:
     def release(self) -> None:
         """Free buffers and streams."""
         with self.renderer.device.current():
-            for buffer in self._held.values():
+            for buffer in self._buffers.values():
                 buffer.release()
             self._features.release()
             self.gbuffer.release()
             self.passes.release()
             self.background.release()
-        self._held.clear()
-        self._film = self._seen = None
+        self._buffers.clear()
+        self._film = self._inputs = None
