@@ -1,5 +1,5 @@
-"""The reconstruction of a film's light in NumPy, float64, of records of `LIT` and `RESIDUAL`: the twin of
-``noise.glsl``, ``residual.glsl``, ``shrink.glsl`` and ``bounded.glsl`` of ``shaders/film/denoise``."""
+"""The reconstruction of a film's light in NumPy, float64, of records of `LIT` and `RESIDUAL`: the twin of the passes of
+``shaders/film/denoise`` from ``block_moments.glsl`` to ``bounded.glsl``, but for the regression."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from alike_twin import (
     unlike,
     with_surface,
 )
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from viewer.denoise.reconstruction import DETAIL_REACHES
-from viewer.denoise.records import RESIDUAL
+from viewer.denoise.reconstruction import BLOCK, DETAIL_REACHES
+from viewer.denoise.records import BLOCK_MOMENTS, RESIDUAL
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
+DEVIATIONS = 6.0  # of outliers.glsl
 TAPS, LOOSE = 2, 1e-3  # of noise.glsl
 KERNEL = 1, 2, 1  # of shrink.glsl
 CONFIRMED, LEAST, ALIKE = 16.0, 3, 4.0  # of bounded.glsl
@@ -47,6 +49,40 @@ def around(lit: NDArray, camera: Camera, reach: int, taps: int, near: bool) -> I
             at, outside = moved_by(places, offset, last)  # type: ignore[arg-type]
             exponent = (apart_from if near else unlike)(guide, pick(guide, at), view, reach, offset)  # type: ignore[arg-type]
             yield (x, y), at, outside, exponent, same_surface(surface[at], surface)
+
+
+def block_moments(lit: NDArray) -> NDArray:
+    """`BLOCK_MOMENTS` of blocks of `BLOCK` pixels a side."""
+    rows, columns = (-(-side // BLOCK) for side in lit.shape)
+    moments, light = np.zeros((rows, columns), BLOCK_MOMENTS.dtype), lit["rgb"].astype(float) @ LUMINANCE
+    for row, column in np.ndindex(rows, columns):
+        block = np.s_[row * BLOCK : (row + 1) * BLOCK, column * BLOCK : (column + 1) * BLOCK]
+        values = np.sort(light[block][lit["nearness"][block] > 0])[:-1]
+        moments[row, column] = len(values), values.sum(), (values**2).sum()
+    return moments
+
+
+def without_outliers(lit: NDArray, blocks: NDArray) -> NDArray:
+    """`LIT`, as of ``outliers.glsl``."""
+    bounded_lit, light = lit.copy(), (lit["rgb"].astype(float) @ LUMINANCE) * (lit["nearness"] > 0)
+    neighbours = sliding_window_view(np.pad(light, 1), (3, 3)).reshape(*lit.shape, 9)
+    second = np.sort(np.delete(neighbours, 4, axis=-1), axis=-1)[..., -2]
+    for row, column in np.argwhere(light > 0):
+        y, x = row // BLOCK, column // BLOCK
+        around = blocks[max(y - 1, 0) : y + 2, max(x - 1, 0) : x + 2]
+        count, total, squares = (float(around[name].sum(dtype=float)) for name in ("count", "sum", "squares"))
+        mean = total / (count + 1e-20)
+        deviation = np.sqrt(max(squares / (count + 1e-20) - mean**2, 0))
+        excess = light[row, column] - max(second[row, column], mean + DEVIATIONS * deviation)
+        if excess <= 0:
+            continue
+        variance = float(lit["variance"][row, column])
+        unconfirmed = 1.0 if variance < 0 else min(1.0, CONFIRMED * variance / excess**2)
+        share = 1 - unconfirmed * excess / light[row, column]
+        bounded_lit["rgb"][row, column] *= share
+        variance *= 1.0 if variance < 0 else share**2
+        bounded_lit["variance"][row, column] = with_surface(variance, surface_in(lit["variance"][row, column]))
+    return bounded_lit
 
 
 def steadied(lit: NDArray, camera: Camera, samples: int) -> NDArray:

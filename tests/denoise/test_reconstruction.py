@@ -14,7 +14,7 @@ from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, fluted, release, stream
 
-from viewer.denoise.reconstruction import DETAIL_REACHES, PASSES, Reconstruction
+from viewer.denoise.reconstruction import BLOCK, DETAIL_REACHES, PASSES, Reconstruction
 from viewer.denoise.records import LIT, RELIEF, RESIDUAL
 from viewer.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, FILM
@@ -41,10 +41,12 @@ def passes(device: Device) -> PassSet:
     return PassSet(device, "film/denoise", PASSES)
 
 
-def drawn(passes: PassSet, name: str, *records: NDArray, **uniforms: Any) -> NDArray:
-    """The records of a pass. records : of its inputs, in their order."""
+def drawn(
+    passes: PassSet, name: str, *records: NDArray, size: tuple[int, int] | None = None, **uniforms: Any
+) -> NDArray:
+    """The records of a pass. records : of its inputs, in their order. size : of the output; None: of the first."""
     device, (inputs, output) = passes.device, passes.declared[name]
-    size = records[0].shape[::-1]
+    size = size or records[0].shape[::-1]
     with device.current():
         streams = {
             key: stream(device, record, values) for (key, record), values in zip(inputs.items(), records, strict=True)
@@ -90,6 +92,24 @@ def firefly(lit: NDArray, value: float, variance: float | None = None) -> NDArra
     if lit["variance"][8, 6] >= 0:
         lit["variance"][8, 6] = with_surface(value**2 if variance is None else variance, THING)
     return lit
+
+
+def fireflies(samples: int, value: float) -> tuple[NDArray, NDArray]:
+    """`LIT` of a noisy wall, seven pixels of which have a sample of another light, and where they are, (H, W)."""
+    lit = noisy((96, 64), samples, 0.2)
+    bright = np.zeros(lit.shape, bool)
+    bright[[3, 9, 20, 31, 40, 52, 63], [90, 20, 55, 8, 70, 33, 95]] = True
+    lit["rgb"][bright] += value / samples
+    if samples > 1:
+        lit["variance"][bright] = with_surface((value / samples) ** 2, THING)
+    return lit, bright
+
+
+def bounded_by_blocks(passes: PassSet, lit: NDArray) -> NDArray:
+    """`LIT` without outliers."""
+    size = tuple(-(-side // BLOCK) for side in lit.shape[::-1])
+    blocks = drawn(passes, "block_moments", lit, size=size, side=BLOCK)  # type: ignore[arg-type]
+    return drawn(passes, "outliers", lit, blocks, side=BLOCK)
 
 
 def crowded() -> NDArray:
@@ -191,6 +211,22 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
     np.testing.assert_allclose(found["variance"], wanted["variance"], rtol=0.01)  # of which eight bits are kept
     np.testing.assert_array_equal(surface_in(found["variance"]), surface_in(wanted["variance"]))
     assert len(np.unique(surface_in(found["variance"]))) > 0.9 * features.size
+
+
+@pytest.mark.parametrize("name", [*FILMS, "fireflies"])
+def test_outliers_are_those_of_the_twin(passes: PassSet, name: str) -> None:
+    lit = fireflies(4, 200.0)[0] if name == "fireflies" else FILMS[name]
+    found, blocks = bounded_by_blocks(passes, lit), twin.block_moments(lit)
+    drawn_blocks = drawn(passes, "block_moments", lit, size=blocks.shape[::-1], side=BLOCK)
+    for field in ("count", "sum", "squares"):
+        np.testing.assert_allclose(drawn_blocks[field], blocks[field], rtol=1e-5)
+    expected = twin.without_outliers(lit, blocks)
+    # The deviation is a small difference of large sums: to 1e-3 of the light.
+    np.testing.assert_allclose(found["rgb"], expected["rgb"], rtol=2e-3, atol=1e-5)
+    np.testing.assert_allclose(found["variance"], expected["variance"], rtol=0.015)  # of which eight bits are kept
+    np.testing.assert_array_equal(surface_in(found["variance"]), surface_in(lit["variance"]))
+    for field in ("normal", "nearness"):
+        np.testing.assert_array_equal(found[field], lit[field])
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3, 32])
@@ -301,6 +337,33 @@ def test_where_there_is_no_noise_nothing_changes(reconstruction: Reconstruction,
     lit["rgb"] = np.where(columns // 3 % 2, 0.2, 1.0)[None, :, None]
     found = light_of(reconstruction, lit, samples)
     np.testing.assert_allclose(found, lit["rgb"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 8])
+def test_single_bright_samples_leave_no_discs(passes: PassSet, reconstruction: Reconstruction, samples: int) -> None:
+    """Seven pixels of 6,144 have a sample of 200 times the light: what is around them is as without."""
+    lit, bright = fireflies(samples, 200.0)
+    found = light_of(reconstruction, bounded_by_blocks(passes, lit), samples)[..., 0]
+    without = light_of(reconstruction, noisy(lit.shape[::-1], samples, 0.2), samples)[..., 0]
+    # Bounded to 6 deviations of 0.2 / sqrt(samples) they still count a little: 0.07 measured, unbounded 0.27 to 2.4.
+    assert abs(found - without)[~bright].max() < 0.12
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_light_that_several_pixels_have_is_kept(passes: PassSet, samples: int) -> None:
+    """What one pixel in 20 meets is the light of a dark wall, and a bright patch is one; so is a pixel whose samples
+    agree."""
+    rng, lit = np.random.default_rng(7), noisy((96, 64), samples, 0.0)
+    lit["rgb"] = 20.0 * (rng.random(lit.shape) < 1 / 20)[..., None]
+    if samples > 1:
+        lit["variance"] = with_surface((lit["rgb"] @ LUMINANCE) ** 2 / samples, THING)
+    np.testing.assert_array_equal(bounded_by_blocks(passes, lit), lit)
+    lit = noisy((96, 64), samples, 0.2)
+    lit["rgb"][30:32, 40:43] = 200.0
+    np.testing.assert_array_equal(bounded_by_blocks(passes, lit)["rgb"][30:32, 40:43], 200.0)
+    if samples > 1:
+        lit["rgb"][10, 10], lit["variance"][10, 10] = 200.0, with_surface(1e-6, THING)
+        np.testing.assert_allclose(bounded_by_blocks(passes, lit)["rgb"][10, 10], 200.0, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("value", "most"), [(40.0, 1.5), (0.0, 0.2)])

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
+from viewer.denoise.records import BLOCK_MOMENTS, HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
 from viewer.denoise.reprojection import INPUTS
 from viewer.denoise.view import MAPPED, PassView, Views
 from viewer.film.device_film import Buffer, FilmBuffer
@@ -30,9 +30,12 @@ from viewer.stream.gl.stream import NamedStreams, Stream
 
 FIT_REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
 DETAIL_REACHES = 1, 2, 4  # likewise of what the fit has missed
+BLOCK = 16  # pixels a side, whose light tells what is an outlier
 MOST_WHOLE = 1 << 17  # pixels of light whose lattice has a point for each; of more every second row and column
 PASSES: Declared = {
     "lit": ({"film": FILM, "features": FEATURES, "surfaces": FEATURES}, LIT),
+    "block_moments": ({"lit": LIT}, BLOCK_MOMENTS),
+    "outliers": ({"lit": LIT, "blocks": BLOCK_MOMENTS}, LIT),
     "noise": ({"lit": LIT}, LIT),
     "gather": ({"lit": LIT, "light": LIT}, MOMENTS),
     "spread": ({"moments": MOMENTS}, MOMENTS),
@@ -71,7 +74,7 @@ class Reconstruction:
 
     def prepare(self) -> None:
         """Compile the passes for films of one sample in motion. Raises ShaderError."""
-        self._passes.prepare("lit", "gather", "spread", "solve")
+        self._passes.prepare("lit", "block_moments", "outliers", "gather", "spread", "solve")
 
     def demodulate(self, film: FilmBuffer, features: Buffer, surfaces: Buffer, camera: Camera) -> Stream:
         """Light without texture, and its variance: a stream of `LIT`.
@@ -80,7 +83,11 @@ class Reconstruction:
         """
         parts = {"film": film, "features": features, "surfaces": surfaces}
         inputs = {name: part.blocks[0].stream for name, part in parts.items()}
-        return self._draw("lit", inputs, "lit", film.size, self._views.of(camera, film.size))
+        view = self._views.of(camera, film.size)
+        lit = self._draw("lit", inputs, "raw light", film.size, view)
+        size = (-(-film.size[0] // BLOCK), -(-film.size[1] // BLOCK))
+        blocks = self._draw("block_moments", {"lit": lit}, "blocks", size, PassView({}), side=BLOCK)
+        return self._draw("outliers", {"lit": lit, "blocks": blocks}, "lit", film.size, view, side=BLOCK)
 
     def steady(self, lit: Stream, camera: Camera, samples: int) -> Stream:
         """`LIT` of ``samples`` of a pixel, of a variance that the pixels around moderate."""

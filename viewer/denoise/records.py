@@ -28,6 +28,12 @@ RESIDUAL = Record(
     Field("error", "float", about="of its luminance, squared"),
 )
 
+BLOCK_MOMENTS = Record(  # of the light of a block of pixels, but for the brightest one
+    "BlockMoments",
+    Field("count", "float", about="pixels with a surface"),
+    Field("sum", "float", about="of their luminances"),
+    Field("squares", "float", about="sum of these"),
+)
 MOMENTS = Record(  # of the pixels around: means, and of the luminance's mean the variance
     "Moments",
     *_LIGHT,
