@@ -78,7 +78,9 @@ def judge(name: str, renderer: Renderer, slowness: int, denoiser: str, samples: 
     if denoiser == "oidn":
         pytest.importorskip(oidn.PACKAGE)
     renderer.update(denoise=denoiser)
-    frames = paced.played(renderer, SIZE, slowness, name in paced.INDOORS, samples)
+    exposure = converged(name).exposure
+    assert isinstance(exposure, float)
+    frames = paced.played(renderer, SIZE, slowness, name in paced.INDOORS, samples, exposure)
     phases = [frame.phase for frame in frames]
     assert phases[0] == OPENING and phases[-1] == REST and AWAY not in phases
     assert (frames[-1].samples, frames[-1].denoiser) == (samples, denoiser)

@@ -42,17 +42,20 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     return features_of(lit, CAMERA), lit
 
 
-def softened(rgb: NDArray, softness: float) -> NDArray:
+DIM = 0.04  # of soften.glsl
+
+
+def softened(rgb: NDArray, softness: float, white: float = 1.0) -> NDArray:
     """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3)."""
-    rgb = rgb.astype(np.float64)
+    rgb, dim = rgb.astype(np.float64), DIM * white
     luminance, edged = rgb @ LUMINANCE, np.pad(rgb, ((1, 1), (1, 1), (0, 0)), mode="edge")
     ranked = [edged[k // 3 : k // 3 + len(rgb), k % 3 : k % 3 + rgb.shape[1]] @ LUMINANCE for k in range(9) if k != 4]
     raised = np.maximum(np.sort(ranked, axis=0)[1] / luminance, 1.0)[..., None] * rgb
-    total, weights = 4 * raised / (2 * (raised @ LUMINANCE) + 1e-6)[..., None], 4 / (2 * (raised @ LUMINANCE) + 1e-6)
+    total, weights = 4 * raised / (2 * (raised @ LUMINANCE) + dim)[..., None], 4 / (2 * (raised @ LUMINANCE) + dim)
     luminance = raised @ LUMINANCE
     for row, column in set(np.ndindex(3, 3)) - {(1, 1)}:
         moved = edged[row : row + len(rgb), column : column + rgb.shape[1]]
-        weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + 1e-6)
+        weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + dim)
         total, weights = total + weight[..., None] * moved, weights + weight
     return rgb + softness * (total / weights[..., None] - rgb)
 
@@ -146,7 +149,8 @@ def test_at_the_same_size_light_and_texture_are_put_together(upsampling: Upsampl
 
 
 @pytest.mark.parametrize("samples", [1, 4, 63])
-def test_softening_is_its_twin(upsampling: Upsampling, samples: int) -> None:
+@pytest.mark.parametrize("white", [1.0, 30.0])
+def test_softening_is_its_twin(upsampling: Upsampling, samples: int, white: float) -> None:
     """The share of one sample; another denoiser's picture alike, and a warp begins with the softened one."""
     features, _ = wall(SMALL, 5)
     light, device = np.zeros(SMALL[::-1], IRRADIANCE.dtype), upsampling.device
@@ -154,16 +158,32 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int) -> None:
     with device.current():
         inputs = stream(device, IRRADIANCE, light), stream(device, FEATURES, features)
         composed = upsampling.compose(*inputs, CAMERA)
-        before, result = composed.read(), upsampling.soften(samples).read()
-        other = upsampling.soften_other(composed, samples, CAMERA).read()
+        before, result = composed.read(), upsampling.soften(samples, white).read()
+        other = upsampling.soften_other(composed, samples, white, CAMERA).read()
         same = Stream(device, SHOWN, SMALL)
         upsampling.warp(CAMERA, same)
         warped = same.read()
         release([*inputs, same])
-    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 1 / samples), rtol=3e-6)
+    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 1 / samples, white), rtol=3e-6)
     np.testing.assert_array_equal(result["nearness"], before["nearness"])
     np.testing.assert_array_equal(other, result)
     np.testing.assert_allclose(warped["rgb"], result["rgb"], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("white", [1e-3, 1.0, 1e3])
+def test_an_edge_before_black_is_smooth(upsampling: Upsampling, white: float) -> None:
+    """A grey thing before nothing: the pixels on both sides of its edge are between, whatever the scene's light."""
+    picture, device = np.zeros((9, 9), SHOWN.dtype), upsampling.device
+    picture["rgb"][:, 5:] = 0.3 * white
+    with device.current():
+        edge = stream(device, SHOWN, picture)
+        row = upsampling.soften_other(edge, 1, white, CAMERA).read()["rgb"][4, :, 0] / white
+        release([edge])
+    np.testing.assert_allclose(row[[2, 3, 6, 7]], (0, 0, 0.3, 0.3), rtol=1e-5)
+    black, grey = 12 / 0.04, 4 / 0.34
+    np.testing.assert_allclose(row[4], 0.3 * grey / (black + grey), rtol=1e-5)
+    # Sixteen parts: 12 of grey, 4 of black.
+    np.testing.assert_allclose(row[5], 0.3 * (12 / 0.64) / (12 / 0.64 + 4 / 0.34), rtol=1e-5)
 
 
 def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None:
@@ -175,11 +195,9 @@ def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None
     picture["rgb"][1, 7], picture["rgb"][6, 6:] = 0.1, 0.1
     with device.current():
         dotted = stream(device, SHOWN, picture)
-        result = upsampling.soften_other(dotted, 1, CAMERA).read()["rgb"][..., 0]
-        assert upsampling.soften_other(dotted, 1, replace(CAMERA, eyes=0.1)) is dotted, (
-            "two eyes are not mixed"
-        )
-        assert upsampling.soften_other(dotted, 64, CAMERA) is dotted
+        result = upsampling.soften_other(dotted, 1, 1.0, CAMERA).read()["rgb"][..., 0]
+        assert upsampling.soften_other(dotted, 1, 1.0, replace(CAMERA, eyes=0.1)) is dotted, "two eyes are not mixed"
+        assert upsampling.soften_other(dotted, 64, 1.0, CAMERA) is dotted
         release([dotted])
     np.testing.assert_allclose(result[1, 1:4], 0.25, rtol=0.5)
     assert result[2, 2] > 20.0

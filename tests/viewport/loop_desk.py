@@ -32,6 +32,7 @@ class Desk:
             complete=True,
             pictures=0,
             steps=0,
+            on_screen=SimpleNamespace(white=1.0),
             waiting=lambda moving: self.waits(moving),
         )
         self.waits = lambda moving: False
@@ -51,7 +52,7 @@ class Desk:
             woken=False,
         )
         self.view.minimised = self.view.paused = self.view.compile_waits = False
-        self.view.drag, self.view.exposure, self.view.metered = None, 0.0, 0.0
+        self.view.drag, self.view.exposure, self.view.metered, self.view.stops = None, 0.0, 0.0, 0.0
         self.view.look = lambda: self.done.append("look")
         self.view.wake = lambda: self.done.append("wake")
         self.view.say = lambda text, error=False: self.done.append(("say", text, error))

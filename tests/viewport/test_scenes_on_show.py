@@ -107,3 +107,9 @@ def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(desk: Desk, chang
     assert ("fill" in desk.taken()) is filled
     desk.loop.expose()
     assert "fill" not in desk.taken()
+
+
+def test_pictures_are_softened_for_the_white_of_the_display(desk: Desk) -> None:
+    desk.view.stops = 2.0
+    desk.loop.expose()
+    assert desk.session.on_screen.white == 0.25

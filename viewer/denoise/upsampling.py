@@ -96,22 +96,23 @@ class Upsampling:
         self._camera = camera
         return self._picture
 
-    def soften(self, samples: int) -> Stream:
-        """The picture made last, of ``samples`` a pixel, softened: the fewer, the more."""
+    def soften(self, samples: int, white: float) -> Stream:
+        """The picture made last, of ``samples`` a pixel, softened: the fewer, the more. white : luminance that is
+        displayed as white."""
         assert self._picture is not None and self._camera is not None, "no picture to soften"
-        self._picture = self._softened("softened", self._picture, samples, self._camera)
+        self._picture = self._softened("softened", self._picture, samples, white, self._camera)
         return self._picture
 
-    def soften_other(self, picture: Stream, samples: int, camera: Camera) -> Stream:
+    def soften_other(self, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
         """Likewise a stream of `SHOWN` by another denoiser."""
-        return self._softened("other", picture, samples, camera)
+        return self._softened("other", picture, samples, white, camera)
 
-    def _softened(self, name: str, picture: Stream, samples: int, camera: Camera) -> Stream:
+    def _softened(self, name: str, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
         filtered = softness(samples)
         if not filtered or camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
         softened = self._streams.get(name, SHOWN, picture.size)
-        self._passes.draw("soften", {"shown": picture}, softened, softness=filtered)
+        self._passes.draw("soften", {"shown": picture}, softened, softness=filtered, white=white)
         return softened
 
     def distance(self, camera: Camera) -> float:

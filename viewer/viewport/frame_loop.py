@@ -132,6 +132,8 @@ class FrameLoop:
     def expose(self) -> None:
         """The exposure follows the picture, where it is left to it."""
         session = self.session
+        if session.on_screen is not None:
+            session.on_screen.white = 2.0**-self.view.stops
         first = self.context.scene_loader.first_picture
         if self._metered is not None:
             if session.pictures == self._metered:

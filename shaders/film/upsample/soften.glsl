@@ -1,11 +1,15 @@
 // A picture of few samples under a binomial filter of 3 x 3 pixels: at an edge the camera rays of seven pixels count, 1 / sum
 // of squared weights, and what noise is left is shared. A pixel much brighter than this one, or darker, counts less, so
-// that lamps do not glow (B. Karis, "High Quality Temporal Supersampling", 2014: weights by the inverse of brightness). A
+// that lamps do not glow (B. Karis, "High Quality Temporal Supersampling", 2014: weights by the inverse of brightness); of
+// black ones by that of `DIM`, so that edges before black are smooth, too. A
 // pixel that is darker than all but one of the eight around is first as bright as that one: a dot, no line.
 // Needs the stream shown.
 #include "lib/luminance.glsl"
 
 uniform float softness;  // the filter's share, 0 .. 1
+uniform float white;     // luminance that is displayed as white
+
+const float DIM = 0.04;  // of white; from 0.05 on pixels beside small lamps are specks
 
 Shown element(ivec2 at) {
     ivec2 last = textureSize(in_shown_0, 0) - 1;
@@ -25,7 +29,7 @@ Shown element(ivec2 at) {
     vec4 sum = vec4(0.0);
     for (int k = 0; k < 9; k++) {
         float binomial = float((2 - abs(k % 3 - 1)) * (2 - abs(k / 3 - 1)));
-        sum += binomial / (dot(around[4] + around[k], LUMINANCE) + 1e-6) * vec4(around[k], 1.0);
+        sum += binomial / (dot(around[4] + around[k], LUMINANCE) + DIM * white) * vec4(around[k], 1.0);
     }
     return Shown(mix(center.rgb, sum.rgb / sum.a, softness), center.nearness);
 }

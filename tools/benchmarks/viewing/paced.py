@@ -87,23 +87,30 @@ class ShownFrame:
 
 
 def played(
-    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int = SAMPLES
+    renderer: Renderer,
+    size: tuple[int, int],
+    slowness: float,
+    indoors: bool,
+    samples: int = SAMPLES,
+    exposure: float = 0.0,
 ) -> list[ShownFrame]:
     """Open a renderer's picture, drag the camera aside and back, and rest until so many ``samples``: all pictures of
     its camera that were shown. Those that the drag shows of other cameras are left out, and the one of before it,
-    warped back to where it was, which a drag that ends elsewhere does not have."""
+    warped back to where it was, which a drag that ends elsewhere does not have. exposure : of the display, stops."""
     with renderer.device.current():  # the screen's, too
-        return _played(renderer, size, slowness, indoors, samples)
+        return _played(renderer, size, slowness, indoors, samples, exposure)
 
 
 def _played(
-    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int
+    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int, exposure: float
 ) -> list[ShownFrame]:
     home = renderer.camera.measured_in(size)
     low, high = renderer.prepared.scene.bounds()
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     canvas = Watched(renderer.device)
     session = Session(renderer, size, Stop(samples), screen=canvas)
+    assert session.on_screen is not None
+    session.on_screen.white = 2.0**-exposure
     clock, frames, changes, opened = Clock(slowness), list[ShownFrame](), 0, 0
     began, phase = clock(), OPENING
 
@@ -161,7 +168,8 @@ def run(options: Options) -> Result:
         renderer = subject.renderer(device, denoise="auto")
         for slowness in SLOWNESS[:1] if options.quick else SLOWNESS:
             say(f"{subject.name}, {slowness:g} times as slow")
-            frames = played(renderer, size, slowness, subject.name in INDOORS)
+            indoors = subject.name in INDOORS
+            frames = played(renderer, size, slowness, indoors, exposure=truth.exposure)
             data["rows"].append({"scene": subject.name, "slowness": slowness, "pictures": _pictures(truth, frames)})
             strips.append(strip([truth.shown(frame.linear) for frame in frames], truth.shown(truth.linear)))
         renderer.release()

@@ -29,7 +29,7 @@ def _no_steps() -> Steps:
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
-    denoised : the picture shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon
+    white : luminance that its screen shows as white. denoised : the picture shown is. tracing : its tiles are still traced. spent : seconds so far; of these for photon
     maps (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced
     its light, found its surfaces, and ended.
     """
@@ -38,6 +38,7 @@ class FrameJob:
     camera: Camera
     film: FilmBuffer | None
     first: int = 0
+    white: float = 1.0
     denoised: bool = False
     tracing: bool = True
     spent: float = 0.0

@@ -117,7 +117,7 @@ class PreviewPasses:
         blended = history.blend(lit, surfaces, camera, 1)
         fitted = returned(reconstruction.fit(lit, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
-        upsampling.soften(1)
+        upsampling.soften(1, 1.0)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()

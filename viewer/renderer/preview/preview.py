@@ -81,6 +81,7 @@ class Preview:
         self._inputs: tuple[PreparedScene, Settings] | None = None  # of the film before
         self._extent: tuple[PreparedScene, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
+        self._white = 1.0  # of the last frame's screen
         self.background = BackgroundDenoiser(renderer.device)
         self._installed = oidn.installed()
 
@@ -148,7 +149,7 @@ class Preview:
             return None
         with self.renderer.device.current():
             stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
-            return upsampling.soften_other(stream, self.background.samples, self.renderer.camera)
+            return upsampling.soften_other(stream, self.background.samples, self._white, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -175,6 +176,7 @@ class Preview:
         """
         film, frame, clock = job.film, job.frame, self.clock
         assert film is not None
+        self._white = job.white
         size = self._begin(job, film, whole) if frame.queued else film.size
         clock.mark(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
@@ -323,7 +325,7 @@ class Preview:
                 upsampling.draw(light, surfaces, job.eye)
             else:
                 upsampling.compose(light, surfaces, job.eye)
-            picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples)
+            picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
             if not self.clock.concurrent:
                 self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:

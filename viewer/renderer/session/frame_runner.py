@@ -116,7 +116,8 @@ class FrameRunner:
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.kind.in_motion else 0
         self._pose(frame)
-        job = FrameJob(frame, renderer.camera.measured_in(whole), film, first)
+        white = self.shown.white if self.shown is not None else 1.0
+        job = FrameJob(frame, renderer.camera.measured_in(whole), film, first, white)
         if self.shown is not None:
             self.shown.begin(job, whole, fresh)
         elif film is None:

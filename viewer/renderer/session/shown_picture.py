@@ -21,13 +21,14 @@ class ShownPicture:
     """Shows pictures on a screen; the context need not be current.
 
     shown : camera and size of the picture on show. denoiser, samples : by which and of how many it is, where it is the
-    whole one. warped : pictures so far that were warped to the camera.
+    whole one. white : luminance that the screen displays as white. warped : pictures so far that were warped to the camera.
     """
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.shown: tuple[Camera, tuple[int, int]] | None = None
         self.denoiser, self.samples = "none", 0
+        self.white = 1.0
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
         self._warping: tuple[Timestamp, Timestamp] | None = (
