@@ -21,7 +21,8 @@ class ShownPicture:
     """Shows pictures on a screen; the context need not be current.
 
     shown : camera and size of the picture on show. denoiser, samples : by which and of how many it is, where it is the
-    whole one. white : luminance that the screen displays as white. warped : pictures so far that were warped to the camera.
+    whole one. white : luminance that the screen displays as white. warped : pictures so far that were warped to the
+    camera.
     """
 
     def __init__(self, screen: Screen) -> None:
