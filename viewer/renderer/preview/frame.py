@@ -30,8 +30,8 @@ class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
     white : luminance that its screen shows as white. denoised : the picture shown is. tracing : its tiles are still
-    traced. spent : seconds so far; of these for photon maps (mapping) and for upsampling. moments : of a frame for which nobody waits: when the device has begun it, traced
-    its light, found its surfaces, and ended.
+    traced. spent : seconds so far; of these for photon maps (mapping) and for upsampling. moments : of a frame for
+    which nobody waits: when the device has begun it, traced its light, found its surfaces, and ended.
     """
 
     frame: ScheduledFrame
