@@ -39,6 +39,18 @@ class Farther(Far):
     pass
 """,
     "viewer/pyrender/four.py": "def of_another(a: int, b, c, d, e, f, g, h): ...\n",
+    "viewer/a/names.py": """
+def search(given, depth):
+    found = [each for each in given]
+    made = depth
+    return made, found, given
+
+
+def glance(given):
+    found = given
+    return found
+""",
+    "shaders/a.glsl": "vec3 way;  // along\nfloat own_way;\n",
     "viewer/b/three.py": """
 class Ray:
     def call(self, a: int, b, c, d, e, f, g, h=1): ...
@@ -73,7 +85,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_small_house(capsys: pytest.CaptureFixture[str]) -> None:
     assert house.main(["--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["modules"] == 4 and found["modules under 60 lines"] == 3
+    assert found["modules"] == 5 and found["modules under 60 lines"] == 4
     assert found["modules of 900 lines and more"] == ["viewer/b/three.py"]
     assert found["chains of more than two classes"] == ["Farther < Far < Ray"]
     assert found["class names in several modules"] == ["Ray"]
@@ -81,6 +93,11 @@ def test_a_small_house(capsys: pytest.CaptureFixture[str]) -> None:
     words = {"what ...": 1, "so many": 0, "walk": 1, "under way": 0, "anew": 1, "of no use": 1}
     assert found["words in docstrings"] == words and found["words in docstrings, together"] == 4
     assert found["mean sentence of pages, words"] == 3.0
+    assert found["functions"] == 5 and found["functions that store home words"] == 1
+    assert found["lines of shaders with home words"] == 1
+    assert house.main(["--names"]) == 0
+    listed = capsys.readouterr().out.split("\n")
+    assert listed == ["viewer/a/names.py:2 search: given", "shaders/a.glsl:1: way", ""]
     assert house.main(["--words"]) == 0
     assert "viewer/a/one.py:3: of no use\n" in capsys.readouterr().out
     assert house.main([]) == 0
@@ -94,4 +111,6 @@ def test_this_house() -> None:
     assert found["modules under 60 lines"] <= 30
     assert found["functions of more than 7 parameters"] <= 15
     assert found["words in docstrings, together"] <= 20
+    assert found["functions that store home words"] <= 0.13 * found["functions"]
+    assert found["lines of shaders with home words"] <= 800
     assert found["longest mean of a page, words"] <= 20

@@ -1,8 +1,9 @@
-"""Counts what the house holds itself to: ``python tools/house.py [--json] [--words]``.
+"""Counts what the house holds itself to: ``python tools/house.py [--json] [--words] [--names]``.
 
 Of ``viewer/``: files a folder, lines a file, chains of inheritance, class names in several modules, functions of many
-parameters, and words of docstrings that stand for a noun. Of the pages: the mean length of sentences. ``--words`` lists
-each place of such a word.
+parameters, words of docstrings that stand for a noun, and identifiers that tell what happened to a thing in place of
+what it is; these of ``shaders/``, too. Of the pages: the mean length of sentences. ``--words`` lists each place of such a
+word, ``--names`` each of such an identifier.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -29,6 +31,9 @@ WORDS = {
     "anew": r"\banew\b",
     "of no use": r"\bof no (?:use|meaning)\b",
 }
+NAMES = {"found", "each", "made", "own", "given", "held", "share", "known", "wanted", "seen", "told"}
+GLSL_NAMES = {"way", "along", "across", "turn", "looks", "met", "alone", "found", "own", "told"}
+GLANCE = 3  # lines within which a name is seen with what it stands for
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Place = tuple[str, int]  # of the repository: a file and its line
@@ -116,6 +121,47 @@ def words() -> dict[str, list[str]]:
     return found
 
 
+def names() -> dict[str, list[str]]:
+    """The places of functions that store `NAMES` for more than `GLANCE` lines, by the name."""
+    places: dict[str, list[str]] = {name: [] for name in sorted(NAMES)}
+    for path, tree in trees().items():
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for name in sorted(_lasting(function) & NAMES):
+                    places[name].append(f"{path}:{function.lineno} {function.name}")
+    return places
+
+
+def _lasting(function: ast.AST) -> set[str]:
+    """Parameters and stored names of a function that are used more than `GLANCE` lines apart."""
+    stored, used = set(), defaultdict(list)
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            stored.add(node.arg)
+            used[node.arg].append(node.lineno)
+        elif isinstance(node, ast.Name):
+            used[node.id].append(node.lineno)
+            if isinstance(node.ctx, ast.Store):
+                stored.add(node.id)
+    return {name for name in stored if max(used[name]) - min(used[name]) >= GLANCE}
+
+
+def functions() -> int:
+    """The number of all functions of viewer/."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return sum(isinstance(node, kinds) for tree in trees().values() for node in ast.walk(tree))
+
+
+def glsl_names() -> dict[str, list[str]]:
+    """The places of `GLSL_NAMES` in shaders, comments apart, by the name."""
+    places: dict[str, list[str]] = {name: [] for name in sorted(GLSL_NAMES)}
+    for path in sorted((ROOT / "shaders").rglob("*.glsl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for name in GLSL_NAMES & set(re.findall(r"\w+", line.partition("//")[0])):
+                places[name].append(f"{path.relative_to(ROOT).as_posix()}:{number}")
+    return places
+
+
 def sentences(text: str) -> list[int]:
     """Words of each sentence of a page; code, tables and headings are left out."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -154,6 +200,9 @@ def figures() -> dict[str, Any]:
         f"functions of more than {MOST_PARAMETERS} parameters": len(parameters()),
         "words in docstrings": counted,
         "words in docstrings, together": sum(counted.values()),
+        "functions that store home words": len({place for places in names().values() for place in places}),
+        "functions": functions(),
+        "lines of shaders with home words": sum(map(len, glsl_names().values())),
         "mean sentence of pages, words": round(mean(means.values()), 1),
         "longest mean of a page, words": round(max(means.values()), 1),
     }
@@ -164,10 +213,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="as data")
     parser.add_argument("--words", action="store_true", help="every place of a counted word")
+    parser.add_argument("--names", action="store_true", help="every function and line of shaders with a home word")
     options = parser.parse_args(argv)
-    if options.words:
-        for word, places in words().items():
-            print("\n".join(f"{place}: {word}" for place in places))
+    if options.words or options.names:
+        listed = [words()] if options.words else [names(), glsl_names()]
+        for word, places in chain.from_iterable(lists.items() for lists in listed):
+            for place in places:
+                print(f"{place}: {word}")
         return 0
     found = figures()
     if options.json:
