@@ -28,14 +28,14 @@ void main() {
             sums.z += enough ? 0.0 : 1.0;
             if (halves == 1) {
                 Half first = unpack_Half(texelFetch(in_half, ivec2(x, y), 0));
-                float rest = film.count - first.count, total = film_luminance(film.sum);
-                float apart = first.sum / max(first.count, 1.0) - (total - first.sum) / max(rest, 1.0);
-                vec2 here = vec2(total / max(film.count, 1.0), apart);
-                vec2 across = x > low.x ? here - left : vec2(0.0), down = y > low.y ? here - above[x - low.x] : vec2(0.0);
+                float second_count = film.count - first.count, total = film_luminance(film.sum);
+                float apart = first.sum / max(first.count, 1.0) - (total - first.sum) / max(second_count, 1.0);
+                vec2 pixel = vec2(total / max(film.count, 1.0), apart);
+                vec2 horizontal = x > low.x ? pixel - left : vec2(0.0), vertical = y > low.y ? pixel - above[x - low.x] : vec2(0.0);
                 sums.w += apart * apart;
-                neighbours += vec4(across * across, down * down);
-                left = here;
-                above[x - low.x] = here;
+                neighbours += vec4(horizontal * horizontal, vertical * vertical);
+                left = pixel;
+                above[x - low.x] = pixel;
             }
         }
     }

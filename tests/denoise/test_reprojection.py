@@ -188,7 +188,7 @@ def test_an_object_that_deforms_takes_its_past_along(history: History) -> None:
     flow["shift"][square] = RIGHT[:3, 3]
     pictures = [(before, features, CAMERA), (now, now_features, CAMERA)]
     unturned = run(history, pictures, Changes(posed=True), flow=flow)
-    flow["turn"][square] = (0, 0.28, -0.04)
+    flow["normal_change"][square] = (0, 0.28, -0.04)
     carried = run(history, pictures, Changes(posed=True), flow=flow)
     assert (carried["age"][square] > 1.9).mean() > 0.7 and (unturned["age"][square] == 1).mean() > 0.9
     np.testing.assert_allclose(carried["rgb"][square], 3, rtol=1e-5)

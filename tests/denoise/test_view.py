@@ -33,7 +33,7 @@ def test_a_lattice_has_every_nth_pixel() -> None:
     view = view_uniforms(CAMERA, (640, 480))
     lattice = {name: np.array(value) for name, value in PassView(view).lattice(3).uniforms.items()}
     corner, across, down = (np.array(value) for value in view.values())
-    found = lattice["view_corner"] + 5 * lattice["view_across"] + 2 * lattice["view_down"]
+    found = lattice["view_corner"] + 5 * lattice["view_dx"] + 2 * lattice["view_dy"]
     np.testing.assert_allclose(found, corner + 15 * across + 6 * down, rtol=1e-14)
 
 

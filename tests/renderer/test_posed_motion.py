@@ -35,7 +35,7 @@ def pixels(renderer: Renderer) -> tuple[NDArray, NDArray, NDArray]:
     """`LIT` and `FEATURES` of the pixels' centres, and the hits' barycentric coordinates (H, W, 2)."""
     view = {name: np.array(value) for name, value in view_uniforms(CAMERA, SIZE).items()}
     row, column = np.indices(SIZE[::-1])[..., None]
-    through = view["view_corner"] + column * view["view_across"] + row * view["view_down"]
+    through = view["view_corner"] + column * view["view_dx"] + row * view["view_dy"]
     hits = renderer.trace(np.tile(CAMERA.origin, (row.size, 1)), through.reshape(-1, 3), view=True)
     shape, seen = SIZE[::-1], hits.triangle >= 0
     lit, features = np.zeros(shape, LIT.dtype), np.zeros(shape, FEATURES.dtype)
@@ -108,7 +108,7 @@ def test_points_are_followed_to_the_pose_before(renderer: Renderer) -> None:
     # of places of some units, which float32 rays hit
     np.testing.assert_allclose(made["shift"], wanted, atol=2e-5)
     still = features["instance"] == 0  # the box, which is no deforming object
-    assert (made["shift"][still] == 0).all() and (made["turn"][still] == 0).all()
+    assert (made["shift"][still] == 0).all() and (made["normal_change"][still] == 0).all()
     with renderer.device.current():
         motion.release()
 
@@ -119,7 +119,7 @@ def test_one_pose_has_no_flow_and_an_infinite_one_no_past(renderer: Renderer) ->
     with renderer.device.current():
         motion = PosedMotion(renderer.device)
     made, _, _ = flow(renderer, motion, now, now)
-    assert not made["shift"].any() and not made["turn"].any()
+    assert not made["shift"].any() and not made["normal_change"].any()
     away = replace(now.meshes[1].pose, joints=np.full((5, 4, 4), np.inf))
     made, features, _ = flow(renderer, motion, now, now.deformed({1: away}))
     tube = (features["instance"] == 1) & (features["triangle"] >= 0)

@@ -74,5 +74,5 @@ POINT = Record(  # a vertex of a deforming object
 FLOW = Record(  # of the point that a pixel sees on a deforming object
     "Flow",
     Field("shift", "vec3", "scene units", "world", "to where it was in the pose before, as its instance stands now"),
-    Field("turn", "vec3", "", "world", "from its unit normal to that of then"),
+    Field("normal_change", "vec3", "", "world", "from its unit normal to that of then"),
 )

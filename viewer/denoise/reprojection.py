@@ -107,17 +107,17 @@ class History:
         alone: places are found again by a projective map.
         """
         size, past = lit.size, self._past
-        made = self._now.streams.get("past", HISTORY, size)
+        blended = self._now.streams.get("past", HISTORY, size)
         self._now.camera, self._now.size = camera, size
         streams = {"lit": lit, "features": features, "motion": self._rows(camera, past.camera)}
-        held = past.camera is not None
-        streams["past"] = past.streams["past"] if held else self._streams.get("none", HISTORY, NO_PAST)
+        has_past = past.camera is not None
+        streams["past"] = past.streams["past"] if has_past else self._streams.get("none", HISTORY, NO_PAST)
         passes, view = self._passes, self._views.of(camera, size)
         form, values = view.features, {**view.uniforms, **self._uniforms(camera, size, samples)}
         if flow is not None:
             passes, form, streams["flow"] = self._posed_passes, ("POSED",), flow
-        passes.draw("reproject", {**streams, **view.streams}, made, form, **values)
-        return made
+        passes.draw("reproject", {**streams, **view.streams}, blended, form, **values)
+        return blended
 
     def _uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
         """Of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
@@ -160,6 +160,6 @@ class History:
 
 def relative(matrix: NDArray[np.float64], now: Camera, then: Camera) -> NDArray[np.float64]:
     """(3, 4) rows of a motion (4, 4), from places relative to one eye to places relative to the other."""
-    made = np.array(matrix[:3], np.float64)
-    made[:, 3] += made[:, :3] @ np.asarray(now.origin) - np.asarray(then.origin)
-    return made
+    rows = np.array(matrix[:3], np.float64)
+    rows[:, 3] += rows[:, :3] @ np.asarray(now.origin) - np.asarray(then.origin)
+    return rows

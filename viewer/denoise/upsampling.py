@@ -146,21 +146,21 @@ class Upsampling:
 def warping(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:
     """Uniforms of ``warp.glsl``: a picture of ``past_size`` (width, height) seen by the camera ``past``, to one of
     ``size`` seen by ``now``."""
-    corner, across, down = (np.array(axis) for axis in view_uniforms(past, past_size).values())
+    corner, dx, dy = (np.array(axis) for axis in view_uniforms(past, past_size).values())
     forward, before = (np.asarray(camera.basis()[2], np.float64) for camera in (now, past))
     # In float64: float32 has few digits left for places far from the origin.
     shift = np.subtract(np.asarray(now.origin, np.float64), np.asarray(past.origin, np.float64))
-    right, lower = across / (across @ across), down / (down @ down)
-    made = {
+    right, lower = dx / (dx @ dx), dy / (dy @ dy)
+    vectors = {
         "past_forward": before,
         "past_right": right,
         "past_lower": lower,
         "past_start": (-corner @ right, -corner @ lower),
-        "past_along": (corner @ forward, across @ forward, down @ forward),
+        "past_axis": (corner @ forward, dx @ forward, dy @ forward),
         "shift": shift,
         "travel": shift @ forward,
     }
     values: dict[str, Any] = dict(view_uniforms(now, size))
-    for name, value in made.items():
+    for name, value in vectors.items():
         values[name] = float(value) if np.ndim(value) == 0 else tuple(float(part) for part in value)
     return values

@@ -16,7 +16,7 @@ from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
-WAY = Record("Way", Field("way", "vec3", "", "camera", "unit way of a ray; 0 where the film sees nothing"))
+VIEW_RAY = Record("ViewRay", Field("direction", "vec3", "", "camera", "unit length; 0 where the film sees nothing"))
 NODES = 129  # of the map along a side, from edge to edge of the film: within 1e-4 of rays all around
 MAPPED = ("VIEW_MAP",)
 NO_PAIR = 1e9, 0.0
@@ -32,11 +32,11 @@ class PassView:
 
     def lattice(self, stride: int) -> PassView:
         """Likewise of a lattice's points: every ``stride``-th pixel of a row and a column, from the first on."""
-        steps = ("view_across", "view_down", "view_start_across", "view_start_down")
+        steps = ("view_dx", "view_dy", "view_start_dx", "view_start_dy")
         uniforms = {k: tuple(stride * x for x in v) if k in steps else v for k, v in self.uniforms.items()}
         if self.features:
-            x, y, across, down = uniforms["view_place"]
-            uniforms["view_place"] = x, y, stride * across, stride * down
+            x, y, dx, dy = uniforms["view_place"]
+            uniforms["view_place"] = x, y, stride * dx, stride * dy
             uniforms["view_pair"] = tuple(place / stride for place in uniforms["view_pair"])
         return PassView(uniforms, self.streams, self.features)
 
@@ -70,8 +70,8 @@ class Views:
         uniforms = {
             "view_axes": tuple(float(each) for axis in (right, up, forward) for each in axis),
             "view_place": (*(0.5 * each + 0.5 / NODES for each in step), *step),
-            "view_start_across": tuple(map(float, start[0] * right)),
-            "view_start_down": tuple(map(float, -start[1] * up)),
+            "view_start_dx": tuple(map(float, start[0] * right)),
+            "view_start_dy": tuple(map(float, -start[1] * up)),
             "view_pair": (half[0] - 0.5, half[0]) if camera.eyes else NO_PAIR,
         }
         return PassView(uniforms, {"view": self._map}, MAPPED)
@@ -79,15 +79,15 @@ class Views:
     def _draw(self, camera: Camera, size: tuple[int, int]) -> None:
         """The map of a camera, in its own space; of a pair that of one eye."""
         if self._map is None:
-            self._map = Stream(self.device, WAY, (NODES, NODES))
+            self._map = Stream(self.device, VIEW_RAY, (NODES, NODES))
             self._map.textures[0].filter = (moderngl.LINEAR, moderngl.LINEAR)
-        own = camera.measured_in(size).with_lens(0.0)
-        if own.eyes:
-            own, size = own.with_projection(own.projection, 0.0), (size[0] / 2, size[1])  # type: ignore[assignment]
+        eye = camera.measured_in(size).with_lens(0.0)
+        if eye.eyes:
+            eye, size = eye.with_projection(eye.projection, 0.0), (size[0] / 2, size[1])  # type: ignore[assignment]
         x, y = np.meshgrid(*[np.linspace(0.0, side, NODES) for side in size])
-        _, ways = own.unproject(np.stack([x, y], axis=-1), size)
+        _, directions = eye.unproject(np.stack([x, y], axis=-1), size)
         texels = np.zeros((NODES, NODES, 4), np.float32)
-        texels[..., :3] = np.nan_to_num(ways @ np.array(camera.basis()).T).reshape(NODES, NODES, 3)
+        texels[..., :3] = np.nan_to_num(directions @ np.array(camera.basis()).T).reshape(NODES, NODES, 3)
         self._map.write_texels([texels])
 
     def release(self) -> None:
@@ -101,7 +101,7 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
     """Of ``shaders/film/denoise/view.glsl``, of a pinhole and for a picture of ``size`` (width, height)."""
     right, up, forward = (np.asarray(axis, np.float64) for axis in camera.basis())
     tangent, (width, height) = math.tan(math.radians(camera.fov) / 2), size
-    across, down = right * (2 * tangent / height), -up * (2 * tangent / height)
-    corner = forward - across * (width - 1) / 2 - down * (height - 1) / 2
-    names = "view_corner", "view_across", "view_down"
-    return {name: tuple(map(float, value)) for name, value in zip(names, (corner, across, down), strict=True)}
+    dx, dy = right * (2 * tangent / height), -up * (2 * tangent / height)
+    corner = forward - dx * (width - 1) / 2 - dy * (height - 1) / 2
+    names = "view_corner", "view_dx", "view_dy"
+    return {name: tuple(map(float, value)) for name, value in zip(names, (corner, dx, dy), strict=True)}

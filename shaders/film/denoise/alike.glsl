@@ -24,22 +24,22 @@ struct Plane {
     vec3 normal;
     float nearness;
     vec2 slope;
-    float fall, turn_fall;
+    float fall, normal_fall;
 #ifdef HAVE_VIEW_MAP
     float seam;  // x of the place between the pixels of both eyes, from the pixel
 #endif
 };
 
-// Of a pixel seen along ``through``, which changes to its right and below by these.
-Plane plane_through(Guide guide, vec3 through, vec3 across, vec3 down, float reach, vec2 falls) {
-    float facing = dot(guide.normal, through);
-    float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
+// Of a pixel seen along ``ray``, which changes to its right and below by these.
+Plane plane_through(Guide guide, vec3 ray, vec3 dx, vec3 dy, float reach, vec2 falls) {
+    float facing = dot(guide.normal, ray);
+    float least = 0.02 * length(guide.normal) * length(ray) + 1e-20;
     facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
     Plane plane;
     plane.normal = guide.normal;
     plane.nearness = guide.nearness;
-    plane.turn_fall = falls.x;
-    vec2 slope = vec2(dot(guide.normal, across), dot(guide.normal, down)) / facing;
+    plane.normal_fall = falls.x;
+    vec2 slope = vec2(dot(guide.normal, dx), dot(guide.normal, dy)) / facing;
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
     // Of what has no one normal planes tell little.
@@ -49,10 +49,10 @@ Plane plane_through(Guide guide, vec3 through, vec3 across, vec3 down, float rea
 
 Plane plane_of(Guide guide, ivec2 at, float reach, vec2 falls) {
 #ifdef HAVE_VIEW_MAP
-    vec3 view_across = view_change(at, vec2(1.0, 0.0), view_start_across, guide.nearness);
-    vec3 view_down = view_change(at, vec2(0.0, 1.0), view_start_down, guide.nearness);
+    vec3 view_dx = view_change(at, vec2(1.0, 0.0), view_start_dx, guide.nearness);
+    vec3 view_dy = view_change(at, vec2(0.0, 1.0), view_start_dy, guide.nearness);
 #endif
-    Plane plane = plane_through(guide, view_through(at), view_across, view_down, reach, falls);
+    Plane plane = plane_through(guide, view_through(at), view_dx, view_dy, reach, falls);
 #ifdef HAVE_VIEW_MAP
     plane.seam = view_pair.x - float(at.x);
 #endif
@@ -71,9 +71,9 @@ float unlike(Plane plane, Guide other, vec2 offset) {
 #ifdef HAVE_VIEW_MAP
     if ((offset.x > plane.seam) != (0.0 > plane.seam)) return NEVER;  // another eye's
 #endif
-    vec3 turn = other.normal - plane.normal;
+    vec3 normal_change = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
-    return plane.turn_fall * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
+    return plane.normal_fall * dot(normal_change, normal_change) + plane.fall * abs(other.nearness - expected);
 }
 
 // Which surface a pixel sees, as a hash of 15 bits and whether it sees several, in the low bits of its light's variance, of
@@ -97,6 +97,6 @@ bool on_surface(uint surface, uint other) {
 }
 
 // How much the light of a pixel counts on another one's surface.
-float same_surface(float there, float own) {
-    return on_surface(surface_in(there), surface_in(own)) ? (is_mixed(there) ? MIXED : 1.0) : 0.0;
+float same_surface(float other, float center) {
+    return on_surface(surface_in(other), surface_in(center)) ? (is_mixed(other) ? MIXED : 1.0) : 0.0;
 }

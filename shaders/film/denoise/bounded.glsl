@@ -35,16 +35,16 @@ void add(inout Around around, Residual residual) {
 
 Irradiance element(ivec2 at) {
     const Least NO_LEAST = Least(vec3(1e30), vec3(1e30));
-    Lit own = fetch_lit(at);
+    Lit center = fetch_lit(at);
     Residual here = fetch_residual(at);
     ivec2 last = textureSize(in_lit_0, 0) - 1;
-    Plane plane = plane_of(Guide(own.normal, own.nearness), at, 1.0, REGRESSED);
+    Plane plane = plane_of(Guide(center.normal, center.nearness), at, 1.0, REGRESSED);
     Around alike = Around(vec3(0.0), 0.0, 0.0, 0.0), all = alike;
     Least dark = NO_LEAST, bright = NO_LEAST, dull = NO_LEAST, shiny = NO_LEAST;
     for (int k = 0; k < 9; ++k) {
         ivec2 offset = ivec2(k % 3, k / 3) - 1, place = clamp(at + offset, ivec2(0), last);
-        Lit there = fetch_lit(place);
-        if (k == 4 || place != at + offset || !(there.nearness > 0.0)) continue;
+        Lit neighbour = fetch_lit(place);
+        if (k == 4 || place != at + offset || !(neighbour.nearness > 0.0)) continue;
         Residual residual = fetch_residual(place);
         residual.light = max(residual.light, 0.0);
         vec3 reflected = reflectance(fetch_features(place)), light = reflected * residual.light;
@@ -53,24 +53,24 @@ Irradiance element(ivec2 at) {
         add(dull, reflected);
         add(shiny, -reflected);
         add(all, residual);
-        if (is_mixed(own.variance) || same_surface(there.variance, own.variance) < 1.0) continue;
-        if (unlike(plane, Guide(there.normal, there.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
+        if (is_mixed(center.variance) || same_surface(neighbour.variance, center.variance) < 1.0) continue;
+        if (unlike(plane, Guide(neighbour.normal, neighbour.nearness), vec2(offset)) <= ALIKE) add(alike, residual);
     }
-    if (!(own.nearness > 0.0)) return Irradiance(all.light / max(all.count, 1.0), 0.0);
+    if (!(center.nearness > 0.0)) return Irradiance(all.light / max(all.count, 1.0), 0.0);
     if (alike.count < LEAST) alike = all;
     vec3 light = here.light;
     if (alike.count >= LEAST) {
         vec3 mean = alike.light / alike.count, reflected = reflectance(fetch_features(at));
         float luminance = dot(mean, LUMINANCE);
         float spread = max((alike.square - alike.error) / alike.count - luminance * luminance, 0.0);
-        float apart = dot(light, LUMINANCE) - luminance;
-        spread += max(apart * apart - CONFIRMED * here.error, 0.0) / (alike.count + 1.0);
+        float deviation = dot(light, LUMINANCE) - luminance;
+        spread += max(deviation * deviation - CONFIRMED * here.error, 0.0) / (alike.count + 1.0);
         light = mix(light, mean, here.error / (here.error + spread + 1e-30));
-        vec3 held = max(light, dark.second / max(reflected, dull.second));
-        vec3 off = light - min(held, -bright.second / min(reflected, -shiny.second));
-        apart = dot(abs(off), LUMINANCE);
-        float square = apart * apart, noise = CONFIRMED * own.variance;
-        light -= own.variance < 0.0 || square <= noise ? off : off * (noise / square);
+        vec3 within = max(light, dark.second / max(reflected, dull.second));
+        vec3 excess = light - min(within, -bright.second / min(reflected, -shiny.second));
+        deviation = dot(abs(excess), LUMINANCE);
+        float square = deviation * deviation, noise = CONFIRMED * center.variance;
+        light -= center.variance < 0.0 || square <= noise ? excess : excess * (noise / square);
     }
-    return Irradiance(max(light, 0.0), own.variance);
+    return Irradiance(max(light, 0.0), center.variance);
 }

@@ -41,7 +41,7 @@ Flow element(ivec2 at) {
     // A normal by the inverse transpose, of which the columns of `inverse` are the rows.
     vec3 now = inverse * (mat3(a.normal, b.normal, c.normal) * weights);
     vec3 then = inverse * (mat3(was.normal, was_b.normal, was_c.normal) * weights);
-    vec3 turn = then / max(length(then), 1e-30) - now / max(length(now), 1e-30);
-    turn *= dot(now, lit.normal) < 0.0 ? -1.0 : 1.0;  // the picture's normals are on the ray's side
-    return Flow(shift * linear, turn);
+    vec3 normal_change = then / max(length(then), 1e-30) - now / max(length(now), 1e-30);
+    normal_change *= dot(now, lit.normal) < 0.0 ? -1.0 : 1.0;  // the picture's normals are on the ray's side
+    return Flow(shift * linear, normal_change);
 }

@@ -3,11 +3,11 @@
 #include "film/denoise/alike.glsl"
 
 Moments moments_at(ivec2 place) {
-    Lit there = fetch_lit(place), seen = fetch_light(place);
-    vec3 normal = there.normal;
-    float value = dot(seen.rgb, LUMINANCE), variance = with_surface(abs(seen.variance), surface_in(there.variance));
+    Lit surface = fetch_lit(place), light = fetch_light(place);
+    vec3 normal = surface.normal;
+    float value = dot(light.rgb, LUMINANCE), variance = with_surface(abs(light.variance), surface_in(surface.variance));
     vec4 squares = vec4(normal.x * normal, normal.y * normal.y);
-    return Moments(seen.rgb, variance, normal, there.nearness, squares, normal.y * normal.z, value * normal);
+    return Moments(light.rgb, variance, normal, surface.nearness, squares, normal.y * normal.z, value * normal);
 }
 
 #include "film/denoise/step.glsl"

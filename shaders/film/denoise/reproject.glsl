@@ -6,7 +6,7 @@
 // Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
 #include "film/denoise/alike.glsl"
 
-uniform vec3 past_corner, past_across, past_down;  // the view before, as in view.glsl
+uniform vec3 past_corner, past_dx, past_dy;  // the view before, as in view.glsl
 uniform vec3 past_forward;                         // its axis
 uniform vec3 shift;                                // from its eye to this one
 uniform int moved;                                 // rows of motion; they are of instances
@@ -101,26 +101,26 @@ History element(ivec2 at) {
     Flow flow = fetch_flow(at);  // of a deforming object: from its pose to that of the picture before
     float size = length(normal);
     place += flow.shift;
-    normal += size * flow.turn;
+    normal += size * flow.normal_change;
     normal *= size / max(length(normal), 1e-30);
 #endif
     int row = moved > 0 ? row_of(flat_scene == 1 ? features.triangle : instance) : -1;
     Motion motion = fetch_motion(ivec2(max(row, 0), 0));
-    vec3 turned = vec3(dot(motion.row_x.xyz, normal), dot(motion.row_y.xyz, normal), dot(motion.row_z.xyz, normal));
-    vec3 carried = vec3(dot(motion.row_x.xyz, place), dot(motion.row_y.xyz, place), dot(motion.row_z.xyz, place));
-    carried += vec3(motion.row_x.w, motion.row_y.w, motion.row_z.w);
-    place = row < 0 ? place + shift : carried;
-    normal = row < 0 ? normal : turned * (length(normal) / max(length(turned), 1e-30));
+    vec3 moved_normal = vec3(dot(motion.row_x.xyz, normal), dot(motion.row_y.xyz, normal), dot(motion.row_z.xyz, normal));
+    vec3 moved_place = vec3(dot(motion.row_x.xyz, place), dot(motion.row_y.xyz, place), dot(motion.row_z.xyz, place));
+    moved_place += vec3(motion.row_x.w, motion.row_y.w, motion.row_z.w);
+    place = row < 0 ? place + shift : moved_place;
+    normal = row < 0 ? normal : moved_normal * (length(normal) / max(length(moved_normal), 1e-30));
     float depth = dot(place, past_forward);
-    bool found = lit.nearness > 0.0 && depth > 0.0 && longest > 0.0;
+    bool visible = lit.nearness > 0.0 && depth > 0.0 && longest > 0.0;
     float nearness = 1.0 / max(depth, 1e-30);
-    vec3 through = place * nearness, across = through - past_corner;
-    vec2 spot = vec2(dot(across, past_across) / dot(past_across, past_across),
-                     dot(across, past_down) / dot(past_down, past_down));
-    Plane then = plane_through(Guide(normal, nearness), through, past_across, past_down, 1.0, STRICT);
+    vec3 through = place * nearness, from_corner = through - past_corner;
+    vec2 spot = vec2(dot(from_corner, past_dx) / dot(past_dx, past_dx),
+                     dot(from_corner, past_dy) / dot(past_dy, past_dy));
+    Plane then = plane_through(Guide(normal, nearness), through, past_dx, past_dy, 1.0, STRICT);
 
     ivec2 limit = textureSize(in_past_0, 0) - 1;
-    spot = found ? clamp(spot, vec2(-2.0), vec2(limit + 2)) : vec2(-2.0);
+    spot = visible ? clamp(spot, vec2(-2.0), vec2(limit + 2)) : vec2(-2.0);
     ivec2 low = ivec2(floor(spot));
     vec2 part = spot - vec2(low);
     float weight = 0.0, past_first = 0.0, past_second = 0.0, past_age = 0.0, past_variance = 0.0;
@@ -139,10 +139,10 @@ History element(ivec2 at) {
         past_age += share * past.age;
     }
 
-    History made = History(lit.normal, lit.nearness, lit.rgb, lit.variance, luminance, luminance * luminance, samples,
+    History blended = History(lit.normal, lit.nearness, lit.rgb, lit.variance, luminance, luminance * luminance, samples,
                            instance);
     float single = lit.variance < 0.0 ? around : lit.variance;  // of this picture alone
-    if (lit.variance < 0.0) made.variance = around;
+    if (lit.variance < 0.0) blended.variance = around;
     if (weight > 0.01) {
         float scale = 1.0 / weight;
         past_rgb *= scale;
@@ -150,18 +150,18 @@ History element(ivec2 at) {
         past_second *= scale;
         float before = max(past_second - past_first * past_first, 0.0);
         vec3 bound = WIDTH * deviation + chance * sqrt(max(before, single) / total) + 1e-4 * mean;
-        vec3 held = clamp(past_rgb, mean - bound, mean + bound);
-        float off = dot(abs(past_rgb - held), LUMINANCE), room = dot(bound, LUMINANCE);
+        vec3 clipped = clamp(past_rgb, mean - bound, mean + bound);
+        float clipped_away = dot(abs(past_rgb - clipped), LUMINANCE), allowed = dot(bound, LUMINANCE);
         // What had to be held back was of another light: it counts less, and so do its moments.
-        float counted = min(past_age * scale, longest) * room / (room + off + 1e-30);
+        float counted = min(past_age * scale, longest) * allowed / (allowed + clipped_away + 1e-30);
         float share = samples / (samples + counted);
-        made.rgb = mix(held, lit.rgb, share);
-        made.first = mix(past_first, luminance, share);
-        made.second = mix(past_second, luminance * luminance, share);
-        made.age = samples + counted;
-        float own = made.age < STEADY * samples ? single : max(made.second - made.first * made.first, 0.0);
-        made.variance = share * share * own + (1.0 - share) * (1.0 - share) * past_variance * scale;
+        blended.rgb = mix(clipped, lit.rgb, share);
+        blended.first = mix(past_first, luminance, share);
+        blended.second = mix(past_second, luminance * luminance, share);
+        blended.age = samples + counted;
+        float variance_now = blended.age < STEADY * samples ? single : max(blended.second - blended.first * blended.first, 0.0);
+        blended.variance = share * share * variance_now + (1.0 - share) * (1.0 - share) * past_variance * scale;
     }
-    made.variance = with_surface(made.variance, surface_in(lit.variance));
-    return made;
+    blended.variance = with_surface(blended.variance, surface_in(lit.variance));
+    return blended;
 }

@@ -4,7 +4,7 @@
 #include "film/denoise/surface_features.glsl"
 #include "film/denoise/fitted_light.glsl"
 
-vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
+vec3 mixed_light(Lit center, ivec2 at, vec3 fitted) {
     ivec2 middle = (at + stride / 2) / stride, last = textureSize(in_relief_0, 0) - 1;
     vec3 light[2] = vec3[2](vec3(0.0), vec3(0.0));  // that is reflected, of its first surface and of others
     float total[2] = float[2](0.0, 0.0);
@@ -14,7 +14,7 @@ vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
         if (!(lit.nearness > 0.0)) continue;
         Features features = fetch_features(min(stride * there, textureSize(in_lit_0, 0) - 1));
         float weight = is_mixed(lit.variance) ? MIXED : 1.0;
-        int side = on_surface(surface_in(lit.variance), surface_in(own.variance)) ? 0 : 1;
+        int side = on_surface(surface_in(lit.variance), surface_in(center.variance)) ? 0 : 1;
         total[side] += weight;
         light[side] += weight * reflectance(features) * features.count / features.hits * light_of(there, lit.normal);
     }
@@ -25,9 +25,9 @@ vec3 mixed_light(Lit own, ivec2 at, vec3 fitted) {
 }
 
 Residual element(ivec2 at) {
-    Lit own = fetch_lit(at);
-    vec3 fitted = fitted_light(Guide(own.normal, own.nearness), surface_in(own.variance), at);
-    if (is_mixed(own.variance)) fitted = mixed_light(own, at, fitted);
+    Lit center = fetch_lit(at);
+    vec3 fitted = fitted_light(Guide(center.normal, center.nearness), surface_in(center.variance), at);
+    if (is_mixed(center.variance)) fitted = mixed_light(center, at, fitted);
     float error = fetch_relief(min((at + stride / 2) / stride, textureSize(in_relief_0, 0) - 1)).variance;
-    return Residual(own.rgb - fitted, own.variance, fitted, error);
+    return Residual(center.rgb - fitted, center.variance, fitted, error);
 }

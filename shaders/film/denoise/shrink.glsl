@@ -14,12 +14,12 @@ float total, squares, variance, second;
 vec3 first;
 
 void tap(int x, int y, float kernel) {
-    ivec2 offset = reach * ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
-    Lit there = fetch_lit(place);
+    ivec2 offset = reach * ivec2(x, y), target = middle + offset, place = clamp(target, ivec2(0), last);
+    Lit neighbour = fetch_lit(place);
     Residual residual = fetch_residual(place);
-    float weight = kernel * falling(unlike(plane, Guide(there.normal, there.nearness), vec2(offset)));
-    weight *= same_surface(there.variance, surface);
-    if (place != wanted || !(there.nearness > 0.0)) weight = 0.0;
+    float weight = kernel * falling(unlike(plane, Guide(neighbour.normal, neighbour.nearness), vec2(offset)));
+    weight *= same_surface(neighbour.variance, surface);
+    if (place != target || !(neighbour.nearness > 0.0)) weight = 0.0;
     float luminance = dot(residual.rgb, LUMINANCE);
     total += weight;
     squares += weight * weight * residual.variance;
@@ -34,12 +34,12 @@ float beyond(float square, float noise) {
 }
 
 Residual element(ivec2 at) {
-    Lit own = fetch_lit(at);
+    Lit center = fetch_lit(at);
     Residual here = fetch_residual(at);
     // One sample does not tell what of it is noise.
-    if (here.variance < 0.0 || !(own.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, here.error);
-    plane = plane_of(Guide(own.normal, own.nearness), at, float(reach), STRICT);
-    surface = own.variance;
+    if (here.variance < 0.0 || !(center.nearness > 0.0)) return Residual(vec3(0.0), -1.0, here.light, here.error);
+    plane = plane_of(Guide(center.normal, center.nearness), at, float(reach), STRICT);
+    surface = center.variance;
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;
     total = squares = variance = second = 0.0;

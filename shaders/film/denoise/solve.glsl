@@ -15,8 +15,8 @@ Relief element(ivec2 at) {
     float yz = here.product - mean.y * mean.z;
     float zz = max(1.0 - here.squares.x - here.squares.w - mean.z * mean.z, 0.0);
     vec3 x = vec3(squares.x + ridge, squares.y, squares.z), y = vec3(squares.y, squares.w + ridge, yz);
-    vec3 z = vec3(squares.z, yz, zz + ridge), told = here.lit_normal / luminance - mean;
+    vec3 z = vec3(squares.z, yz, zz + ridge), covariance = here.lit_normal / luminance - mean;
     vec3 yz_minor = cross(y, z), zx_minor = cross(z, x), xy_minor = cross(x, y);
-    vec3 gradient = (yz_minor * told.x + zx_minor * told.y + xy_minor * told.z) / max(dot(x, yz_minor), 1e-30);
+    vec3 gradient = (yz_minor * covariance.x + zx_minor * covariance.y + xy_minor * covariance.z) / max(dot(x, yz_minor), 1e-30);
     return Relief(here.rgb, here.variance, gradient, 1.0 - dot(gradient, mean));
 }

@@ -10,7 +10,7 @@ const Moments NO_MOMENTS = Moments(vec3(0.0), 0.0, vec3(0.0), 0.0, vec4(0.0), 0.
 
 Plane plane;
 ivec2 middle;
-float own, own_variance, least, total, variance;
+float luminance, center_variance, least, total, variance;
 Moments sum;
 
 // Of the variance, which is not a mean, it takes no care.
@@ -25,15 +25,15 @@ Moments with_weighted(Moments sum, Moments other, float weight) {
 }
 
 void tap(int x, int y, float kernel, ivec2 last) {
-    ivec2 offset = reach * ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
-    Moments there = moments_at(place);
-    float exponent = unlike(plane, Guide(there.normal, there.nearness), vec2(offset));
-    float range = 0.5 * DEVIATIONS * DEVIATIONS * (own_variance + there.variance) + least;
-    exponent += strict * abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range);
-    float weight = place == wanted && there.nearness > 0.0 ? kernel * falling(exponent) * same_surface(there.variance, own_variance) : 0.0;
+    ivec2 offset = reach * ivec2(x, y), target = middle + offset, place = clamp(target, ivec2(0), last);
+    Moments neighbour = moments_at(place);
+    float exponent = unlike(plane, Guide(neighbour.normal, neighbour.nearness), vec2(offset));
+    float range = 0.5 * DEVIATIONS * DEVIATIONS * (center_variance + neighbour.variance) + least;
+    exponent += strict * abs(dot(neighbour.rgb, LUMINANCE) - luminance) * inversesqrt(range);
+    float weight = place == target && neighbour.nearness > 0.0 ? kernel * falling(exponent) * same_surface(neighbour.variance, center_variance) : 0.0;
     total += weight;
-    variance += weight * weight * there.variance;
-    sum = with_weighted(sum, there, weight);
+    variance += weight * weight * neighbour.variance;
+    sum = with_weighted(sum, neighbour, weight);
 }
 
 // last : the lower right point.
@@ -42,9 +42,9 @@ Moments step_at(ivec2 at, ivec2 last) {
     Moments here = moments_at(middle);
     if (!(here.nearness > 0.0)) return NO_MOMENTS;
     plane = plane_of(Guide(here.normal, here.nearness), middle, float(reach), REGRESSED);
-    own = dot(here.rgb, LUMINANCE);
-    own_variance = here.variance;
-    least = 1e-12 * (1.0 + own * own);
+    luminance = dot(here.rgb, LUMINANCE);
+    center_variance = here.variance;
+    least = 1e-12 * (1.0 + luminance * luminance);
     total = variance = 0.0;
     sum = NO_MOMENTS;
     tap(0, 0, 4.0, last);
@@ -55,6 +55,6 @@ Moments step_at(ivec2 at, ivec2 last) {
         tap(side, 1, 1.0, last);
     }
     Moments mean = with_weighted(NO_MOMENTS, sum, 1.0 / total);
-    mean.variance = with_surface(variance / (total * total), surface_in(own_variance));
+    mean.variance = with_surface(variance / (total * total), surface_in(center_variance));
     return mean;
 }

@@ -5,8 +5,8 @@
 uniform sampler2D in_view_0;
 uniform mat3 view_axes;           // from camera space to the world
 uniform vec4 view_place;          // in the map: of the upper left pixel's centre, and its change from pixel to pixel
-uniform vec3 view_start_across;   // how starts of rays change from a pixel to the next on its right
-uniform vec3 view_start_down;     // and to the one below
+uniform vec3 view_start_dx;   // how starts of rays change from a pixel to the next on its right
+uniform vec3 view_start_dy;     // and to the one below
 
 uniform vec2 view_pair;           // of stereo pairs: the place between both eyes' pixels, and how far these are apart
 
@@ -30,10 +30,10 @@ vec3 view_change(ivec2 at, vec2 to, vec3 start, float nearness) {
 }
 #else
 uniform vec3 view_corner;   // through the centre of the upper left pixel
-uniform vec3 view_across;   // how it changes from a pixel to the next on its right
-uniform vec3 view_down;     // and to the one below
+uniform vec3 view_dx;   // how it changes from a pixel to the next on its right
+uniform vec3 view_dy;     // and to the one below
 
 vec3 view_through(ivec2 at) {
-    return view_corner + float(at.x) * view_across + float(at.y) * view_down;
+    return view_corner + float(at.x) * view_dx + float(at.y) * view_dy;
 }
 #endif

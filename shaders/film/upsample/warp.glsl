@@ -7,7 +7,7 @@
 
 uniform vec3 past_forward, past_right, past_lower;  // of v: depth, and times depth column and row, relative to the place
 uniform vec2 past_start;                            // of the picture's pixels that its axis goes through
-uniform vec3 past_along;                            // depth along this view's axis at depth 1: upper left pixel, and its change
+uniform vec3 past_axis;                            // depth along this view's axis at depth 1: upper left pixel, and its change
 uniform vec3 shift;                                 // from the picture's eye to this one
 uniform float travel;                               // of that, along this view's axis
 
@@ -24,9 +24,9 @@ vec2 place_of(vec3 through, float nearness) {
 float nearness_at(vec2 place, float otherwise) {
     ivec2 last = textureSize(in_shown_0, 0) - 1;
     vec2 inside = clamp(place, vec2(0.0), vec2(last));
-    float found = fetch_shown(ivec2(inside + 0.5)).nearness;
-    float depth = dot(past_along, vec3(1.0, inside)) - found * travel;
-    return depth > LEAST_DEPTH ? found / depth : otherwise;
+    float nearness = fetch_shown(ivec2(inside + 0.5)).nearness;
+    float depth = dot(past_axis, vec3(1.0, inside)) - nearness * travel;
+    return depth > LEAST_DEPTH ? nearness / depth : otherwise;
 }
 
 Shown element(ivec2 at) {
