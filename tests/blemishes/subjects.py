@@ -10,10 +10,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 from benchmarks.noise.eight import SEED
 from benchmarks.viewing import paced
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
+from viewer.film.error.blemishes import dots, specks
 from viewer.film.files.compare import ComparedPicture, read
+from viewer.film.tonemap import srgb8
 
 FOLDER = Path(__file__).with_name("converged")
 SAMPLES = {"hall": 512, "bunny": 512, "ToyCar": 512, "glass_ball": 4096, "ring": 512, "many_lights": 512}
@@ -21,7 +26,9 @@ SIZE, SCENES = paced.SIZE, {subject.name: subject for subject in paced.SCENES}
 
 
 # The most specks of 2 samples and more, and of 8 and more, as shares, where a scene has what a denoiser does not get
-# right: a fifth above what is measured. Of files: on the screen pictures are softened.
+# right: a fifth above what is measured. Of files: on the screen pictures are softened. Of the toy car's nine in ten lie
+# beside pixels that are off their own median in the converged picture, too, which has 15 % of such places: those
+# elsewhere keep the bounds of all scenes, see `specks_of_even_places`.
 ALLOWANCES = {
     ("ToyCar", "shader"): (0.0078, 0.0058),  # 0.65, 0.48 % of 3, 8: trims as fine as pixels, mirrors of the car
     ("ToyCar", "oidn"): (0.0061, 0.0047),  # 0.51, 0.45, 0.39 %: the same
@@ -42,6 +49,15 @@ def bound(samples: int, denoiser: str) -> float:
         return 1.0
     few = samples < 8
     return (0.002 if few else 0.001) if denoiser == "oidn" else (0.006 if few else 0.002)
+
+
+def specks_of_even_places(name: str, linear: NDArray[np.float32]) -> float:
+    """The share of a picture's pixels (H, W, 3) that are specks, but for those beside dots of the converged picture."""
+    truth = converged(name)
+    assert isinstance(truth.exposure, float) and truth.tonemap
+    around = sliding_window_view(np.pad(dots(truth.pixels).any(axis=-1), 1), (3, 3))
+    shown = srgb8(linear, truth.exposure, truth.tonemap) / 255
+    return float((specks(shown, truth.pixels) & ~around.any(axis=(2, 3))).mean())
 
 
 def converged(name: str) -> ComparedPicture:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from subjects import SCENES, SIZE, bound, converged, most_specks
+from subjects import SCENES, SIZE, bound, converged, most_specks, specks_of_even_places
 
 from viewer.denoise import oidn
 from viewer.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
@@ -59,11 +59,14 @@ def test_pictures_of_files(rendering, denoiser, counts):
     name = rendering.name
     lines, best, wrong = [], math.inf, []
     for samples in counts:
-        picture = ComparedPicture(name, rendering.linear(samples, denoiser), ids=rendering.ids)
+        light = rendering.linear(samples, denoiser)
+        picture = ComparedPicture(name, light, ids=rendering.ids)
         figures = compare(converged(name), picture)
         lines.append(line(samples, figures))
         most = {"specks": most_specks(name, samples, denoiser), "holes": bound(samples, denoiser)}
         wrong += [f"{samples} samples: {fault}" for fault in faults(figures, most, best)]
+        if (even := specks_of_even_places(name, light)) > bound(samples, denoiser):
+            wrong.append(f"{samples} samples: {even:.2%} specks where the converged picture has no dots")
         best = min(best, figures.flip or 0.0)
     print(f"{name}, {denoiser}", *lines, sep="\n")
     assert not wrong, "\n".join(wrong)

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.viewing import paced
 from benchmarks.viewing.ladder import RISE, SPOILT
 from benchmarks.viewing.paced import AWAY, MOVING, OPENING, REST, Figures, ShownFrame
-from subjects import SCENES, SIZE, bound, converged, most_specks
+from subjects import SCENES, SIZE, bound, converged, most_specks, specks_of_even_places
 
 from viewer.denoise import oidn
 from viewer.film.files.compare import ComparedPicture, compare
@@ -88,6 +88,8 @@ def judge(name: str, renderer: Renderer, slowness: int, denoiser: str, samples: 
     wrong = []
     for frame, values, rise in zip(frames, figures, paced.rises(frames, figures), strict=True):
         faults = _faults(name, frame, values, rise)
+        if (even := specks_of_even_places(name, frame.linear)) > bound(frame.samples, frame.denoiser):
+            faults.append(f"{even:.2%} specks where the converged picture has no dots")
         flip, specks, holes = values
         made = f"{frame.samples:2} samples by {frame.denoiser}"
         place = f"{frame.phase:7} {frame.seconds:7.2f} s, {made}, scale {frame.scale:.2f}"

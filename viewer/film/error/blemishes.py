@@ -43,8 +43,14 @@ def specks(shown: ArrayLike, converged: ArrayLike) -> Mask:
     Channel by channel: a blue speck of full strength has 7 % of white's luminance.
     """
     picture, truth = _picture(shown), _picture(converged)
-    out = (np.abs(picture - _medians(picture)) > SPECK) & (np.abs(picture - truth) > SPECK)
-    return np.asarray((out & ~(np.abs(truth - _medians(truth)) > SPECK)).any(axis=-1))
+    off = np.abs(picture - truth) > SPECK
+    return np.asarray((dots(picture) & off & ~dots(truth)).any(axis=-1))
+
+
+def dots(picture: ArrayLike) -> Mask:
+    """(H, W, 3): the channels of pixels more than `SPECK` off the median of their 3 x 3: specks, or details as fine."""
+    values = _picture(picture)
+    return np.asarray(np.abs(values - _medians(values)) > SPECK)
 
 
 def holes(shown: ArrayLike, converged: ArrayLike) -> Mask:
