@@ -1,4 +1,15 @@
-// Counts a camera ray's hit: of all samples' hits, those of the first one's surface.
+// What a camera ray tells of the surface that it hits; of one that leaves the scene, what it sees there. Light that is seen
+// itself is told apart: it has no noise.
+#include "interface/environment.glsl"
+#include "interface/surface.glsl"
+#ifdef HAVE_BLIND
+#include "lib/blind_ray.glsl"
+#endif
+#ifdef HAVE_BACKDROP
+#include "lib/backdrop_features.glsl"
+#endif
+
+const Features NO_FEATURES = Features(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, -1, 0, 0, 0.0);
 
 // Which surface a hit is of, as a hash of 15 bits; 0 is a floor's before a backdrop.
 int surface_hash(Hit hit, Surface surface) {
@@ -6,8 +17,39 @@ int surface_hash(Hit hit, Surface surface) {
     return max(1, int(((number ^ (number >> 15u)) * 2654435769u) >> 17u));
 }
 
-void count_hit(inout Features features, int surface) {
-    if (features.hits == 0.0) features.surface = surface;
-    features.hits += 1.0;
-    features.alike += surface == features.surface ? 1.0 : 0.0;
+Features features_of_hit(Ray ray, Hit hit) {
+    Features features = NO_FEATURES;
+    features.count = 1.0;
+    if (hit.triangle >= 0) {
+        Surface surface = surface_at(ray, hit);
+        features.normal = surface.normal;
+        features.albedo = surface.albedo;
+        features.depth = hit.t;
+        features.emission = emission_seen(ray, hit);
+        features.surface = surface_hash(hit, surface);
+        features.hits = features.alike = 1.0;
+        features.triangle = hit.triangle;
+        features.instance = hit.instance;
+        return features;
+    }
+#ifdef HAVE_BLIND
+    if (sees_nothing(ray)) return features;
+#endif
+#ifdef HAVE_BACKDROP
+    add_backdrop(features, ray);
+#else
+    features.emission = environment_radiance(ray.direction);
+#endif
+    return features;
+}
+
+// Of all samples' hits, those of the first one's surface are alike.
+void add(inout Features sum, Features features, float share) {
+    if (sum.hits == 0.0) sum.surface = features.surface;
+    sum.normal += share * features.normal;
+    sum.albedo += share * features.albedo;
+    sum.depth += share * features.depth;
+    sum.emission += share * features.emission;
+    sum.hits += share * features.hits;
+    sum.alike += features.surface == sum.surface ? share * features.alike : 0.0;
 }

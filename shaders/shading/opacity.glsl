@@ -6,7 +6,11 @@
 #include "interface/triangle.glsl"
 #include "lib/hash.glsl"
 
-bool opacity_passes(Ray ray, Hit hit) {
+#ifdef HAVE_BLEND
+const float LEAST_OPACITY = 1.0 / 256.0;  // of a layer: less than a step of 8 bits is nothing
+
+#endif
+float opacity_at(Hit hit) {
     Face face = opacity_face(hit);
     Opacity own = fetch_opacities(face.material);
     ivec3 corners = max(face.corners, ivec3(0));
@@ -18,13 +22,21 @@ bool opacity_passes(Ray ray, Hit hit) {
     float covers = own.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));
     if (face.corners.x >= 0) covers *= texture_texel(own.texture, uv, uv_1, true).a;
     else covers = own.factor;
+    return own.mode == OPACITY_MASK ? (covers < own.cutoff ? 0.0 : 1.0) : own.mode == OPACITY_BLEND ? covers : 1.0;
+}
+
+bool opacity_passes(Ray ray, Hit hit) {
+    float covers = opacity_at(hit);
+#ifdef HAVE_BLEND
+    if (opacity_layered == 1) return covers < LEAST_OPACITY;
+#endif
     uvec3 way = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
     uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);
 #ifdef HAVE_BLEND
     way = pcg4d(uvec4(way, uint(ray.any_hit >> 1))).xyz;
 #endif
     float u = unit_float(pcg4d(uvec4(way ^ (from << 7u), number)).x);
-    return own.mode == OPACITY_MASK ? covers < own.cutoff : own.mode == OPACITY_BLEND && u >= covers;
+    return u >= covers;
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {

@@ -28,6 +28,7 @@ SIZE = (26, 19)
 SAMPLES = 5
 # A sum of so many float32 terms, none of them right beyond the rounding of the intersection.
 CLOSE = 2e-5
+PANES = (0.4, 0.2), (0.25, 0.8)  # of the nearer pane and of the farther one: opacity, and red of its colour
 
 
 def room() -> Scene:
@@ -38,11 +39,22 @@ def room() -> Scene:
     return places.scene(meshes, materials, Camera((0.3, 0.4, 4), (0, 0, 0), fov=42.0))
 
 
-def features(renderer: Renderer, *samples: int) -> NDArray:
+def panes() -> Scene:
+    """Two blended panes before the sky and, on the left, a wall; the camera is at (0, 0, 4) and sees nothing else."""
+    corners = np.array([[-9, -9, 0], [9, -9, 0], [9, 8.1, 0], [-9, 8.1, 0]])
+    left = np.array([[-9, -9, -2], [0, -9, -2], [0, 8.1, -2], [-9, 8.1, -2]])
+    quads = [corners + [0, 0, 1], corners, left]
+    blended = {"kind": "lambert", "alpha_mode": "blend", "double_sided": True}
+    materials = [Material(f"pane {k}", (PANES[k][1], 0.0, 0.0, PANES[k][0]), **blended) for k in range(2)]
+    meshes = [places.flat(places.quads([quad]), k) for k, quad in enumerate(quads)]
+    return places.scene(meshes, [*materials, places.material(0.5)], Camera((0, 0, 4), (0, 0, 0), fov=20.0))
+
+
+def features(renderer: Renderer, *samples: int, **options: Any) -> NDArray:
     """(H, W) of the record, brought to so many samples, one number after the other."""
     buffer = Buffer(renderer.device, FEATURES, SIZE)
     for number in samples or (SAMPLES,):
-        *_, share = renderer.sampler.features(renderer.plan(buffer.size, samples=number), buffer)
+        *_, share = renderer.sampler.features(renderer.plan(buffer.size, samples=number), buffer, **options)
         assert share == 1.0
     found = buffer.read()
     buffer.release()
@@ -180,6 +192,34 @@ def test_what_a_texture_makes_metal_is_a_surface_of_its_own(make):
     assert [len(each) for each in sides] == [1, 1] and sides[0] != sides[1]
 
 
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_blended_surfaces_count_by_what_they_cover(make, accel):
+    """All of a ray's, in the mean as many rays have it that pass at random."""
+    renderer = make(panes(), accel=accel, environment=(0.0, 3.0, 0.0), pixel_filter="box")
+    found = features(renderer, 3, layered=True)
+    (near, near_red), (far, far_red) = PANES
+    far *= 1 - near
+    rest = 1 - near - far
+    for column, wall in ((3, 1.0), (22, 0.0)):
+        pixel = found[9, column]
+        covers = near + far + wall * rest
+        assert pixel["count"] == 3 and pixel["hits"] == pytest.approx(3 * covers, rel=CLOSE)
+        assert pixel["alike"] == pytest.approx(3 * near, rel=CLOSE)
+        red = near * near_red + far * far_red + wall * rest * 0.5
+        assert pixel["albedo"][0] == pytest.approx(3 * red, rel=CLOSE)
+        assert pixel["emission"][1] == pytest.approx(3 * 3.0 * (1 - wall) * rest, rel=CLOSE)
+        # Distances along the same rays, whose slopes vary within the pixel.
+        slope = pixel["depth"] / (3 * near + 4 * far + 6 * wall * rest) / 3
+        assert 1.0 <= slope < 1.03
+        np.testing.assert_allclose(pixel["normal"], (0, 0, 3 * covers), atol=CLOSE)
+    count = 400
+    chance = features(renderer, count)
+    for name, most in (("hits", 1.0), ("depth", 6.2), ("albedo", 0.8), ("emission", 3.0)):
+        # Five deviations of means of values up to this, but for the rays that pass the wall's edge.
+        apart = np.abs(chance[name] / count - found[name] / 3)[:, [3, 22]]
+        assert apart.max() < 5 * 0.5 * most / np.sqrt(count), name
+
+
 def test_a_lens_and_a_filter_change_them(make):
     renderer = make(room(), pixel_filter="point")
     sharp = features(renderer)
@@ -211,15 +251,22 @@ def test_more_samples_are_the_sum_of_all(make):
 
 @pytest.mark.parametrize("lens", [{}, {"aperture": 0.2, "focus": 3.0}], ids=["pinhole", "lens"])
 def test_every_machine_gives_the_same_bits(make, lens):
-    renderer = make(room(), machine="singlepass", **lens)
-    expected = features(renderer)
+    same_bits(make(room(), machine="singlepass", **lens))
+
+
+def test_every_machine_gives_the_same_bits_of_blended_surfaces(make):
+    same_bits(make(panes(), machine="singlepass"), layered=True)
+
+
+def same_bits(renderer: Renderer, **options: Any) -> None:
+    expected = features(renderer, **options)
     assert expected["hits"].any()
     changes: list[dict[str, Any]] = [{"machine": "multipass", "fuse": fuse} for fuse in ("none", "ray", "surface")]
     changes += [{"unroll": 3}, {"policy": "naive"}, {"count": "census"}, {"mask": "kill"}, {"mask": "none"}]
     changes += [{"fuse": "none", "policy": "threshold=0.3"}]
     for change in changes:
         renderer.update(**change)
-        assert features(renderer).tobytes() == expected.tobytes(), change
+        assert features(renderer, **options).tobytes() == expected.tobytes(), change
 
 
 def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):

@@ -60,12 +60,21 @@ ADD_FEATURES = Kernel(
     exits=("again", "done"),
     needs=("path_settings", "surface_at", "emission_seen", "environment_radiance"),
 )
+ADD_LAYER = Kernel(
+    "add_layer",
+    (IN("pixel", PIXEL), INOUT("ray", RAY), IN("hit", HIT), INOUT("features", FEATURES)),
+    exits=("behind", "again", "done"),
+    needs=(*ADD_FEATURES.needs, "geometry_at", "opacity_at", "camera_sample", "sample_2d"),
+)
 # What they need besides before a backdrop, and a floor that a denoiser is told of.
 BACKDROP_NEEDS: dict[str, tuple[str, ...]] = {
     "": (),
     "plain": ("background_radiance",),
     "floor": ("background_radiance", "floor_meets"),
 }
-ADD_FEATURES_BEFORE = {
-    kind: replace(ADD_FEATURES, needs=(*ADD_FEATURES.needs, *needs)) for kind, needs in BACKDROP_NEEDS.items()
-}
+
+
+def feature_kernel(backdrop: str, blended: bool) -> Kernel:
+    """The kernel that adds a hit to features, before a backdrop of a kind. ``blended``: it may be one of several."""
+    kernel = ADD_LAYER if blended else ADD_FEATURES
+    return replace(kernel, needs=(*kernel.needs, *BACKDROP_NEEDS[backdrop]))

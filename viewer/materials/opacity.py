@@ -45,9 +45,10 @@ def opacity(found: Sequence[Material], look: Look, texture_count: int = 0) -> li
     return [
         Module(
             NAME,
-            provides=(_HELD, "opacity_passes"),
+            provides=(_HELD, "opacity_passes", "opacity_at"),
             source="shading/opacity.glsl",
             memories=(Table("opacities", OPACITY, table),),
+            uniforms={"opacity_layered": ("int", 0)} if look.blend else {},
             constants={f"OPACITY_{mode.upper()}": number for number, mode in enumerate(ALPHA_MODES)},
             needs=("solid_test", "geometry_at", "detail_at", "texture_texel"),
             uses=(RAY, HIT),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.kernels.backdrop import ADD_FEATURES_BEFORE, BEGIN_FEATURES
+from viewer.kernels.backdrop import BEGIN_FEATURES, feature_kernel
 from viewer.kernels.records import FEATURES
 from viewer.programs.first_hits import first_hit_states, first_hit_streams
 from viewer.programs.registry import PictureProgram, register
@@ -65,9 +65,11 @@ register(
 )
 
 
-def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Program:
+def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blended: bool = False) -> Program:
     """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
-    `viewer.programs.backdrop.BACKDROPS`."""
+    `viewer.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
+    takes all of them, each by what it covers."""
+    behind = {"behind": Call("setup", then="add")} if blended else {}
     turn = ("->add", "add", "begin")
     return Program(
         "features",
@@ -77,7 +79,7 @@ def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "") -> Pr
         states=(
             State("begin", BEGIN_FEATURES, {"ray": Call("setup", then="add"), "done": DONE}),
             *traversal.states,
-            State("add", ADD_FEATURES_BEFORE[backdrop], {"again": "begin", "done": DONE}),
+            State("add", feature_kernel(backdrop, blended), {**behind, "again": "begin", "done": DONE}),
         ),
         start="begin",
         order=turn,

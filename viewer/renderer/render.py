@@ -226,7 +226,7 @@ def _features(
                 placed.see(buffer.fields(SEEN), counts > number)
 
         backdrop = renderer.prepared.lighting.backdrop
-        same = backdrop is None or backdrop.floor is None
+        same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.look.blend
         with features_of(renderer, session.size, samples, progress, each, floor=False) as features:
             if layers:
                 feature_layers(features, layers)
@@ -234,7 +234,7 @@ def _features(
                 return denoised(renderer, film, features, denoiser)
     if not clean:
         return None
-    with features_of(renderer, session.size, few, progress) as features:
+    with features_of(renderer, session.size, few, progress, layered=True) as features:
         return denoised(renderer, film, features, denoiser)
 
 

@@ -143,7 +143,7 @@ def _layered(device: Device) -> Jobs:
     shown = renderer.prepared
     frame = photon_frame(traversal, shown.dispersive, shown.absorbing, shown.nested)
     yield _all_forms(renderer, frame, "layers")
-    yield _all_forms(renderer, feature_buffers(traversal), "layers")
+    yield _all_forms(renderer, feature_buffers(traversal, blended=True), "layers")
     light, _ = renderer.gpu_scene.light_layers(renderer.settings.replace(program="path"))
     yield _all_forms(renderer, light, "layers")
     factors = replace(layered(), **dict.fromkeys(TEXTURE_FIELDS))  # type: ignore[arg-type]  # none

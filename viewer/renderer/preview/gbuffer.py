@@ -45,6 +45,8 @@ class GBuffer:
         deforming = prepared.structure.deforming
         if self.renderer.camera.kind:
             return False  # rays find what a pinhole alone can draw
+        if prepared.look.blend:
+            return False  # rays take all of the surfaces in a row
         if prepared.scene.quadric_count > MOST_BOXES:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:

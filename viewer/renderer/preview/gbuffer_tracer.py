@@ -49,13 +49,21 @@ class GBufferTracer:
             return self._machine(deferred=True)
 
     def fill(
-        self, buffer: Buffer, samples: int, camera: Camera, rate: float, settings: Settings, first: int = 0
+        self,
+        buffer: Buffer,
+        samples: int,
+        camera: Camera,
+        rate: float,
+        settings: Settings,
+        first: int = 0,
+        layered: bool = False,
     ) -> Iterator[None]:
         """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
         about a step of a session each.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
-        first : number of the first sample.
+        first : number of the first sample. ``layered``: rays take all blended surfaces, each by what it covers, in
+        place of one at random.
         """
         renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)
@@ -67,6 +75,8 @@ class GBufferTracer:
             shared, program = renderer.first_hits.shared, machine.linked.program
             uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
+            if renderer.prepared.look.blend:
+                uniforms["opacity_layered"] = int(layered)
             machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
             machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
             run = machine.run()
@@ -86,7 +96,7 @@ class GBufferTracer:
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
         prepared = self.renderer.prepared
-        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop)
+        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.look.blend)
         machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine

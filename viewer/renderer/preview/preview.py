@@ -30,7 +30,6 @@ from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import (
-    BLENDED,
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
@@ -72,9 +71,7 @@ class Preview:
         self.gbuffer = GBuffer(renderer)
         self._rasterises = False  # surfaces of pixels that light is upsampled to
         self.passes = passes or PreviewPasses(renderer.device)
-        self._buffers: dict[
-            str, Buffer
-        ] = {}  # features: of the film, of edges, finer ones
+        self._buffers: dict[str, Buffer] = {}  # features: of the film, of edges, finer ones
         self._film: FilmBuffer | None = None  # whose features these are
         self._samples = 0  # of the film, when it was denoised last
         self._in_motion = 0.0  # samples that the last picture in motion is worth
@@ -217,7 +214,10 @@ class Preview:
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
-            self._drop("edges")
+            if self.renderer.prepared.look.blend:
+                self._fit("edges", film.size)
+            else:
+                self._drop("edges")
             self._turn(history)
             posed.turn()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
@@ -245,29 +245,28 @@ class Preview:
         ``clean``: they are for Open Image Denoise."""
         frame = job.frame
         yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
-        blended = self.renderer.prepared.look.blend
-        more = feature_samples(frame.samples, at_rest, blended)
-        if more > self._buffers["film"].samples:
+        more = feature_samples(frame.samples, at_rest)
+        if more > self._buffers["film"].samples or self.renderer.prepared.look.blend:
             if "edges" not in self._buffers:
                 self._fit("edges", film.size)
-            yield from self._cast_features("edges", more, job)
-            return self._buffers["edges"]
-        self._drop("edges")
+            yield from self._cast_features("edges", max(more, self._buffers["film"].samples), job)
+        else:
+            self._drop("edges")
         if size == film.size:
-            return self._buffers["film"]
+            return self._guide
         finer = self._buffers["finer"]
         if not (self._rasterises and frame.queued):
             if self._rasterises and frame.kind is FrameKind.FLIGHT:
                 job.upsampling += yield from self.clock.timed(self._rasterise(finer, job))
             else:
-                rays = RUNG_RAYS * (BLENDED if blended else 1) if frame.kind is FrameKind.RUNG else 1
+                rays = RUNG_RAYS if frame.kind is FrameKind.RUNG else 1
                 job.upsampling += yield from self._cast_features("finer", rays, job)
         return finer
 
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        device, surfaces = self.renderer.device, self._buffers["film"].blocks[0].stream
+        device, surfaces = self.renderer.device, self._guide.blocks[0].stream
         light: FittedLight | Stream
         with device.current():
             lit = self._demodulate(job, film, features)
@@ -283,11 +282,9 @@ class Preview:
 
     def _demodulate(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Stream:
         """Light without texture; surfaces that are still to be rasterised are, first."""
-        film_features = self._buffers["film"]
         if features.samples == 0:
             self.gbuffer.queue_surfaces(features, job.eye)
-        guide = film_features if features.size != film.size else features
-        return self.passes.made().reconstruction.demodulate(film, film_features, guide, job.eye)
+        return self.passes.made().reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
 
     def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream, surfaces: Stream) -> Stream:
         """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
@@ -383,14 +380,20 @@ class Preview:
 
     # -- features --------------------------------------------------------------------------------------------------
 
+    @property
+    def _guide(self) -> Buffer:
+        """The surfaces of a film's pixels: those of its own samples, or of more, or with all that are blended."""
+        return self._buffers.get("edges", self._buffers["film"])
+
     def _cast_features(self, name: str, samples: int, job: FrameJob) -> Generator[Event, None, float]:
         """Bring a buffer to ``samples`` by camera rays; gives the seconds that it took. Those of a frame that is queued
         are not timed."""
         buffer, frame, before = self._buffers[name], job.frame, self._buffers[name].samples
         moves = frame.kind.in_motion and not (frame.kind is FrameKind.RUNG and name == "finer")
         settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
-        steps = self._features.fill(buffer, samples, job.eye, self.scheduler.camera_rate, settings, job.first)
-        queued = frame.queued and name == "film"
+        rate, layered = self.scheduler.camera_rate, name != "film"  # those of the film's samples are to be its own
+        steps = self._features.fill(buffer, samples, job.eye, rate, settings, job.first, layered)
+        queued = frame.queued and name != "finer"
         spent = yield from self.clock.timed(steps, waits=not queued)
         if buffer.samples > before and not (queued or self.clock.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)

@@ -41,7 +41,6 @@ SLOWER = 1.5  # times as long as the last one that was timed: the next one is ti
 # -- at rest: rungs before the film's first sample, of which both cost a third
 RUNGS = (0.25, 0.5)  # of the picture's width and height
 FIRST_RUNG = 0.25  # seconds: the largest rung ahead that takes no longer is next; where none does, the smallest
-BLENDED = 4  # times as many camera rays at rest where surfaces let them pass at random
 RUNG_RAYS = 2  # camera rays of a rung's pixel; its edges are smooth by those of its neighbours, see soften.glsl
 WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
@@ -115,11 +114,9 @@ def stream_shape(software: bool) -> tuple[int, int]:
     return SMALL if software else LARGE
 
 
-def feature_samples(samples: int, at_rest: bool, blended: bool = False) -> int:
-    """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``. ``blended``: surfaces
-    let some of them pass at random."""
-    ahead = FEATURES_AHEAD * (BLENDED if blended else 1)
-    return min(ahead * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
+def feature_samples(samples: int, at_rest: bool) -> int:
+    """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
+    return min(FEATURES_AHEAD * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
 
 
 def light_in_motion(before: float, scale: float, samples: int) -> float:

@@ -77,17 +77,18 @@ def features_of(
     each: Callable[[Buffer, int], None] | None = None,
     floor: bool = True,
     white: bool = False,
+    layered: bool = False,
 ) -> Iterator[Buffer]:
     """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
-    each : is shown it after every sample, with the sample's number. floor, white : as of `Sampler.features`.
+    each : is shown it after every sample, with the sample's number. floor, white, layered : as of `Sampler.features`.
     """
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
         ends = (samples,) if each is None else range(1, samples + 1)
         for number, end in enumerate(ends):
-            for done in renderer.sampler.features(renderer.plan(size, samples=end), buffer, floor, white):
+            for done in renderer.sampler.features(renderer.plan(size, samples=end), buffer, floor, white, layered):
                 if progress is not None:
                     progress((number + done) / len(ends), "feature layers")
             if each is not None:
@@ -130,7 +131,7 @@ def noisy_picture(
 ) -> Generator[None, None, NoisyPicture]:
     """Read a film back, in steps, with the features that guide Open Image Denoise.
 
-    own : features of the film's samples. features : of these, or of more.
+    own : features of the film's samples. features : of these, or of more, with all blended surfaces.
     """
     sums = yield from film.fields_later(("sum", "count"))
     linear = _mean(sums, "sum")
@@ -140,7 +141,8 @@ def noisy_picture(
     if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
         seen = np.zeros_like(seen)
     reflected = linear - seen
-    if own is not features and seen.any():
+    # Of blended surfaces samples see one at random: what some of them have seen is noise.
+    if own is not features and seen.any() and not (renderer.prepared.look.blend and own.samples < film.samples):
         sums = yield from own.fields_later(("emission", "count"))
         reflected = linear - _mean(sums, "emission")
     seen = seen + np.minimum(reflected, 0)  # of a film of more samples than camera rays
@@ -161,7 +163,7 @@ def denoised(
 ) -> NDArray[np.float32]:
     """(H, W, 3) linear sRGB, by ``shader`` or ``oidn``; the film stays as it is.
 
-    features : of the film's samples, or more. white : as of `features_of`.
+    features : of the film's samples, or more, with all blended surfaces. white : as of `features_of`.
 
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
@@ -172,8 +174,9 @@ def denoised(
         raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
     with ExitStack() as stack:
         of_samples = features
-        if features.samples > film.samples:
-            of_samples = stack.enter_context(features_of(renderer, film.size, film.samples, white=white))
+        if features.samples > film.samples or renderer.prepared.look.blend:
+            few = min(film.samples, features.samples)
+            of_samples = stack.enter_context(features_of(renderer, film.size, few, white=white))
         stack.enter_context(device.current())
         if how == "oidn":
             return returned(noisy_picture(renderer, film, of_samples, features)).denoised()
@@ -208,7 +211,7 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser
             with renderer.device.current():
                 weight = film.film().mean()
         else:
-            with features_of(renderer, size, feature_samples(samples), white=True) as features:
+            with features_of(renderer, size, feature_samples(samples), white=True, layered=True) as features:
                 weight = denoised(renderer, film, features, how, white=True)
     finally:
         with renderer.device.current():

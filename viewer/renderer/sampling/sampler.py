@@ -225,19 +225,24 @@ class Sampler:
         """The photon map of sample ``number`` (from 0 on), if it is not there."""
         return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
 
-    def features(self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False) -> Iterator[float]:
+    def features(
+        self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False, layered: bool = False
+    ) -> Iterator[float]:
         """Fill a buffer of `FEATURES` of a picture with the hits of the camera rays of each pixel's first samples, as
         many as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's
         own.
         floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
-        where there is a plain one."""
+        where there is a plain one. ``layered``: rays take all blended surfaces, each by what it covers, in place of one
+        at random."""
         prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
-        program = feature_buffers(LEVELS[self.scene.structure.levels], prepared.backdrop)
+        program = feature_buffers(LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.look.blend)
         common = shape, False, settings.passes, settings.sampler
         camera, projection = prepared.camera_moves(settings), prepared.projection(settings)
         key = Key(("features",), *common, camera_moves=camera, projection=projection)
         tones = prepared.lighting.backdrop.tones if prepared.lighting.backdrop is not None else None
         uniforms: dict[str, Any] = {"floor_solid": int(floor)}
+        if prepared.look.blend:
+            uniforms["opacity_layered"] = int(layered)
         if tones is not None:
             uniforms |= _tones((WHITE, WHITE) if white else tones)
         yield from self._fill(plan, program, key, {"features": buffer}, uniforms)
