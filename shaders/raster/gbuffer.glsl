@@ -1,4 +1,5 @@
-// The features of what a picture's pixels see through their centres, from the visibility buffer.
+// The features of what a picture's pixels see through their centres, from the visibility buffer. Where that is a blended
+// surface they are left to a ray, which takes those behind it, too: kernels/add_layer.glsl.
 #include "lib/features_hit.glsl"
 #include "raster/visible.glsl"
 
@@ -14,6 +15,12 @@ void main() {
     Ray ray = visible_ray(pixel);
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
     if (found.x >= 0) hit = visible_at(ray, found.x, found.y);
-    Features features = features_of_hit(ray, hit);
+#ifdef HAVE_BLEND
+    bool blended = hit.triangle >= 0 && opacity_at(hit) < 1.0;
+#else
+    const bool blended = false;
+#endif
+    Features features = NO_FEATURES;
+    if (!blended) features = features_of_hit(ray, hit);
     pack_Features(features, out_features_0, out_features_1, out_features_2, out_features_3);
 }

@@ -1,5 +1,5 @@
-// Fragment program of the visibility buffer for what a ray may pass or miss: surfaces with holes or little opacity, by the
-// very test of the machines, so that what passes at random does so for both; and quadrics, by the boxes around them.
+// Fragment program of the visibility buffer for what a ray may pass or miss: surfaces with holes, by the very test of the
+// machines, to which blended ones are there; and quadrics, by the boxes around them.
 #include "raster/visible.glsl"
 
 uniform int first;          // place of the draw's first triangle

@@ -1,4 +1,4 @@
-"""Six scenes that are hard to reconstruct, and their converged pictures, 8-bit PNG with their exposure.
+"""Scenes that are hard to reconstruct, and their converged pictures, 8-bit PNG with their exposure.
 
 ``python tests/blemishes/subjects.py [NAME ...]``, with the project and its ``tools`` on the path, renders the pictures
 again: path traced at default settings without a denoiser, under a seed of their own, a quarter of an hour in all.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from benchmarks.noise.eight import SEED
+from benchmarks.noise.eight import SEED, Subject, shared_file
 from benchmarks.viewing import paced
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from viewer.film.tonemap import srgb8
 
 FOLDER = Path(__file__).with_name("converged")
 SAMPLES = {"hall": 512, "bunny": 512, "ToyCar": 512, "glass_ball": 4096, "ring": 512, "many_lights": 512}
+SAMPLES["GlassVaseFlowers"] = 512
 SIZE, SCENES = paced.SIZE, {subject.name: subject for subject in paced.SCENES}
+VASE = Subject("GlassVaseFlowers", shared_file("models", "GlassVaseFlowers.glb"))  # with glass of partial opacity
 
 
 # The most specks of 2 samples and more, and of 8 and more, as shares, where a scene has what a denoiser does not get
@@ -72,8 +74,9 @@ def picture_file(name: str) -> Path:
 
 def main(names: list[str]) -> None:
     """Render the converged pictures of those scenes; none: of all."""
-    for name in names or SCENES:
-        renderer = SCENES[name].renderer(seed=SEED)
+    subjects = {**SCENES, VASE.name: VASE}
+    for name in names or subjects:
+        renderer = subjects[name].renderer(seed=SEED)
         renderer.render(SIZE, SAMPLES[name]).save(picture_file(name))
         renderer.release()
         print(name, flush=True)

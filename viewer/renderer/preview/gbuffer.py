@@ -45,8 +45,6 @@ class GBuffer:
         deforming = prepared.structure.deforming
         if self.renderer.camera.kind:
             return False  # rays find what a pinhole alone can draw
-        if prepared.look.blend:
-            return False  # rays take all of the surfaces in a row
         if prepared.scene.quadric_count > MOST_BOXES:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
@@ -96,7 +94,7 @@ class GBuffer:
 
     def draw(self, buffer: Buffer, camera: Camera) -> None:
         """Fill a buffer of one block, one sample through the pixels' centres, where that has been `chosen`; the context
-        must be current."""
+        must be current. Pixels that see blended surfaces have no sample yet, nor has the buffer: they are for rays."""
         self.queue_triangles(buffer, camera)
         self.queue_surfaces(buffer, camera)
         self.renderer.device.wait()
@@ -110,7 +108,8 @@ class GBuffer:
         """The second half, likewise."""
         assert self._made is not None
         self._made.draw_surfaces(camera, buffer.blocks[0].stream)
-        buffer.brought_to(1)
+        if not self.renderer.prepared.look.blend:
+            buffer.brought_to(1)
         self.pictures += 1
 
     def _make(self) -> GBufferRaster:

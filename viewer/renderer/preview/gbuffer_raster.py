@@ -1,8 +1,8 @@
 """The G-buffer of a moving pinhole's pictures by the rasteriser: instances of meshes, and quadrics by their boxes.
 
 A picture of many pixels takes a fraction of the time that its rays take; silhouettes are those of rays but for the
-rasteriser's rounding of screen positions. Surfaces with holes, and those that let part of the light pass, are
-tested fragment by fragment as rays test them: random passage, in its share of the pixels, is the same here.
+rasteriser's rounding of screen positions. Surfaces with holes are tested fragment by fragment as rays test them. Pixels
+that see blended ones are without a sample: rays find those behind them.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
     seen = ("geometry_at", "camera_ray", "visible_hit")
     behind = ("environment_radiance", *BACKDROP_NEEDS[prepared.backdrop])
     needs: dict[str, tuple[str, ...]] = {"gbuffer": (*seen, "surface_at", "emission_seen", *behind)}
+    needs["gbuffer"] += ("opacity_at",) if look.blend else ()
     if look.alpha or some:
         needs["tested"] = (*seen, *(["opacity_passes"] if look.alpha else []))
     return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}
@@ -217,6 +218,7 @@ class GBufferRaster:
         self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
+        self._blended = prepared.look.blend
         modules, of = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(of), 1, 4), np.float32)
@@ -262,7 +264,8 @@ class GBufferRaster:
         return len(mine) == len(meshes) and all(a.same(b) for a, b in zip(mine, meshes, strict=True))
 
     def draw(self, camera: Camera, target: Stream) -> None:
-        """The features of all pixels of a stream of `FEATURES`: one sample, through their centres."""
+        """The features of all pixels of a stream of `FEATURES`: one sample, through their centres; none of those that
+        see blended surfaces."""
         self.draw_triangles(camera, target.size)
         self.draw_surfaces(camera, target)
 
@@ -272,7 +275,8 @@ class GBufferRaster:
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
         tested = self.programs.get("tested")
         view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
-        self.visibility.draw(view, size, None if tested is None else tested.bind(lens))
+        layered = {"opacity_layered": 1} if self._blended else {}
+        self.visibility.draw(view, size, None if tested is None else tested.bind({**lens, **layered}))
 
     def draw_surfaces(self, camera: Camera, target: Stream) -> None:
         """Its second half: shading of the visibility buffer, by the same camera."""

@@ -268,8 +268,13 @@ class Preview:
         `SHOWN`, which holds until the next one."""
         device, surfaces = self.renderer.device, self._guide.blocks[0].stream
         light: FittedLight | Stream
+        if features.samples == 0:  # their triangles alone are rasterised
+            with device.current():
+                self.gbuffer.queue_surfaces(features, job.eye)
+            for _ in self._cast_blended(features, job):
+                yield RECONSTRUCTING
         with device.current():
-            lit = self._demodulate(job, film, features)
+            lit = self._demodulate(job, film)
         yield RECONSTRUCTING
         with device.current():
             blended = self._reproject(job, film, lit, surfaces)
@@ -280,10 +285,8 @@ class Preview:
             light = yield from self._reconstruct(job, film, lit, features)
         return self._upsample(job, film, light, features)
 
-    def _demodulate(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Stream:
-        """Light without texture; surfaces that are still to be rasterised are, first."""
-        if features.samples == 0:
-            self.gbuffer.queue_surfaces(features, job.eye)
+    def _demodulate(self, job: FrameJob, film: FilmBuffer) -> Stream:
+        """Light without texture."""
         return self.passes.made().reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
 
     def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream, surfaces: Stream) -> Stream:
@@ -401,10 +404,16 @@ class Preview:
         return spent
 
     def _rasterise(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
-        """The features of every pixel that a preview's light is upsampled to, in one step."""
+        """The features of every pixel that a preview's light is upsampled to, in one step, but for blended surfaces."""
         with self.renderer.device.current():
             self.gbuffer.draw(buffer, job.eye)
         yield None
+        yield from self._cast_blended(buffer, job)
+
+    def _cast_blended(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
+        """The pixels that the rasteriser has left to rays."""
+        settings, rate = of_motion(self.renderer.settings), self.scheduler.camera_rate
+        return self._features.fill(buffer, 1, job.eye, rate, settings, layered=True)
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""
