@@ -21,6 +21,7 @@ from viewer.photons.sort import sort_sources
 from viewer.renderer.device.deform_passes import deform_sources
 from viewer.renderer.device.grid_build import grid_sources
 from viewer.renderer.device.rasterized import raster_sources
+from viewer.renderer.preview import gbuffer_tracer
 from viewer.renderer.preview.gbuffer_raster import gbuffer_sources
 from viewer.renderer.preview.motion import posed_motion_sources
 from viewer.renderer.renderer import Renderer
@@ -38,6 +39,7 @@ from viewer.stream.gl.copy import FORMS
 from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import tiles_source
+from viewer.stream.gl.passes import pass_sources
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.rows import interleaved_source, rows_source
 from viewer.stream.gl.workarounds import probe_sources
@@ -125,6 +127,8 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         yield f"denoiser: {name}", source
     for name, source in upsampling_sources():
         yield f"upsampling: {name}", source
+    for name, source in pass_sources("raster", gbuffer_tracer.PASSES):
+        yield f"G-buffer: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)
     for number in (0, 1):

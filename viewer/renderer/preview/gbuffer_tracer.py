@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.device_film import Buffer
-from viewer.kernels.records import PIXEL
+from viewer.kernels.records import FEATURES, PIXEL
 from viewer.programs import LEVELS, feature_buffers
 from viewer.renderer.device.machine_pool import Key, warm
 from viewer.renderer.inputs.camera import eye
@@ -18,10 +18,13 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.preview.scheduler import STEP
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.scene.camera import Camera
-from viewer.stream.gl.stream import Stream
+from viewer.stream.gl.passes import Declared, PassSet
+from viewer.stream.gl.stream import NamedStreams, Stream
+from viewer.stream.machines.choice import CHOICE
 from viewer.stream.machines.singlepass import Singlepass
 
 NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
+PASSES: Declared = {"unfilled": ({"features": FEATURES}, CHOICE)}
 MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
 
@@ -30,6 +33,7 @@ class GBufferTracer:
 
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
+        self._passes, self._streams = PassSet(renderer.device, "raster", PASSES), NamedStreams(renderer.device)
         self._pixels: dict[tuple[int, int], Stream] = {}  # by size, the one used last at the end
 
     @property
@@ -46,6 +50,8 @@ class GBufferTracer:
     def prepare(self) -> Singlepass:
         """Its machine, whose programs may still be to compile."""
         with self.renderer.device.current():
+            if self.renderer.prepared.look.blend:
+                self._passes.prepare("unfilled")
             return self._machine(deferred=True)
 
     def fill(
@@ -57,13 +63,14 @@ class GBufferTracer:
         settings: Settings,
         first: int = 0,
         layered: bool = False,
+        rest: bool = False,
     ) -> Iterator[None]:
         """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
         about a step of a session each.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
         first : number of the first sample. ``layered``: rays take all blended surfaces, each by what it covers, in
-        place of one at random.
+        place of one at random. ``rest``: most pixels have their samples, of which the buffer does not tell.
         """
         renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)
@@ -78,6 +85,7 @@ class GBufferTracer:
             if renderer.prepared.look.blend:
                 uniforms["opacity_layered"] = int(layered)
             machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
+            machine.choose(self._unfilled(buffer.blocks[0].stream) if rest else None)
             machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
             run = machine.run()
         while True:
@@ -112,9 +120,16 @@ class GBufferTracer:
         self._pixels[size] = stream
         return stream
 
+    def _unfilled(self, features: Stream) -> Stream:
+        """The pixels without a sample, a stream of `CHOICE`: those that have theirs would cost two thirds of a ray."""
+        chosen = self._streams.get("unfilled", CHOICE, features.size)
+        self._passes.draw("unfilled", {"features": features}, chosen)
+        return chosen
+
     def release(self) -> None:
         """Free the streams; the machine stays with the renderer."""
         with self.renderer.device.current():
             for stream in self._pixels.values():
                 stream.release()
+            self._streams.release()
         self._pixels.clear()

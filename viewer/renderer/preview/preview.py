@@ -413,7 +413,7 @@ class Preview:
     def _cast_blended(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
         """The pixels that the rasteriser has left to rays."""
         settings, rate = of_motion(self.renderer.settings), self.scheduler.camera_rate
-        return self._features.fill(buffer, 1, job.eye, rate, settings, layered=True)
+        return self._features.fill(buffer, 1, job.eye, rate, settings, layered=True, rest=True)
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""

@@ -34,12 +34,18 @@ class Choice:
     context."""
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
-        self.device, self.size = device, size
-        tiles = Tiles(device, size, max(size))
-        tiles.keep(None)
-        self.drawing = Drawing(device, Shader(device, choice_source()), tiles)
-        self.drawing.shader.set("depth", DEPTH)
+        self.device = device
+        self.shader = Shader(device, choice_source())
+        self.shader.set("depth", DEPTH)
         self.depth: moderngl.Texture | None = None
+        self.fit(size)
+
+    def fit(self, size: tuple[int, int]) -> None:
+        """Switch to streams of another size, without compiling."""
+        self.release()
+        tiles = Tiles(self.device, size, max(size))
+        tiles.keep(None)
+        self.size, self.drawing = size, Drawing(self.device, self.shader, tiles)
 
     def depths(self) -> moderngl.Texture:
         """The depth buffer filled by `lay`."""

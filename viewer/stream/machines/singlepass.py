@@ -50,6 +50,8 @@ class Singlepass(Machine):
             if self.spare is not None:
                 self.spare.release()
                 self.spare = None
+            if self._choice is not None:
+                self._choice.fit(size)
             tiles = Tiles(self.device, size, max(size))
             tiles.keep(None)
             self.size, self.drawing = size, Drawing(self.device, self.drawing.shader, tiles)
