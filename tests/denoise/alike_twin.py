@@ -103,8 +103,12 @@ def demodulated(film: NDArray, features: NDArray, surfaces: NDArray, camera: Cam
     """`LIT`, of records of `FILM` and `FEATURES`: of the film's samples, and of as many or more."""
     made, view = np.zeros(film.shape, LIT.dtype), through(camera, film.shape[::-1])[0]
     count, hits = film["count"].astype(float), features["hits"].astype(float)
-    seen, reflected = np.maximum(features["count"], 1).astype(float), np.maximum(reflectance(features), 1e-6)
-    light = (film["sum"] / np.maximum(count, 1)[..., None] - features["emission"] / seen[..., None]) / reflected
+    blended = surfaces["alike"] % 1 > 0
+    all_surfaces = np.where(blended, surfaces, features)
+    some = np.where(blended & (features["count"] < count), surfaces, features)
+    rays, reflected = np.maximum(some["count"], 1).astype(float), np.maximum(reflectance(all_surfaces), 1e-6)
+    light = (film["sum"] / np.maximum(count, 1)[..., None] - some["emission"] / rays[..., None]) / reflected
+    hits = np.where(blended, surfaces["hits"], hits)
     square = film["square"] / (reflected @ LUMINANCE) ** 2
     variance = np.where(count > 1, square / np.maximum(count * (count - 1), 1), -1.0)
     succession = (count + 1) / ((count + 2) ** 2 * np.maximum(count, 1))

@@ -178,8 +178,8 @@ def residual_of(lit: NDArray, seed: int = 3) -> NDArray:
 
 @pytest.mark.parametrize("samples", [1, 3, 8])
 def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: int) -> None:
-    """Of a floor, of things, of misses, partly covered pixels, black textures, and a lamp: the film's own samples tell
-    the light, more camera rays the surface."""
+    """Of a floor, of things, of misses, partly covered pixels, black textures, a lamp, and blended surfaces: the film's
+    own samples tell the light, more camera rays the surface, and what all blended ones reflect."""
     rng, shape = np.random.default_rng(5), SIZE[::-1]
     features, film = np.zeros(shape, FEATURES.dtype), np.zeros(shape, FILM.dtype)
     features["hits"] = rng.integers(0, samples + 1, shape)
@@ -197,6 +197,8 @@ def test_light_is_parted_from_texture(reconstruction: Reconstruction, samples: i
     surfaces["albedo"], surfaces["depth"] = rng.random((*shape, 3)), 3.0 * surfaces["hits"]
     surfaces["instance"], surfaces["emission"] = rng.integers(-1, 70000, shape), 5.0
     surfaces["surface"], surfaces["alike"] = rng.integers(0, 1 << 15, shape), rng.integers(0, surfaces["hits"] + 1)
+    surfaces["alike"][:, 1::4] *= 0.3
+    film["count"][::2] += samples  # of which the features do not tell
     device, lit_pass = reconstruction.device, PassSet(reconstruction.device, "film/denoise", PASSES)
     with device.current():
         streams = {"film": stream(device, FILM, film), "features": stream(device, FEATURES, features)}
