@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import threading
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -217,3 +218,49 @@ def test_garbage_is_not_collected_meanwhile_and_then_as_before(on: bool) -> None
         assert gc.isenabled() is on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+class _Ring:
+    """Refers to itself: a search for cycles alone frees it."""
+
+    def __init__(self) -> None:
+        self.ring = self
+
+
+def test_very_many_objects_that_came_meanwhile_are_old_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next search for garbage would go through all of them; a full one still frees those that are."""
+    monkeypatch.setattr(memory, "MANY", 5000)
+    searched: list[int] = []
+
+    def note(phase: str, facts: dict[str, int]) -> None:
+        if phase == "start" and not facts["generation"]:
+            searched.append(len(gc.get_objects(generation=0)))
+
+    before = gc.isenabled()
+    gc.collect()
+    gc.enable()
+    try:
+        with memory.uncollected():
+            stay = [[k] for k in range(20_000)]
+            ring = weakref.ref(_Ring())
+        gc.callbacks.append(note)
+        later = [[k] for k in range(4 * gc.get_threshold()[0])]
+        gc.callbacks.remove(note)
+        assert searched and max(searched) < 5000 < len(stay) and later
+        assert ring() is not None
+        gc.collect()
+        assert ring() is None
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_what_is_frozen_stays_so_while_few_objects_come() -> None:
+    """The modules of a command are: searches leave them out."""
+    gc.freeze()
+    try:
+        before = gc.get_freeze_count()
+        with memory.uncollected():
+            stay = [[] for _ in range(100)]
+        assert gc.get_freeze_count() >= before - 100 > 0 and stay
+    finally:
+        gc.unfreeze()

@@ -94,6 +94,19 @@ def test_lights_of_a_file_are_those_that_its_numbers_make() -> None:
         assert light == made and repr(light) == repr(made)
 
 
+def test_neighbours_that_are_turned_alike_and_otherwise() -> None:
+    """A run of equal directions has one tuple: each light still has its node's."""
+    half = math.sqrt(0.5)
+    turns = {"": (0.0, 0.0, -1.0), "down": (0.0, -1.0, 0.0), "right": (1.0, 0.0, 0.0)}
+    rotations = {"down": [-half, 0, 0, half], "right": [0, -half, 0, half]}
+    order = ["", "", "down", "down", "", "right", "down", "right", "right"]
+    nodes = [on(k % 2, **({"rotation": rotations[turn]} if turn else {})) for k, turn in enumerate(order)]
+    lights, _ = read([{"type": "spot"}, {"type": "directional"}], nodes)
+    # To roundings of a quaternion's products.
+    np.testing.assert_allclose([light.direction for light in lights], [turns[turn] for turn in order], atol=1e-15)
+    assert lights[0].direction is lights[1].direction and read([{"type": "spot"}], [{}])[0] == []
+
+
 def test_one_light_on_many_nodes_has_many_names() -> None:
     nodes = [on(0), *[on(0, name="a") for _ in range(3)], on(0, name="a 2"), on(0), on(0)]
     found, _ = read([{"type": "point", "name": "bulb"}], nodes)

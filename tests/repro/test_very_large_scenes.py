@@ -19,7 +19,7 @@ from viewer.base import jit
 from viewer.film.files.checkpoint import fingerprint
 from viewer.formats.gltf.json import JsonObject
 from viewer.formats.gltf.lights import EXTENSION, read_lights
-from viewer.formats.gltf.nodes import scene_nodes
+from viewer.formats.gltf.nodes import scene_nodes, semantic_classes
 from viewer.formats.gltf.omissions import Omissions
 from viewer.renderer.inputs import own_light
 from viewer.renderer.inputs.prepared import prepare
@@ -83,6 +83,30 @@ def test_some_lights_stand_for_very_many(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(own_light, "luminance", lambda rgb: seen.append(rgb) or np.asarray(rgb) @ LUMINANCE)
     np.testing.assert_allclose(own_light.irradiance(points, normals, lights, None), expected, rtol=1e-12)
     assert len(seen) == 17  # of all, once, and of each that stands for some
+
+
+def test_calls_of_each_light_of_a_file_with_a_definition_of_its_own() -> None:
+    """Of nodes and definitions: no objects are made for nodes that have not what is asked for."""
+
+    def calls(count: int) -> int:
+        definitions = [{"type": "point", "color": [0.5, 0.25, 1.0], "intensity": 2.0} for _ in range(count)]
+        nodes = [
+            {"name": f"lamp {k}", "translation": [float(k), 2.0, 0.5], "extensions": {EXTENSION: {"light": k}}}
+            for k in range(count)
+        ]
+        data = {"extensions": {EXTENSION: {"lights": definitions}}, "nodes": nodes}
+        document, warnings, omissions = JsonObject(data, "a.gltf"), list[str](), Omissions(False)
+
+        def read() -> None:
+            scene = scene_nodes(document, warnings, omissions)
+            assert len(read_lights(document, scene, warnings, omissions)) == count and not warnings
+            semantic_classes(document, scene.numbers)
+
+        return python_calls(read)
+
+    few, many = calls(500), calls(1500)
+    print((many - few) / 1000, "calls each")
+    assert (many - few) / 1000 < 92  # 81; 106 where each question made an object of every node
 
 
 def test_names_of_many_lights_in_one_pass() -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _READ_AND_WRITE, _PRIVATE_ANONYMOUS, _MAY_MOVE = 0x3, 0x22, 0x1  # of mmap and mremap
+MANY = 100_000  # objects that a search for garbage takes about 15 ms to go through
 _UNLIMITED = 1 << 60  # about the value of control groups without a limit
 
 
@@ -40,13 +41,17 @@ def give_back() -> None:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """No search for cycles of garbage in this process meanwhile: where objects come by the hundred thousand and all
-    stay, each search goes through them in vain."""
+    stay, each search goes through them in vain. Nor does the next one go through those that came, where they are very
+    many: they count as old at once, which a full search alone goes through; and frozen ones with them."""
     on = gc.isenabled()
     try:
         gc.disable()
         yield
     finally:
         if on:
+            if gc.get_count()[0] > MANY:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

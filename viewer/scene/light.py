@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,12 +98,19 @@ class Light:
             )
 
     @classmethod
-    def unchecked(cls, *values: Any) -> Light:
-        """One of these fields in order, its direction a unit vector, that the caller has checked: of a hundred
-        thousand, checks of each would take longer than all else."""
-        light = object.__new__(cls)
-        for name, value in zip(_FIELDS, values, strict=False):
-            object.__setattr__(light, name, value)
+    def unchecked(
+        cls, kind: Kind, name: str, position: Vector, direction: Vector, intensity: Vector, inner: float, outer: float
+    ) -> Light:
+        """One of these fields, its direction a unit vector, that the caller has checked: of a hundred thousand, checks
+        of each, and a loop over the fields, would take longer than all else."""
+        light, assign = object.__new__(cls), object.__setattr__
+        assign(light, "kind", kind)
+        assign(light, "name", name)
+        assign(light, "position", position)
+        assign(light, "direction", direction)
+        assign(light, "intensity", intensity)
+        assign(light, "inner", inner)
+        assign(light, "outer", outer)
         return light
 
     def _convert(self) -> None:
@@ -139,9 +146,6 @@ class Light:
         scale, offset = self.falloff
         full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
         return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))
-
-
-_FIELDS = tuple(each.name for each in fields(Light))
 
 
 def unit_directions(vectors: Float) -> Float:

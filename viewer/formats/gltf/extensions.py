@@ -61,11 +61,12 @@ def _named(data: dict[str, Any]) -> set[str]:
     pending = [data]
     while pending:
         for key, value in pending.pop().items():
-            if isinstance(value, dict):
+            kind = type(value)  # of JSON: no class is derived
+            if kind is dict:
                 if key == "extensions":
                     found.update(value)
                 if key != "extras":
                     pending.append(value)
-            elif isinstance(value, list) and value and not isinstance(value[0], int | float | str):
-                pending.extend(child for child in value if isinstance(child, dict))
+            elif kind is list and value and not isinstance(value[0], (int, float, str)):
+                pending.extend([child for child in value if type(child) is dict])
     return found

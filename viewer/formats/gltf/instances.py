@@ -52,10 +52,11 @@ def read_instances(
     owners: list[int] = []
     offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
-    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
-        node = objects[number]
-        if "mesh" not in node or not nodes.shown[place]:
+    for place in objects.having("mesh", nodes.numbers):
+        if not nodes.shown[place]:
             continue
+        number, world = nodes.numbers[place], nodes.world[place]
+        node = objects[number]
         drawn: list[int] = []
         with omissions:
             drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)

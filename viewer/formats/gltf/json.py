@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from viewer.base.errors import ViewerError
@@ -15,6 +16,7 @@ MOST_VALUES = 10_000_000
 
 _MISSING: Any = object()
 _FLOATS = frozenset({float})
+_LARGEST = sys.float_info.max
 
 
 def parse(data: bytes, where: str) -> JsonObject:
@@ -104,6 +106,9 @@ class JsonObject(_Placed):
 
     def index(self, key: str, count: int, what: str, default: Any = _MISSING) -> Any:
         """An index below ``count``."""
+        value = self.data.get(key)
+        if type(value) is int and 0 <= value < count:
+            return value
         value = self.integer(key, default, low=-(1 << 53))
         if value is not default and not 0 <= value < count:
             raise self.fail(key, f"names {what} {value} of {count}")
@@ -112,6 +117,8 @@ class JsonObject(_Placed):
     def number(self, key: str, default: Any = _MISSING) -> Any:
         """A finite number as float."""
         value = self.data.get(key)
+        if type(value) is float and -_LARGEST <= value <= _LARGEST:
+            return value
         if value is None:
             return self._default(key, default, "a number")
         return self._finite(key, value)
@@ -129,6 +136,9 @@ class JsonObject(_Placed):
 
     def text(self, key: str, default: Any = _MISSING) -> Any:
         """A string."""
+        value = self.data.get(key)
+        if type(value) is str:
+            return value
         return self._typed(key, str, "a string", default)
 
     def flag(self, key: str, default: Any = _MISSING) -> Any:
@@ -151,6 +161,9 @@ class JsonObject(_Placed):
         """A member array of indices below ``count``."""
         found = []
         for k, value in enumerate(self.array(key)):
+            if type(value) is int and 0 <= value < count:
+                found.append(value)
+                continue
             found.append(self._whole(f"{key}[{k}]", value))
             if not 0 <= found[-1] < count:
                 raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
@@ -228,6 +241,23 @@ class JsonObjects(_Placed):
         if not isinstance(value, dict):
             raise ViewerError(_named(self, k), f"expected an object, got {short(value)}", "the file is damaged")
         return JsonObject(value, (self, k))
+
+    def having(self, key: str, numbers: Iterable[int]) -> list[int]:
+        """The places in ``numbers`` of the elements that have a member, in order; also of those that are no objects,
+        whose access raises."""
+        data = self.data
+        return [
+            place for place, k in enumerate(numbers) if not isinstance(data[k], dict) or data[k].get(key) is not None
+        ]
+
+    def extended(self, name: str, numbers: Iterable[int]) -> list[int]:
+        """The places in ``numbers`` of the elements that have an extension, as `having`."""
+        data, places = self.data, []
+        for place, k in enumerate(numbers):
+            extensions = data[k].get("extensions") if isinstance(data[k], dict) else ()
+            if extensions is not None and (type(extensions) is not dict or extensions.get(name) is not None):
+                places.append(place)
+        return places
 
 
 # An object or array and the key or number in it: written out only for those that an error names, as files have nodes by

@@ -9,8 +9,11 @@ exporter applies it to lamps alone in its "standard" mode, not in "unitless".
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import chain, repeat
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import short
@@ -44,40 +47,51 @@ def read_lights(
     objects = document.objects("nodes")
     clamped: list[str] = []
     ranged: list[str] = []
-    known: dict[int, _Described | None] = {}
-    lit: list[tuple[int, int, _Described]] = []
-    for place, (number, shown) in enumerate(zip(nodes.numbers, nodes.shown.tolist(), strict=True)):
-        reference = objects[number].extension(EXTENSION)
-        if reference is None or not shown:
+    read: list[_Described | None] = [None] * len(described)
+    unread = [True] * len(described)
+    places: list[int] = []
+    indices: list[int] = []
+    shown = nodes.shown.tolist()
+    for place in objects.extended(EXTENSION, nodes.numbers):
+        reference = objects[nodes.numbers[place]].extension(EXTENSION)
+        if reference is None or not shown[place]:
             continue
         with omissions:
             index = reference.index("light", len(described), "light")
-            if index not in known:
-                known[index] = _described(described[index], index, clamped, ranged, warnings)
-            light = known[index]
-            if light is not None:
-                lit.append((place, index, light))
+            if unread[index]:
+                read[index] = _described(described[index], index, clamped, ranged, warnings)
+                unread[index] = False
+            if read[index] is not None:
+                places.append(place)
+                indices.append(index)
     lights: list[Light] = []
     names: set[str] = set()
     nth: dict[str, int] = {}
+    unchecked = Light.unchecked
     # Of world space: the origins, and -Z, of whose scale only mirroring counts.
-    world = nodes.world[[place for place, _, _ in lit]]
-    positions, directions = world[:, :3, 3], -world[:, :3, 2]
+    positions, directions = nodes.world[places, :3, 3], -nodes.world[places, :3, 2]
     units = unit_directions(directions)
     sound = np.asarray((np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1))
-    rows = zip(positions.tolist(), directions.tolist(), units.tolist(), sound.tolist(), strict=True)
-    for (place, index, light), (position, direction, unit, fits) in zip(lit, rows, strict=True):
-        kind, own, intensity, inner, outer = light
+    vectors = zip(*positions.T.tolist(), strict=True), _tuples(units)
+    for row, (place, index, position, unit, fits) in enumerate(
+        zip(places, indices, *vectors, sound.tolist(), strict=True)
+    ):
+        kind, own, intensity, inner, outer = read[index]  # type: ignore[misc]
         name = nodes.names[place] or own
-        unique, k = name, nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
-        while unique in names:
-            k += 1
-            unique = f"{name} {k}"
+        unique = name
+        if name in names:
+            k = nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
+            while unique in names:
+                k += 1
+                unique = f"{name} {k}"
         try:
-            make, along = (Light.unchecked, unit) if fits else (Light, direction)  # which raises
-            lights.append(make(kind, unique, tuple(position), tuple(along), intensity, inner, outer))
+            if fits:
+                lights.append(unchecked(kind, unique, position, unit, intensity, inner, outer))
+            else:  # which raises
+                lights.append(Light(kind, unique, position, tuple(directions[row].tolist()), intensity, inner, outer))
             names.add(unique)
-            nth[name] = k
+            if unique is not name:
+                nth[name] = k
             if held is not None:
                 held.append(place)
             if numbers is not None:
@@ -89,6 +103,14 @@ def read_lights(
     if ranged:
         warnings.append(f"the range of {len(ranged)} lights is not applied: light does not end")
     return lights
+
+
+def _tuples(vectors: NDArray[np.float64]) -> Iterator[Vector]:
+    """Of vectors (N, 3); a run of the same has one, as lights have that no node turns."""
+    bits = vectors.view(np.int64)
+    starts = np.flatnonzero(np.append(True, (bits[1:] != bits[:-1]).any(axis=1))[: len(vectors)])
+    lengths = np.diff(np.append(starts, len(vectors)))
+    return chain.from_iterable(map(repeat, zip(*vectors[starts].T.tolist(), strict=True), lengths.tolist()))
 
 
 def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
@@ -112,9 +134,9 @@ def _described(
         warnings.append(f"light '{name}' is {short(kind)}, an unknown kind; left out")
         return None
     color, intensity = item.numbers("color", 3, (1.0, 1.0, 1.0)), item.number("intensity", 1.0)
-    strength = min(max(intensity, 0.0), BRIGHTEST)
-    red, green, blue = color
-    wrong = strength != intensity
+    strength, (red, green, blue), wrong = intensity, color, False
+    if not 0.0 <= intensity <= BRIGHTEST:
+        strength, wrong = min(max(intensity, 0.0), BRIGHTEST), True
     if not (0.0 <= red <= 1.0 and 0.0 <= green <= 1.0 and 0.0 <= blue <= 1.0):
         red, green, blue = (min(max(value, 0.0), 1.0) for value in color)
         wrong = True

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.gltf.json import JsonObject, JsonObjects
 from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.hierarchy import compose, levels, world_transforms
+from viewer.scene.hierarchy import compose, levels, visible_nodes, world_transforms
 
 Matrix = NDArray[np.float64]
 
 # Tolerance of a matrix's last row against (0, 0, 0, 1).
 _AFFINE = 1e-5
+_VISIBILITY = "KHR_node_visibility"
 
 
 @dataclass
@@ -53,10 +54,10 @@ def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions,
     """
     nodes = document.objects("nodes")
     children: list[list[int]] = [[] for _ in range(len(nodes))]
-    for number, node in enumerate(nodes):
-        if "children" in node:
-            with omissions:
-                children[number] = node.indices("children", len(nodes), "node")
+    for number in nodes.having("children", range(len(nodes))):
+        node = nodes[number]
+        with omissions:
+            children[number] = node.indices("children", len(nodes), "node")
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
     order, above = _depth_first(roots, children)
@@ -142,20 +143,20 @@ def _depth_first(
         place = len(order)
         order.append(node)
         above.append(before)
-        pending.extend((child, place) for child in reversed(children[node]))
+        if children[node]:
+            pending.extend((child, place) for child in reversed(children[node]))
     return order, above
 
 
 def _visible(
     nodes: JsonObjects, order: list[int], above: list[int], fading: Collection[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    visible, shown = list[bool](), list[bool]()
-    for number, parent in zip(order, above, strict=True):
-        extension = nodes[number].extension("KHR_node_visibility")
-        own = extension is None or extension.flag("visible", True)
-        visible.append(own)
-        shown.append((own or number in fading) and (parent < 0 or shown[parent]))
-    return np.array(visible, bool), np.array(shown, bool)
+    visible = np.ones(len(order), bool)
+    for place in nodes.extended(_VISIBILITY, order):
+        extension = nodes[order[place]].extension(_VISIBILITY)
+        visible[place] = extension is None or extension.flag("visible", True)
+    at_times = visible | np.isin(order, list(fading)) if fading else visible
+    return visible, visible_nodes(at_times, np.array(above, np.int64))
 
 
 def _local(
@@ -224,14 +225,14 @@ KEYS = ("class", "semantic")
 def semantic_classes(document: JsonObject, numbers: Sequence[int]) -> list[str] | None:
     """The classes of the nodes of these numbers, empty without one; None if none has."""
     nodes, meshes = document.objects("nodes"), document.objects("meshes")
-    found = []
-    for number in numbers:
-        node = nodes[number]
+    found = [""] * len(numbers)
+    for place in sorted({*nodes.having("extras", numbers), *nodes.having("mesh", numbers)}):
+        node = nodes[numbers[place]]
         mesh = node.integer("mesh", -1, low=-(1 << 53))
         own = _class_of(node.data)
         if not own and 0 <= mesh < len(meshes):
             own = _class_of(meshes[mesh].data)
-        found.append(own)
+        found[place] = own
     return found if any(found) else None
 
 

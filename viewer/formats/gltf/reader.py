@@ -222,10 +222,8 @@ def _cameras(
     held: list[int] = []
     numbers: list[int] = []
     names: set[str] = set()
-    for place, (number, world) in enumerate(zip(nodes.numbers[: nodes.drawn], nodes.world, strict=False)):
-        node = objects[number]
-        if "camera" not in node:
-            continue
+    for place in objects.having("camera", nodes.numbers[: nodes.drawn]):
+        node, world = objects[nodes.numbers[place]], nodes.world[place]
         index = None
         with omissions:
             index = _camera_index(node, described, warnings)
