@@ -30,7 +30,7 @@ def tests_for(paths: Sequence[Path]) -> list[Path]:
         whole = path.resolve()
         if not whole.exists() or not whole.is_relative_to(ROOT):
             raise ValueError(f"{path}: neither a file nor a folder of the project")
-        mirror = _mirror(whole)
+        mirror = mirror_of(whole)
         near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
         reached = _reached(whole, mirror)
         for tests in (reached & set(near), reached, set(near), _of(whole, mirror)):
@@ -42,10 +42,10 @@ def _distance(test: Path, path: Path) -> tuple[bool, int, float, bool, int, Path
     """Those of a file's name come first, then of most of its words and its folders', then that name most of what it
     defines and few tests name, that name it, and that import least beside it."""
     alike = 2 * len((set(path.stem.split("_")) - _COMMON) & _words_of(test)) + len(_folders(path) & _words_of(test))
-    named = path.stem in _names(test) or _module(path) in _imports(test)
-    counts, spread = _counted(test), _spread()
+    named = path.stem in names_in(test) or module_name(path) in imports_of(test)
+    counts, spread = counted_words(test), _spread()
     mentions = sum(min(counts[name], _MANY) / spread[name] for name in _defined(path) if counts[name])
-    return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(_imports(test)), test
+    return not test.stem.startswith(f"test_{path.stem}"), -alike, -mentions, not named, len(imports_of(test)), test
 
 
 def _folders(path: Path) -> set[str]:
@@ -60,7 +60,7 @@ def _words_of(test: Path) -> set[str]:
 
 
 @cache
-def _counted(test: Path) -> Counter[str]:
+def counted_words(test: Path) -> Counter[str]:
     """How often a test has each word, with the modules of the tests' own that it imports."""
     texts = [each.read_text(encoding="utf-8") for each in (test, *_helpers(test))]
     return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(texts)))
@@ -69,7 +69,7 @@ def _counted(test: Path) -> Counter[str]:
 @cache
 def _spread() -> Counter[str]:
     """The number of tests that have each word."""
-    return Counter(word for test in _test_files(TESTS) for word in _counted(test))
+    return Counter(word for test in test_files(TESTS) for word in counted_words(test))
 
 
 @cache
@@ -90,7 +90,7 @@ def _defined(path: Path) -> frozenset[str]:
     return frozenset(re.findall(pattern, text, re.MULTILINE)) | {path.stem}
 
 
-def _mirror(path: Path) -> Path | None:
+def mirror_of(path: Path) -> Path | None:
     """The folder of `tests` for a file's or a folder's tests: of the same name below `viewer` or `shaders`, or of one
     above; None without one."""
     base = next((ROOT / name for name in ("viewer", "shaders") if path.is_relative_to(ROOT / name)), None)
@@ -107,11 +107,11 @@ def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
     """All of them: those that are reached, and those of the mirrored folder where none of it is."""
     found = set(_reached(path, mirror))
     if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
-        found |= set(_test_files(mirror))
+        found |= set(test_files(mirror))
     stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
     words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
     for word in [] if found else words:  # names that are put together, and tools that are run
-        found = {test for test in _test_files(TESTS) if word in _words(test)}
+        found = {test for test in test_files(TESTS) if word in _words(test)}
         if found:
             break
     return frozenset(found)
@@ -121,22 +121,24 @@ def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
 def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
     """Those that have its name, import its modules or name its shaders."""
     if path.is_relative_to(TESTS):
-        return frozenset(_test_files(path))
+        return frozenset(test_files(path))
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
     shaders = _including({each.stem for each in files if each.suffix == ".glsl"})
-    modules = {_module(each) for each in files if each.suffix == ".py"}
+    modules = {module_name(each) for each in files if each.suffix == ".py"}
     found: set[Path] = set()
     if mirror is not None:
-        found = {test for test in _test_files(mirror) if path.is_dir() or test.stem.startswith(f"test_{path.stem}")}
-    for shader in _shaders() if shaders else ():  # names of some are put together
+        found = {test for test in test_files(mirror) if path.is_dir() or test.stem.startswith(f"test_{path.stem}")}
+    for shader in all_shaders() if shaders else ():  # names of some are put together
         folder = TESTS / shader.parent.relative_to(ROOT / "shaders")
         if shader.stem in shaders and folder.is_dir() and folder != TESTS:
-            found |= set(_test_files(folder))
+            found |= set(test_files(folder))
     if shaders:
-        modules |= {_module(each) for each in _sources() if shaders & _names(each)}
+        modules |= {module_name(each) for each in all_sources() if shaders & names_in(each)}
     found |= _importers(modules, shaders, mirror, bool(found))
-    for test in _test_files(mirror) if mirror is not None else ():
-        if _module(path.parent) in _imports(test) or _folders(path) & _words_of(test):  # which a package's tests name
+    for test in test_files(mirror) if mirror is not None else ():
+        if module_name(path.parent) in imports_of(test) or _folders(path) & _words_of(
+            test
+        ):  # which a package's tests name
             found.add(test)
     return frozenset(found)
 
@@ -145,11 +147,11 @@ def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other:
     """The tests that import modules or name shaders; without any, and no other, those of the modules that import these,
     one step at a time; and of shaders, whose folder has no tests of its own, until there are some more."""
     found = {test for name in modules for test in _importing()[0].get(name, ())}
-    found |= {test for test in _test_files(TESTS) if shaders & _names(test)} if shaders else set()
+    found |= {test for test in test_files(TESTS) if shaders & names_in(test)} if shaders else set()
     least = _FEW if shaders and mirror is None else 0 if other else 1
     seen = set(modules)
     while len(found) < least and modules:
-        modules = {_module(each) for name in modules for each in _importing()[1].get(name, ())} - seen
+        modules = {module_name(each) for name in modules for each in _importing()[1].get(name, ())} - seen
         seen |= modules
         found |= {test for name in modules for test in _importing()[0].get(name, ())}
     return found
@@ -158,11 +160,11 @@ def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other:
 @cache
 def _words(path: Path) -> frozenset[str]:
     """The words of a file, and its quoted ones whole."""
-    return frozenset(re.findall(r"[a-z]\w+", path.read_text(encoding="utf-8"))) | _names(path)
+    return frozenset(re.findall(r"[a-z]\w+", path.read_text(encoding="utf-8"))) | names_in(path)
 
 
 @cache
-def _shaders() -> tuple[Path, ...]:
+def all_shaders() -> tuple[Path, ...]:
     return tuple((ROOT / "shaders").rglob("*.glsl"))
 
 
@@ -170,33 +172,33 @@ def _shaders() -> tuple[Path, ...]:
 def _importing() -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
     """The tests, and the sources, that import each module."""
     found: tuple[dict[str, list[Path]], dict[str, list[Path]]] = {}, {}
-    for files, importing in zip((_test_files(TESTS), _sources()), found, strict=True):
+    for files, importing in zip((test_files(TESTS), all_sources()), found, strict=True):
         for file in files:
-            for name in _imports(file):
+            for name in imports_of(file):
                 importing.setdefault(name, []).append(file)
     return found
 
 
 @cache
-def _sources() -> tuple[Path, ...]:
+def all_sources() -> tuple[Path, ...]:
     """The modules of the package and of the tools."""
     return tuple(each for folder in ("viewer", "tools") for each in (ROOT / folder).rglob("*.py"))
 
 
 def _including(shaders: set[str]) -> set[str]:
     """Shaders, and all that include them."""
-    texts = {each.stem: _names(each) for each in _shaders()} if shaders else {}
+    texts = {each.stem: names_in(each) for each in all_shaders()} if shaders else {}
     while more := {name for name, names in texts.items() if names & shaders} - shaders:
         shaders |= more
     return shaders
 
 
 @cache
-def _test_files(path: Path) -> tuple[Path, ...]:
+def test_files(path: Path) -> tuple[Path, ...]:
     return (path,) if path.is_file() else tuple(path.rglob("test_*.py"))
 
 
-def _module(path: Path) -> str:
+def module_name(path: Path) -> str:
     """The name that tests import a file by; those of `tools` are found there."""
     base = next((ROOT / name for name in ("tools", "viewer/launch") if path.is_relative_to(ROOT / name)), ROOT)
     return ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
@@ -206,7 +208,7 @@ _IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|impor
 
 
 @cache
-def _imports(path: Path) -> frozenset[str]:
+def imports_of(path: Path) -> frozenset[str]:
     """The modules that a file imports; a test's with those of the modules of the tests' own."""
     helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
     return frozenset().union(*(_imported(each) for each in (path, *helpers)))
@@ -224,7 +226,7 @@ def _imported(path: Path) -> frozenset[str]:
 
 
 @cache
-def _names(path: Path) -> frozenset[str]:
+def names_in(path: Path) -> frozenset[str]:
     """The quoted words of a file, without a shader's folder and ending."""
     words = re.findall(r"[\"']([\w./]+)[\"']", path.read_text(encoding="utf-8"))
     return frozenset(Path(word).name.removesuffix(".glsl") for word in words)

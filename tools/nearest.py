@@ -22,7 +22,18 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from covering import ROOT, TESTS, _counted, _imports, _mirror, _module, _names, _shaders, _sources, _test_files
+from covering import (
+    ROOT,
+    TESTS,
+    all_shaders,
+    all_sources,
+    counted_words,
+    imports_of,
+    mirror_of,
+    module_name,
+    names_in,
+    test_files,
+)
 from numpy.typing import NDArray
 
 LIST = Path(__file__).with_name("mutate.toml")
@@ -42,7 +53,7 @@ def nearest(path: Path, count: int) -> list[Path]:
 
 @cache
 def _tests() -> tuple[Path, ...]:
-    return tuple(sorted(_test_files(TESTS)))
+    return tuple(sorted(test_files(TESTS)))
 
 
 def _words(text: str) -> Counter[str]:
@@ -52,7 +63,7 @@ def _words(text: str) -> Counter[str]:
 @cache
 def _weights() -> dict[str, Scores]:
     """For each word of any test its weight in every one, of vectors of length 1; times its rarity for a source's."""
-    counts = [_counted(test) for test in _tests()]
+    counts = [counted_words(test) for test in _tests()]
     spread = Counter(word for of_test in counts for word in of_test if len(word) > 2)
     rarity = {word: math.log(len(counts) / number) for word, number in spread.items()}
     weights = {word: np.zeros(len(counts)) for word in spread}
@@ -86,13 +97,13 @@ def _cosines(path: Path) -> Scores:
 
 def _beside(path: Path) -> Scores:
     """(tests,): what counts beside words."""
-    mirror, module = _mirror(path), _module(path)
+    mirror, module = mirror_of(path), module_name(path)
     naming = [each for each in _users(path) if each.suffix == ".py"] if path.suffix == ".glsl" else []
     stems = [path.stem.split("_"), *(each.stem.split("_") for each in naming)]
     scores = np.zeros(len(_tests()))
     for k, test in enumerate(_tests()):
         names = set(test.stem.split("_")) | {word.removesuffix("s") for word in test.stem.split("_")}
-        refers = module in _imports(test) or path.stem in _names(test)
+        refers = module in imports_of(test) or path.stem in names_in(test)
         mirrored = mirror is not None and test.is_relative_to(mirror)
         alike = [sum(word in names for word in stem) / len(stem) for stem in stems]
         scores[k] = BESIDE * (mirrored + refers + alike[0] + max(alike[1:], default=0.0))
@@ -102,9 +113,9 @@ def _beside(path: Path) -> Scores:
 
 def _users(path: Path) -> list[Path]:
     if path.suffix == ".glsl":
-        return [each for each in (*_sources(), *_shaders()) if path.stem in _names(each) and each != path]
-    module = _module(path)
-    return [each for each in _sources() if module in _imports(each) and each != path]
+        return [each for each in (*all_sources(), *all_shaders()) if path.stem in names_in(each) and each != path]
+    module = module_name(path)
+    return [each for each in all_sources() if module in imports_of(each) and each != path]
 
 
 @cache
