@@ -1,0 +1,326 @@
+"""Steps of radiance estimates, kernel by kernel: which cells and photons are looked at, and what comes of them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from kernel_call import INTERACTION, Kernel
+from numpy.typing import NDArray
+
+from viewer.kernels.photons import ARRIVAL, ESTIMATE, PHOTON, STORED
+from viewer.kernels.records import PATH, RADIANCE
+
+COUNT = 400
+LOW, CELL, RESOLUTION = np.array([-1.0, 0.5, 2.0]), np.array([0.5, 0.25, 0.4]), np.array([5, 6, 4])
+K, REACH, FOOTPRINT, CAUSTIC, EYE = 8, 0.45, 0.05, 0.5, np.array([3.0, 1.0, 2.0])
+SETTINGS: dict[str, tuple[str, Any]] = {
+    "estimate_photons": ("int", K),
+    "estimate_reach": ("float", REACH),
+    "estimate_footprint": ("float", FOOTPRINT),
+    "estimate_eye": ("vec3", tuple(EYE)),
+    "estimate_exact": ("int", 0),
+    "estimate_slope": ("float", 1.0),
+    "estimate_exponent": ("int", 0),
+    "estimate_integral": ("float", 1.0),
+    "estimate_caustic": ("float", CAUSTIC),
+    "photon_grid_low": ("vec3", tuple(LOW)),
+    "photon_grid_cell": ("vec3", tuple(CELL)),
+    "photon_grid_resolution": ("ivec3", tuple(RESOLUTION.tolist())),
+    "photon_grid_buckets": ("int", 0),
+    "photon_grid_kinds": ("int", 2),
+}
+CONSTANTS = {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
+# The photon at place n is n % 5 cells and a little from the origin of the grid, and every third is caustic.
+PHOTON_AT = """
+Photon photon_at(int place) {
+    vec3 position = photon_grid_low + photon_grid_cell * (vec3(place % 5, place % 4, place % 3) + 0.25);
+    int stored = place % 3 == 0 ? PHOTON_CAUSTIC : PHOTON_INDIRECT;
+    return Photon(position, stored, vec3(1.0, 2.0, 3.0) + float(place), 1, normalize(vec3(place % 7 - 3, 1.0, 0.5)));
+}
+"""
+BSDF = """
+vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi) { return dot(at.shading, wi) * vec3(at.first, at.second, wo.x); }
+"""
+CELLS = "void photons_of_cell(int cell, out int place, out int count) { place = 100 * cell; count = cell % 3; }"
+
+
+def kernel(device: Any, signature: str, *exits: str, text: str = "") -> Kernel:
+    records = [INTERACTION, ESTIMATE, PHOTON, ARRIVAL, PATH, RADIANCE]
+    return Kernel(device, signature, exits, records, SETTINGS, CONSTANTS, text, ["shading/estimate.glsl"])
+
+
+def positions_of(place: NDArray) -> NDArray:
+    return LOW + CELL * (np.stack([place % 5, place % 4, place % 3], axis=1) + 0.25)
+
+
+def limit(position: NDArray, caustic: NDArray) -> NDArray:
+    radius = REACH + FOOTPRINT * np.linalg.norm(position - EYE, axis=1)
+    return (radius * np.where(caustic == 1, CAUSTIC, 1.0)) ** 2
+
+
+def surfaces(random: np.random.Generator) -> NDArray:
+    at = np.zeros(COUNT, INTERACTION.dtype)
+    at["position"] = LOW + CELL * RESOLUTION * random.uniform(0.02, 0.98, (COUNT, 3))
+    at["shading"] = (0.0, 0.6, 0.8)
+    at["wo"] = (0.75, 0.0, 0.5)
+    at["first"], at["second"] = 0.25, 0.5
+    return at
+
+
+def estimates(random: np.random.Generator, at: NDArray) -> NDArray:
+    estimate = np.zeros(COUNT, ESTIMATE.dtype)
+    estimate["count"] = random.integers(0, 2 * K, COUNT)
+    estimate["square"] = random.uniform(0.05, 0.5, COUNT)
+    estimate["sum"], estimate["moment"] = random.uniform(1, 2, (2, COUNT, 3))
+    estimate["place"] = random.integers(0, 60, COUNT)
+    estimate["left"] = random.integers(1, 4, COUNT)
+    estimate["caustic"] = random.integers(0, 2, COUNT)
+    estimate["cell"] = np.floor((at["position"] - LOW) / CELL)
+    return estimate
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2])
+def test_photons_that_count_and_what_they_add(device: Any, exponent: int) -> None:
+    """In one kernel, and found and weighed in two; the power of a photon from the side has no cosine."""
+    random = np.random.default_rng(exponent)
+    at = surfaces(random)
+    estimate = estimates(random, at)
+    at["shading"][:40] = (1.0, 0.0, 0.0)
+    estimate["place"][:40] = 3 + 7 * (np.arange(40) % 8)  # these graze it
+    place, caustic = estimate["place"], estimate["caustic"]
+    square = ((positions_of(place) - at["position"]) ** 2).sum(axis=1)
+    widens = estimate["count"] < K
+    counts = square <= np.where(widens, limit(at["position"], caustic), estimate["square"])
+    counts &= (caustic == 0) | (place % 3 == 0)
+    assert 20 < counts.sum() < COUNT - 20 and (widens & counts).any() and (~widens & counts).any()
+    direction = np.stack([place % 7 - 3.0, np.ones(COUNT), np.full(COUNT, 0.5)], axis=1)
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    power = np.array([1.0, 2.0, 3.0]) + place[:, None]
+    side = np.sign((at["shading"] * -direction).sum(axis=1))
+    scattered = power * side[:, None] * [0.25, 0.5, 0.75]
+    after = estimate.copy()
+    after["place"] += 1
+    after["left"] -= 1
+    after["sum"][counts] += scattered[counts]
+    distance = {0: 0.0 * square, 1: np.sqrt(square), 2: square}[exponent]
+    after["moment"][counts] += (scattered * distance[:, None])[counts]
+    after["count"] += counts
+    nearer = widens & counts
+    after["square"][nearer] = np.maximum(estimate["square"], square)[nearer]
+    ends = np.where(after["left"] > 0, "again", "cell")
+
+    whole = kernel(
+        device,
+        "int estimate_photon(in Interaction at, inout Estimate sums)",
+        "again",
+        "cell",
+        text=PHOTON_AT + BSDF,
+    )
+    whole.set(estimate_exponent=exponent)
+    exits, (result,) = whole(at, estimate)
+    assert exits == ends.tolist()
+    same(result, after)
+
+    find = kernel(
+        device,
+        "int find_photon(in Interaction at, inout Estimate sums, out Arrival arrival)",
+        *("found", "again", "cell"),
+        text=PHOTON_AT,
+    )
+    exits, (moved, arrival) = find(at, estimate)
+    assert exits == np.where(counts, "found", ends).tolist()
+    np.testing.assert_allclose(arrival["square"][counts], square[counts], rtol=1e-4)  # of differences of coordinates
+    weigh = kernel(
+        device,
+        "int weigh_photon(in Interaction at, in Arrival arrival, inout Estimate sums)",
+        "again",
+        "cell",
+        text=BSDF,
+    )
+    weigh.set(estimate_exponent=exponent)
+    exits, (weighed,) = weigh(at[counts], arrival[counts], moved[counts])
+    assert exits == ends[counts].tolist()
+    same(weighed, after[counts])
+    same(moved[~counts], after[~counts])
+
+
+def same(result: NDArray, expected: NDArray) -> None:
+    """To roundings of float32 in differences of coordinates of about 3, and in a handful of sums."""
+    for name in expected.dtype.names or ():
+        np.testing.assert_allclose(result[name], expected[name], rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize(("exponent", "slope"), [(0, 0.75), (1, 0.75), (2, 1.0)])
+def test_the_estimate_is_power_over_the_disc(device: Any, exponent: int, slope: float) -> None:
+    """Of the radius of the k-th photon, or of all that was searched; filtered; nothing of no photon; then the caustic
+    photons where they are apart."""
+    random = np.random.default_rng(7 + exponent)
+    at = surfaces(random)
+    estimate = estimates(random, at)
+    estimate["count"][:20] = 0
+    estimate["square"][20:30], estimate["count"][20:30] = 0.0, K
+    estimate["moment"] *= random.uniform(0.0, 0.9, (COUNT, 1))  # at most as far as the radius, but for a few
+    path, radiance = np.zeros(COUNT, PATH.dtype), np.zeros(COUNT, RADIANCE.dtype)
+    path["throughput"], radiance["rgb"] = random.uniform(0.5, 1.0, (2, COUNT, 3))
+    finish = kernel(
+        device,
+        "int finish_estimate(in Interaction at, in Path begun, inout Estimate sums, inout Radiance radiance)",
+        "caustic",
+        "done",
+    )
+    integral = 0.625
+    finish.set(estimate_exponent=exponent, estimate_slope=slope, estimate_integral=integral)
+    exits, (after, result) = finish(at, path, estimate, radiance)
+    enough = estimate["count"] >= K
+    square = np.where(enough, estimate["square"], limit(at["position"], estimate["caustic"]))
+    with np.errstate(all="ignore"):
+        power = estimate["sum"].astype(float)
+        if exponent:
+            radius = np.sqrt(square) if exponent == 1 else square
+            power = np.maximum(power - estimate["moment"] * (slope / radius)[:, None], 0.0) / integral
+        brought = path["throughput"] * power / (np.pi * square)[:, None]
+    brought[(estimate["count"] == 0) | (square == 0)] = 0.0
+    if exponent:
+        assert (power == 0).any() and (power > 0).any()
+    np.testing.assert_allclose(result["rgb"], radiance["rgb"] + brought, rtol=1e-5, atol=1e-5)  # of a difference
+    again = estimate["caustic"] == 0
+    assert exits == np.where(again, "caustic", "done").tolist()
+    same(after[~again], estimate[~again])
+    begun = np.zeros(COUNT, ESTIMATE.dtype)
+    begun["cell"], begun["left"], begun["caustic"] = estimate["cell"], -1, 1
+    same(after[again], begun[again])
+    finish.set(photon_grid_kinds=1)  # all photons are in one map
+    assert set(finish(at, path, estimate, radiance)[0]) == {"done"}
+
+
+def test_where_an_estimate_begins(device: Any) -> None:
+    """In its own cell; none of mirrors, nor beyond the most surfaces; of caustic photons alone before a gather."""
+    random = np.random.default_rng(3)
+    at = surfaces(random)
+    at["first"] = random.integers(0, 2, COUNT)
+    path = np.zeros(COUNT, PATH.dtype)
+    path["depth"], path["number"] = random.integers(2, 5, COUNT), random.integers(-2, 2, COUNT)
+    settings = {**SETTINGS, "path_depth": ("int", 4)}
+    begin = Kernel(
+        device,
+        "int begin_estimate(in Interaction at, in Path begun, out Estimate sums)",
+        ["cell", "none"],
+        [INTERACTION, ESTIMATE, PATH],
+        settings,
+        text="bool bsdf_delta(Interaction at) { return at.first > 0.5; }",
+    )
+    exits, (estimate,) = begin(at, path)
+    assert exits == np.where((at["first"] > 0) | (path["depth"] >= 4), "none", "cell").tolist()
+    expected = np.zeros(COUNT, ESTIMATE.dtype)
+    expected["cell"], expected["left"] = np.floor((at["position"] - LOW) / CELL), -1
+    expected["caustic"] = path["number"] == -1
+    same(estimate, expected)
+
+
+def cells_visited(step: Kernel, at: NDArray, estimate: NDArray, last: str) -> list[list[tuple[int, int, int]]]:
+    """The cells with photons, of each surface, in order until the last exit."""
+    visited: list[list[tuple[int, int, int]]] = [[] for _ in at]
+    going = np.arange(len(at))
+    for _ in range(300):
+        exits, (estimate,) = step(at[going], estimate)
+        for k, name, row in zip(going.tolist(), exits, estimate, strict=True):
+            if name == "photon":
+                number = (row["cell"][2] * RESOLUTION[1] + row["cell"][1]) * RESOLUTION[0] + row["cell"][0]
+                number += row["caustic"] * RESOLUTION.prod()
+                assert (row["place"], row["left"]) == (100 * number, number % 3)
+                visited[k].append(tuple(row["cell"].tolist()))
+        stays = np.array(exits) != last
+        going, estimate = going[stays], estimate[stays]
+        if not len(going):
+            return visited
+    raise AssertionError("it does not end")
+
+
+def expected_cells(at: NDArray, estimate: NDArray, near: Any) -> list[list[tuple[int, int, int]]]:
+    """Of all cells of the grid with photons those that are ``near``."""
+    cells = np.array(list(product(*map(range, RESOLUTION))))
+    number = (cells[:, 2] * RESOLUTION[1] + cells[:, 1]) * RESOLUTION[0] + cells[:, 0]
+    some = []
+    for row, e in zip(at, estimate, strict=True):
+        holds = (number + e["caustic"] * RESOLUTION.prod()) % 3 > 0
+        some.append(sorted(map(tuple, cells[holds & near(row["position"].astype(float), e, cells)].tolist())))
+    return some
+
+
+def distance_squared(position: NDArray, cells: NDArray) -> NDArray:
+    low = LOW + cells * CELL
+    apart = np.maximum(np.maximum(low - position, position - low - CELL), 0.0)
+    return (apart**2).sum(axis=1)
+
+
+def test_each_cell_of_a_shell_that_is_near_enough_is_looked_at_once(device: Any) -> None:
+    random = np.random.default_rng(5)
+    at = surfaces(random)[:60]
+    estimate = estimates(random, surfaces(np.random.default_rng(5)))[:60]
+    estimate["cell"] = np.floor((at["position"] - LOW) / CELL)
+    estimate["shell"], estimate["left"] = np.arange(60) % 4, -1
+    step = kernel(
+        device,
+        "int nearest_cell(in Interaction at, inout Estimate sums)",
+        *("again", "photon", "shell"),
+        text=CELLS,
+    )
+    visited = cells_visited(step, at, estimate, "shell")
+
+    def near(position: NDArray, e: Any, cells: NDArray) -> NDArray:
+        middle = np.floor((position - LOW) / CELL)
+        most = e["square"] if e["count"] >= K else limit(position[None], e["caustic"])[0]
+        return (np.abs(cells - middle).max(axis=1) == e["shell"]) & (distance_squared(position, cells) <= most)
+
+    assert list(map(sorted, visited)) == expected_cells(at, estimate, near)
+    assert sum(map(len, visited)) > 100
+
+
+def test_each_cell_that_a_sphere_s_box_touches_is_looked_at_once(device: Any) -> None:
+    random = np.random.default_rng(6)
+    at = surfaces(random)[:60]
+    estimate = estimates(random, surfaces(np.random.default_rng(6)))[:60]
+    estimate["left"] = -1
+    step = kernel(
+        device,
+        "int radius_cell(in Interaction at, inout Estimate sums)",
+        *("again", "photon", "end"),
+        text=CELLS,
+    )
+    visited = cells_visited(step, at, estimate, "end")
+
+    def near(position: NDArray, e: Any, cells: NDArray) -> NDArray:
+        radius = np.sqrt(limit(position[None], e["caustic"])[0])
+        low, high = (np.floor((position + sign * radius - LOW) / CELL) for sign in (-1, 1))
+        return ((np.clip(low, 0, RESOLUTION - 1) <= cells) & (cells <= np.clip(high, 0, RESOLUTION - 1))).all(axis=1)
+
+    assert list(map(sorted, visited)) == expected_cells(at, estimate, near)
+
+
+@pytest.mark.parametrize("exact", [0, 1])
+def test_shells_until_none_can_hold_a_nearer_photon(device: Any, exact: int) -> None:
+    """Without the exact search, also once k photons are there."""
+    random = np.random.default_rng(8)
+    at = surfaces(random)
+    estimate = estimates(random, at)
+    estimate["shell"] = random.integers(0, 4, COUNT)
+    step = kernel(device, "int nearest_shell(in Interaction at, inout Estimate sums)", "cell", "end")
+    step.set(estimate_exact=exact)
+    exits, (after,) = step(at, estimate)
+    cells = np.array(list(product(*map(range, RESOLUTION))))
+    ends = []
+    for row, e in zip(at, estimate, strict=True):
+        position = row["position"].astype(float)
+        enough = e["count"] >= K
+        most = e["square"] if enough else limit(position[None], e["caustic"])[0]
+        shell = np.abs(cells - np.floor((position - LOW) / CELL)).max(axis=1) == e["shell"] + 1
+        near = distance_squared(position, cells[shell]).min(initial=np.inf) <= most
+        ends.append("cell" if near and not (enough and not exact) else "end")
+    assert exits == ends and 20 < ends.count("cell") < COUNT - 20
+    expected = estimate.copy()
+    expected["shell"] += 1
+    expected["left"] = -1
+    same(after, expected)
