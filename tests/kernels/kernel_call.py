@@ -34,7 +34,7 @@ class Kernel:
     arguments.
 
     uniforms : (type, value) by name. constants : GLSL constants by name. text : the stand-ins, GLSL functions.
-    includes : files below ``shaders/`` beside the kernel's own.
+    includes : files below ``shaders/`` before the kernel's own.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Kernel:
             constants={**numbers, **(constants or {})},
             features=frozenset(features),
         )
-        files = [f"kernels/{match[1]}.glsl", *includes]
+        files = [*includes, f"kernels/{match[1]}.glsl"]
         self.function = glsl_call.Function(device, signature, files, [settings], records, text)
 
     def set(self, **uniforms: Any) -> None:
