@@ -238,6 +238,7 @@ S, C = r"animations\[0\].samplers\[0\]", r"animations\[0\].channels\[0\]"
         (keys(np.zeros((3, 4), np.float32)), rf"{S}.output: accessor 4 is VEC4, expected VEC3"),
         (keys(np.zeros((2, 3), np.float32)), rf"{S}.output: 2 values for 3 keys, expected 3"),
         (keys(np.full((3, 3), np.inf, np.float32)), "value 0 is not finite"),
+        (keys(np.float32([(0, 0, 0), (0, np.nan, 0), (0, 0, 0)])), "value 1 is not finite"),
         (put("samplers", 0, "input", 3), rf"{S}.input: accessor 3 is VEC3, expected SCALAR"),
         (put("samplers", 0, "input", 9), rf"{S}.input: names accessor 9 of 4"),
         (put("samplers", 0, "input", ...), rf"{S}.input: is missing"),

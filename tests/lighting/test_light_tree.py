@@ -127,6 +127,29 @@ def test_threads_and_compilers_build_the_same_tree(monkeypatch: pytest.MonkeyPat
         np.testing.assert_array_equal(tree.way, trees[0].way)
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_far_lights_are_parted_where_half_of_the_power_is(both: bool) -> None:
+    """In their order, of every cluster: before the light within which half of it is, or behind that, as is nearer."""
+    power = np.random.default_rng(3).random(60) ** 6 + 1e-3
+    power[[2, 30]] = 9.0
+    lights = some_bounds(60)._replace(power=power, both=np.full(60, both))
+    way = build(lights, far=True).way
+
+    def parted(first: int, last: int, depth: int, bits: int) -> None:
+        if last - first == 1:
+            assert way[first, 0] == bits and way[first, 1] == 0
+            return
+        place = first + (last - first + 1) // 2
+        if last - first > 2:
+            middles = np.cumsum(power[first:last]) - power[first:last] / 2
+            cut = first + int((middles < power[first:last].sum() / 2).sum())
+            place = cut if first < cut < last else place
+        parted(first, place, depth + 1, bits)
+        parted(place, last, depth + 1, bits + (1 << depth))
+
+    parted(0, 60, 0, 0)
+
+
 def test_bounds_hold_what_is_below_them() -> None:
     """Spheres hold the lights' spheres, cones their normals and spots; powers are sums."""
     lights = some_bounds(300)

@@ -47,3 +47,12 @@ def test_an_arrow_for_every_lane(drawn):
     for lane in drawing.lanes:
         assert lane.top < drawing.boxes[lane.target].y + drawing.boxes[lane.target].height
         assert lane.bottom > drawing.boxes[lane.target].y
+
+
+def test_room_for_texts_is_by_their_letters(drawn):
+    """A label is as wide as its letters, 0.62 of their height each; a box holds the name of its state."""
+    program, drawing, _ = drawn
+    for text, shape in drawing.labels:
+        assert shape.width == pytest.approx(0.62 * len(text) * shape.height)
+    for state in program.states:
+        assert drawing.boxes[state.name].width >= 0.62 * len(state.name) * 11

@@ -283,3 +283,27 @@ def test_trimesh_is_asked_by_nobody():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout == "True\n", done.stderr
+
+
+def test_a_viewer_in_a_notebook_is_its_widget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the window's size and camera; also where it shall run in a thread, and once it is started by hand."""
+    from viewer.pyrender import viewer as module
+
+    calls: list[tuple[object, dict]] = []
+
+    def show(scene: object, **options: object) -> str:
+        calls.append((scene, options))
+        return f"widget {len(calls)}"
+
+    monkeypatch.setattr(module, "in_notebook", lambda: True)
+    monkeypatch.setattr(module, "show", show)
+    scene = pyrender.Scene()
+    scene.add(pyrender.Mesh.from_trimesh(trimesh.creation.box()))
+    viewers = [pyrender.Viewer(scene, viewport_size=(64, 48)), pyrender.Viewer(scene, run_in_thread=True)]
+    later = pyrender.Viewer(scene, auto_start=False)
+    assert later.widget is None and not later.is_active
+    later.start()
+    assert [each.widget for each in (*viewers, later)] == ["widget 1", "widget 2", "widget 3"]
+    assert all(each.is_active for each in (*viewers, later))
+    assert [options["size"] for _, options in calls] == [(64, 48), (640, 480), (640, 480)]
+    assert all("camera" in options for _, options in calls)
