@@ -23,10 +23,12 @@ def texels(count: int) -> Record:
     return Record("Texels", *(Field(f"value_{k}", "vec4") for k in range(count)))
 
 
-def source(body: str, inputs: int = 0, outputs: int = 1, **constants: float) -> Source:
+def source(body: str, inputs: int = 0, outputs: int = 1, include: str = "", **constants: float) -> Source:
     """A fragment program: functions, then ``main``. It finds the inputs' texels by ``value_K(at)``, writes ``out_K``;
-    outputs are invariant, as those of all generated programs."""
+    outputs are invariant, as those of all generated programs. include : a file that it needs."""
     made = Source.begin(**constants)
+    if include:
+        made.include(include)
     for k in range(inputs):
         made.add(
             f"uniform sampler2D in_{k};\nvec4 value_{k}(ivec2 at) {{ return texelFetch(in_{k}, at, 0); }}", "input"
@@ -71,12 +73,13 @@ def computed(
     body: str,
     inputs: Sequence[NDArray[np.float32]],
     outputs: int = 1,
+    include: str = "",
     **uniforms: Any,
 ) -> NDArray[np.float32]:
     """(H, W, outputs, 4) float32: the outputs of a program, as of `source`, over inputs (H, W, 4) float32."""
     held = [stream(device, values) for values in inputs]
     target = Stream(device, texels(outputs), held[0].size)
-    drawn = drawing(device, source(body, len(held), outputs))
+    drawn = drawing(device, source(body, len(held), outputs, include))
     draw(drawn, target.framebuffer, held, **uniforms)
     found = target.read_texels()
     for each in (*held, target):
