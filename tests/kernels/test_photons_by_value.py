@@ -1,0 +1,287 @@
+"""Steps of photons and of final gathers, kernel by kernel: emission, what is stored, the rays that gather."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernel_call import INTERACTION, MEDIA, Kernel
+from numpy.typing import NDArray
+
+from viewer.kernels.photons import PHOTON, STORED
+from viewer.kernels.records import FAR, HIT, PATH, PIXEL, RAY
+
+COUNT, WIDTH, PASS = 96, 16, 3
+RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, HIT, PHOTON]
+CAMERA, EACH = 4, 8
+INDIRECT, CAUSTIC, ALL = STORED["indirect"], STORED["caustic"], sum(STORED.values())
+SETTINGS: dict[str, tuple[str, Any]] = {
+    "photon_pass": ("int", PASS),
+    "photon_kinds": ("int", ALL),
+    "photon_width": ("int", WIDTH),
+    "photon_share": ("float", 1 / COUNT),
+    "photon_bounces": ("int", 4),
+    "photon_from": ("int", 0),
+    "gather_rays": ("int", 3),
+    "path_depth": ("int", 3),
+}
+CONSTANTS = {"PHOTON_INDIRECT": INDIRECT, "PHOTON_CAUSTIC": CAUSTIC, "DIMENSIONS_OF_SURFACE": EACH}
+TEXT = """
+float sample_1d(ivec2 pixel, int number, int dimension) {
+    return fract(float(dimension) * 0.03125 + float(number) * 0.015625 + float(pixel.x) * 0.25 + float(pixel.y) * 0.5);
+}
+vec2 sample_2d(ivec2 pixel, int number, int dimension) {
+    return vec2(sample_1d(pixel, number, dimension), sample_1d(pixel, number, dimension + 1));
+}
+bool bsdf_delta(Interaction at) { return at.third > 0.5; }
+bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
+    wi = u * 2.0 - 1.0;
+    weight = at.first * vec3(1.0, 0.5, 0.25);
+    pdf = at.third > 0.5 ? 0.0 : at.second;
+    return at.third < 1.5;
+}
+bool light_emit(
+    float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
+) {
+    origin = vec3(1000.0 * choose, place);
+    normal = vec3(0.0, 1.0, 0.0);
+    direction = vec3(way - 0.5, aimed ? 1.0 : 0.0);
+    flux = vec3(1.0, 2.0, 3.0);
+    return place.x > 0.25;
+}
+Media media_of(int number) { return Media(number + 7); }
+Media media_behind(Media media, Interaction at, vec3 way) { return Media(media.inside + (way.y > 0.0 ? 1 : 10)); }
+void media_surround(Media media, inout Interaction at) { at.first = float(media.inside); }
+Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
+    return Interaction(ray.origin * hit.t, width, vec3(0.0), 1.0, vec3(0.0), 2.0, -ray.direction, 3.0);
+}
+Interaction interaction_nowhere(vec3 wo) {
+    return Interaction(vec3(-7.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, wo, 0.0);
+}
+"""
+
+
+def kernel(device: Any, signature: str, *exits: str, text: str = TEXT) -> Kernel:
+    return Kernel(device, signature, exits, RECORDS, SETTINGS, CONSTANTS, text, ["interface/interaction.glsl"])
+
+
+def random_number(pixel: NDArray, number: NDArray, dimension: NDArray) -> NDArray:
+    return (dimension * 0.03125 + number * 0.015625 + pixel[..., 0] * 0.25 + pixel[..., 1] * 0.5) % 1.0
+
+
+def pixels(first_row: int = 0) -> NDArray:
+    pixel = np.zeros(COUNT, PIXEL.dtype)
+    pixel["at"] = np.stack([np.arange(COUNT) % WIDTH, first_row + np.arange(COUNT) // WIDTH], axis=1)
+    return pixel
+
+
+def surfaces() -> NDArray:
+    random = np.random.default_rng(1)
+    at = np.zeros(COUNT, INTERACTION.dtype)
+    at["position"], at["wo"] = random.uniform(-1, 1, (2, COUNT, 3))
+    at["normal"], at["error"] = (0.0, 1.0, 0.0), 0.125
+    at["first"], at["second"] = random.uniform(0.25, 0.75, (2, COUNT))
+    at["third"] = np.arange(COUNT) % 3
+    at["first"][:6] = 0.0
+    return at
+
+
+@pytest.mark.parametrize(("kinds", "first_row"), [(ALL, 0), (CAUSTIC, 4096)])
+def test_a_photon_leaves_a_light(device: Any, kinds: int, first_row: int) -> None:
+    """Lights are chosen at even steps from one start; 2^16 photons are the samples of a pixel, those of caustics of
+    pixels of their own; power is a share of the light's, and none where nothing is sent."""
+    pixel = pixels(first_row)
+    emit = kernel(device, "int emit_photon(in Pixel pixel, out Ray ray, out Path route)", "done")
+    emit.set(photon_kinds=kinds)
+    exits, (ray, path) = emit(pixel)
+    assert set(exits) == {"done"}
+    number = (first_row * WIDTH + np.arange(COUNT)).astype(np.int64)
+    apart = 64 * (kinds == CAUSTIC)
+    where = np.stack([np.full(COUNT, PASS), (number >> 16) + apart], axis=1)
+    sample = number & 65535
+    place = np.stack([random_number(where, sample, k) for k in (2, 3)], axis=1)
+    way = np.stack([random_number(where, sample, k) for k in (4, 5)], axis=1)
+    start = random_number(np.array([PASS, apart]), np.array(0), np.array(0))
+    origin = np.column_stack([1000.0 * (number + start) / COUNT, place])
+    direction = np.column_stack([way - 0.5, np.full(COUNT, float(kinds == CAUSTIC))])
+    np.testing.assert_allclose(ray["direction"], direction, atol=1e-6)
+    off = 1e-6 * np.abs(origin).max(axis=1) * np.where(direction[:, 1] < 0, -1, 1)
+    origin[:, 1] += off
+    np.testing.assert_allclose(ray["origin"][:, [0, 2]], origin[:, [0, 2]], rtol=1e-5)
+    np.testing.assert_allclose(ray["origin"][:, 1] - place[:, 0], off, rtol=1e-3, atol=1e-6)  # beside numbers up to 1
+    np.testing.assert_array_equal(ray["t_max"], np.float32(FAR))
+    sent = place[:, 0] > 0.25
+    power = np.where(sent[:, None], np.float32([1.0, 2.0, 3.0]) / COUNT, 0.0)
+    np.testing.assert_allclose(path["throughput"], power, rtol=1e-6)
+    assert sent.any() and not sent.all()
+    assert set(path["number"].tolist()) == {PASS} and not path["pdf"].any() and not path["depth"].any()
+
+
+def test_a_photon_without_power_has_ended(device: Any) -> None:
+    path = np.zeros(5, PATH.dtype)
+    path["throughput"] = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)]
+    exits, (photon,) = kernel(device, "int continue_photon(in Path route, out Photon photon)", "ray", "done")(path)
+    assert exits == ["done", *["ray"] * 4]
+    assert all(not np.asarray(photon[name]).any() for name in PHOTON.dtype.names or ())
+    exits, (after,) = kernel(device, "int lose_photon(inout Path route)", "done")(path)
+    assert set(exits) == {"done"} and not after["throughput"].any()
+
+
+@pytest.mark.parametrize(("kinds", "least"), [(ALL, 0), (INDIRECT, 1), (CAUSTIC, 0)])
+def test_photons_that_are_stored(device: Any, kinds: int, least: int) -> None:
+    """Not at mirrors; caustic ones have left surfaces, all of them specular; power that is no number is left out."""
+    at, path = surfaces(), np.zeros(COUNT, PATH.dtype)
+    path["throughput"] = (0.5, 0.25, 0.125)
+    path["depth"], path["pdf"] = np.arange(COUNT) % 4, np.where(np.arange(COUNT) % 5 < 2, 0.0, 1.0)
+    path["throughput"][9::12, 1] = np.nan
+    path["throughput"][10::12, 2] = np.inf
+    store = kernel(device, "int store_photon(in Interaction at, in Path route, out Photon photon)", "done")
+    store.set(photon_kinds=kinds, photon_from=least)
+    _, (photon,) = store(at, path)
+    kind = np.where((path["depth"] > 0) & (path["pdf"] == 0), CAUSTIC, INDIRECT)
+    taken = (at["third"] < 1) & (path["depth"] >= least) & np.isfinite(path["throughput"]).all(axis=1)
+    np.testing.assert_array_equal(photon["stored"], np.where(taken & ((kind & kinds) > 0), kind, 0))
+    assert len(set(photon["stored"].tolist())) == 1 + len([k for k in (INDIRECT, CAUSTIC) if k & kinds])
+    np.testing.assert_array_equal(photon["position"], at["position"])
+    np.testing.assert_array_equal(photon["bounce"], path["depth"])
+    np.testing.assert_array_equal(photon["direction"], -at["wo"])
+    np.testing.assert_array_equal(photon["power"][::12], path["throughput"][::12])
+
+
+def test_what_a_photon_meets(device: Any) -> None:
+    ray, hit, media = np.zeros(4, RAY.dtype), np.zeros(4, HIT.dtype), np.zeros(4, MEDIA.dtype)
+    ray["origin"], ray["direction"], media["inside"] = (1.0, 2.0, 3.0), (0.0, 0.6, 0.8), 5
+    hit["triangle"], hit["t"] = (-1, 0, 1, 9), 2.0
+    signature = "int arrive_photon(in Ray ray, in Hit hit, in Media media, out Interaction at)"
+    exits, (at,) = kernel(device, signature, "surface", "miss")(ray, hit, media)
+    assert exits == ["miss", *["surface"] * 3]
+    assert at["position"].tolist() == [[-7.0] * 3, *[[2.0, 4.0, 6.0]] * 3]
+    assert at["first"].tolist() == [0.0, 5.0, 5.0, 5.0] and not at["error"].any()
+    np.testing.assert_array_equal(at["wo"], -ray["direction"])
+
+
+def gathered(pixel: NDArray, number: NDArray, turn: NDArray, surface: NDArray) -> NDArray:
+    """The random direction of a gathering ray: rays of all samples are numbered together."""
+    whole, ray = 128 * EACH, number * 3 + turn
+    dimension = whole // 2 + EACH * surface + whole * ((ray >> 16) % (65536 // whole - 1))
+    u = [random_number(pixel["at"], ray & 65535, dimension + k) for k in range(3)]
+    return np.stack(u, axis=1) * 2 - 1
+
+
+def paths() -> NDArray:
+    random = np.random.default_rng(2)
+    path = np.zeros(COUNT, PATH.dtype)
+    path["throughput"] = random.uniform(0.5, 1.0, (COUNT, 3))
+    path["depth"], path["number"] = np.arange(COUNT) % 5, random.integers(0, 40000, COUNT)
+    return path
+
+
+def test_a_gather_begins(device: Any) -> None:
+    at, path = surfaces(), paths()
+    exits, (gathering,) = kernel(
+        device, "int begin_gather(in Interaction at, in Path route, out Path gathering)", "surface", "none"
+    )(at, path)
+    assert exits == np.where((at["third"] > 0) | (path["depth"] >= 3), "none", "surface").tolist()
+    np.testing.assert_array_equal(gathering["throughput"], path["throughput"])
+    assert set(gathering["number"].tolist()) == {-1} and not gathering["depth"].any()
+
+
+def test_rays_of_a_gather(device: Any) -> None:
+    """As many as there shall be, each a share; without what is reflected as by a mirror, or absorbed, or black."""
+    at, path, pixel = surfaces(), paths(), pixels()
+    gathering, media = np.zeros(COUNT, PATH.dtype), np.zeros(COUNT, MEDIA.dtype)
+    gathering["number"], gathering["depth"] = -1 - np.arange(COUNT) % 5, 2
+    media["inside"] = 20
+    arguments = (
+        "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Path gathering, out Ray ray, "
+        "out Media around"
+    )
+    gather = kernel(device, f"int gather_ray({arguments})", "ray", "again", "end")
+    exits, (after, ray, around) = gather(pixel, at, path, media, gathering)
+    turn = np.arange(COUNT) % 5
+    lives = (at["third"] < 1) & (at["first"] > 0)
+    assert exits == np.where(turn >= 3, "end", np.where(lives, "ray", "again")).tolist()
+    np.testing.assert_array_equal(after["number"], gathering["number"] - 1)
+    assert not after["depth"].any()
+    weight = path["throughput"] * at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) / 3
+    np.testing.assert_allclose(after["throughput"], weight, rtol=1e-5)
+    direction = gathered(pixel, path["number"].astype(np.int64), turn, path["depth"])
+    np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)
+    up = np.where(ray["direction"][:, 1] < 0, -0.125, 0.125)[:, None] * [0.0, 1.0, 0.0]
+    np.testing.assert_allclose(ray["origin"], at["position"] + up, atol=1e-6)
+    np.testing.assert_array_equal(around["inside"], np.where(ray["direction"][:, 1] > 0, 21, 30))
+
+
+def test_a_gathering_ray_goes_on_along_mirrors_alone(device: Any) -> None:
+    at, path, pixel = surfaces(), paths(), pixels()
+    gathering, around = np.zeros(COUNT, PATH.dtype), np.zeros(COUNT, MEDIA.dtype)
+    gathering["number"], gathering["depth"] = -1 - np.arange(COUNT) % 4, np.arange(COUNT) % 7 % 3
+    gathering["throughput"], around["inside"] = (1.0, 2.0, 3.0), 20
+    arguments = (
+        "in Pixel pixel, in Interaction at, in Path route, inout Path gathering, inout Media around, out Ray ray"
+    )
+    exits, (after, media, ray) = kernel(device, f"int continue_gathering({arguments})", "ray", "end")(
+        pixel, at, path, gathering, around
+    )
+    goes = (at["third"] == 1) & (gathering["number"] < -1) & (gathering["depth"] + 1 < 3) & (at["first"] > 0)
+    assert exits == np.where(goes, "ray", "end").tolist() and goes.sum() > 5
+    np.testing.assert_array_equal(after["depth"], gathering["depth"] + 1)
+    np.testing.assert_array_equal(after["number"], gathering["number"])
+    weight = gathering["throughput"] * at["first"][:, None] * np.float32([1.0, 0.5, 0.25])
+    np.testing.assert_allclose(after["throughput"], weight, rtol=1e-5)
+    turn = np.maximum(-2 - gathering["number"], 0)
+    direction = gathered(pixel, path["number"].astype(np.int64), turn, 32 + gathering["depth"])
+    np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)
+    np.testing.assert_array_equal(media["inside"], np.where(ray["direction"][:, 1] > 0, 21, 30))
+
+
+def test_a_gather_that_goes_the_way_of_all_rays(device: Any) -> None:
+    """It begins the next ray of the surface, or goes on with the last along mirrors; then comes back to the surface."""
+    at, path, pixel = surfaces(), paths(), pixels()
+    gathering = np.zeros(COUNT, PATH.dtype)
+    media, around = np.zeros(COUNT, MEDIA.dtype), np.zeros(COUNT, MEDIA.dtype)
+    gathering["number"], gathering["depth"] = -1 - np.arange(COUNT) % 5, np.arange(COUNT) % 7 % 4 - 1
+    gathering["throughput"], media["inside"], around["inside"] = (1.0, 2.0, 3.0), 20, 50
+    arguments = (
+        "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Path gathering, inout Media around, "
+        "out Ray ray"
+    )
+    exits, (after, into, ray) = kernel(device, f"int gather_on({arguments})", "ray", "again", "place", "end")(
+        pixel, at, path, media, gathering, around
+    )
+    begins = (gathering["number"] == -1) | (gathering["depth"] < 0)
+    number = gathering["number"] - begins
+    turn = -2 - number
+    over = begins & (turn >= 3)
+    scattered = (at["third"] < 2) & (at["first"] > 0)
+    goes = scattered & np.where(begins, at["third"] == 0, (at["third"] == 1) & (gathering["depth"] + 1 < 3))
+    expected = np.where(over, "end", np.where(goes, "ray", np.where(begins, "again", "place")))
+    assert exits == expected.tolist() and {*exits} == {"ray", "again", "place", "end"}
+    np.testing.assert_array_equal(after["number"], np.where(over, -1, number))
+    ends = np.isin(expected, ["again", "place"])
+    depth = np.where(begins, 0, gathering["depth"] + 1)
+    np.testing.assert_array_equal(after["depth"], np.where(ends, -1, depth))
+    base = np.where(begins[:, None], path["throughput"] / 3, gathering["throughput"])
+    np.testing.assert_allclose(
+        after["throughput"], base * at["first"][:, None] * np.float32([1.0, 0.5, 0.25]), rtol=1e-5
+    )
+    surface = np.where(begins, path["depth"], 32 + gathering["depth"] % 32)
+    direction = gathered(pixel, path["number"].astype(np.int64), turn, surface)
+    np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)
+    inside = np.where(begins, 20, 50) + np.where(ray["direction"][:, 1] > 0, 1, 10)
+    np.testing.assert_array_equal(into["inside"], inside)
+
+
+def test_paths_wait_and_come_back(device: Any) -> None:
+    path, waiting = paths(), paths()[::-1].copy()
+    _, (after, before) = kernel(device, "int exchange_paths(inout Path route, inout Path waiting)", "done")(
+        path, waiting
+    )
+    assert after.tobytes() == waiting.tobytes() and before.tobytes() == path.tobytes()
+    hit = np.zeros(COUNT, HIT.dtype)
+    path["number"], hit["triangle"] = np.arange(COUNT) % 4 - 2, np.arange(COUNT) % 3 - 1
+    exits, (after,) = kernel(device, "int dispatch(in Hit hit, inout Path route)", "own", "gathering")(hit, path)
+    own = path["number"] >= 0
+    assert exits == np.where(own, "own", "gathering").tolist()
+    np.testing.assert_array_equal(after["depth"], np.where(~own & (hit["triangle"] < 0), -1, path["depth"]))
