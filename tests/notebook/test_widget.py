@@ -130,6 +130,22 @@ def test_the_bar_below_the_picture(run: Callable[..., None]) -> None:
     run(body)
 
 
+def test_a_status_tells_how_the_animation_plays(run: Callable[..., None]) -> None:
+    """Where that has changed since it was told, though no frame is drawn; once."""
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        page.motion.clear()
+        widget._motion = {**widget._motion, "seconds": 99.0}  # as a page has it from before
+        widget._tell("loads")
+        assert page.motion == [widget.view.motion] and widget._title.endswith("loads")
+        widget._tell("traces")
+        assert len(page.motion) == 1
+
+    run(body)
+
+
 def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
     async def body(widget: Any) -> None:
         page = Page(widget)
