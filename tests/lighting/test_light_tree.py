@@ -150,9 +150,12 @@ def test_far_lights_are_parted_where_half_of_the_power_is(both: bool) -> None:
     parted(0, 60, 0, 0)
 
 
-def test_bounds_hold_what_is_below_them() -> None:
+@pytest.mark.parametrize("wide", [False, True])
+def test_bounds_hold_what_is_below_them(wide: bool) -> None:
     """Spheres hold the lights' spheres, cones their normals and spots; powers are sums."""
     lights = some_bounds(300)
+    if wide:  # cones of normals, in place of one normal or all
+        lights = lights._replace(spread=np.random.default_rng(6).random(300))
     tree = build(lights)
 
     def below(link: int) -> list[int]:

@@ -342,3 +342,7 @@ def test_after_a_long_render(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(trials, "PART", PART)
     assert measured(LONG) and load_tuning()[gpu.driver].chosen == DEFAULTS | {"mask": "kill"}
     assert not measured(LONG) and len(begun) == 2, "once"
+
+
+def test_without_runs_there_is_no_step() -> None:
+    assert BackgroundTrials().step() is False
