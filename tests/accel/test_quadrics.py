@@ -369,3 +369,17 @@ def test_first_hits_by_rays_where_there_are_quadrics(device: Any) -> None:
     drawn = renderer.render((16, 16), spp=1).linear
     other = Renderer(scene, first_hits="rays", offsets="sample", device=device, **SINGLE).render((16, 16), spp=1)
     np.testing.assert_array_equal(drawn, other.linear)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_records_of_many_are_those_of_each(scale: float) -> None:
+    """Where they are alike but for their places, as points are, and where one is larger."""
+    transforms = np.tile(np.eye(4), (5, 1, 1))
+    transforms[:, :3, 3] = np.arange(15).reshape(5, 3)
+    transforms[3, :3, :3] *= scale
+    shape = Quadric.sphere().shape
+    together = quadrics.record(PlacedQuadrics.of(shape, transforms))
+    each = np.concatenate([quadrics.record(PlacedQuadrics.of(shape, one[None])) for one in transforms])
+    assert together["number"].tolist() == [0, 1, 2, 3, 4] and together["inverse_y"][4].tolist() == [0, 1, 0, 13]
+    for name in set(together.dtype.names or ()) - {"number"}:
+        np.testing.assert_array_equal(together[name], each[name], err_msg=name)

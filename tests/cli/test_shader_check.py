@@ -134,3 +134,21 @@ def test_an_unknown_program_is_refused(capsys) -> None:
 
     assert main(["check-shaders", "--program", "nosuch"]) == 2
     assert f"--program 'nosuch': expected {listed(list(PICTURES))}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("counting", [False, True])
+def test_single_passes_are_checked_as_the_machine_draws_them(
+    device: Any, monkeypatch: pytest.MonkeyPatch, counting: bool
+) -> None:
+    """To the last of the forms that its programs have."""
+    from viewer.renderer.renderer import Renderer
+    from viewer.stream.machines.singlepass import Singlepass
+
+    renderer = Renderer(machines.TRIANGLE, program="cast", device=device)
+    program, forms = renderer.program(), list[Any]()
+    fragment = machines.fragment
+    monkeypatch.setattr(machines, "fragment", lambda *given: forms.append(given[2]) or fragment(*given))
+    list(machines._single(renderer, program, "cast", counting))
+    machine = Singlepass(device, renderer.bind(program, False), (4, 4), renderer.resources, counting=counting)
+    assert set(forms) == {form for _, form in machine.shaders}
+    machine.release()

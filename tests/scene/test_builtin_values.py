@@ -83,6 +83,6 @@ def numbers_of(scene: Scene) -> list[float]:
 
 @pytest.mark.parametrize("name", builtin.names())
 def test_a_scene_is_as_it_was(name: str) -> None:
-    """To a millionth: processors and builds of NumPy differ by rounding of a sine in float32, by 4e-7 of a sum here, and
+    """To a millionth: processors and builds of NumPy differ by rounding of a sine in float32, by 4e-7 of a sum, and
     a part of a building by more."""
     np.testing.assert_allclose(numbers_of(builtin.build(name)), VALUES[name], rtol=1e-6, atol=1e-9)
