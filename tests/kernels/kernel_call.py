@@ -52,17 +52,21 @@ class Kernel:
         match = re.match(r"int (\w+)\(", signature)
         assert match is not None, signature
         self.exits = sorted(exits)
-        numbers = {f"EXIT_{name.upper()}": k for k, name in enumerate(self.exits)}
-        settings = Module(
-            "settings",
-            (),
-            "lib/far.glsl",
-            uniforms=dict(uniforms or {}),
-            constants={**numbers, **(constants or {})},
-            features=frozenset(features),
-        )
+        settings = self.settings(exits, uniforms, constants, features)
         files = [*includes, f"kernels/{match[1]}.glsl"]
         self.function = glsl_call.Function(device, signature, files, [settings], records, text)
+
+    @staticmethod
+    def settings(
+        exits: Sequence[str],
+        uniforms: Mapping[str, tuple[str, Any]] | None = None,
+        constants: Mapping[str, int] | None = None,
+        features: Sequence[str] = (),
+    ) -> Module:
+        """The module of exits, uniforms and constants."""
+        numbers = {f"EXIT_{name.upper()}": k for k, name in enumerate(sorted(exits))}
+        given = {"uniforms": dict(uniforms or {}), "constants": {**numbers, **(constants or {})}}
+        return Module("settings", (), "lib/far.glsl", **given, features=frozenset(features))  # type: ignore[arg-type]
 
     def set(self, **uniforms: Any) -> None:
         """Set uniforms."""
