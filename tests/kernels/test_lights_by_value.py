@@ -1,0 +1,243 @@
+"""Shadow rays of Whitted's tracer and of the photon program, and the channel that a path goes on in, kernel by
+kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernel_call import INTERACTION, MEDIA, Kernel
+from numpy.typing import NDArray
+
+from viewer.kernels.records import PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.whitted import TREE
+from viewer.lighting.lights import LIGHT_SAMPLE
+from viewer.stream.declare.record import Field, Record
+
+COUNT, SAMPLES, LIGHTS = 96, 3, 4
+CONTEXT = Record("LightContext", Field("place", "vec3"), Field("behind", "float"), Field("receiver", "vec3"))
+RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, RADIANCE, TREE, CONTEXT, LIGHT_SAMPLE]
+CAMERA, EACH, WAY, LOBE, CHOOSE, POINT, CHANNEL = 4, 10, 0, 2, 4, 6, 8
+DIMENSIONS = {
+    "DIMENSIONS_OF_CAMERA": CAMERA,
+    "DIMENSIONS_OF_SURFACE": EACH,
+    "DIMENSION_WAY": WAY,
+    "DIMENSION_LOBE": LOBE,
+    "DIMENSION_LIGHT": CHOOSE,
+    "DIMENSION_POINT": POINT,
+    "DIMENSION_CHANNEL": CHANNEL,
+}
+SETTINGS: dict[str, tuple[str, Any]] = {"path_light_samples": ("int", SAMPLES), "whitted_shadows": ("int", 1)}
+# Light 1 brings nothing to a place below; lights 0 and 1 have extent. A surface's ``third`` of 1 is a mirror.
+TEXT = """
+float sample_1d(ivec2 pixel, int number, int dimension) {
+    return fract(float(dimension) * 0.0625 + float(number) * 0.03125 + float(pixel.x) * 0.015625);
+}
+vec2 sample_2d(ivec2 pixel, int number, int dimension) {
+    return vec2(sample_1d(pixel, number, dimension), sample_1d(pixel, number, dimension + 1));
+}
+bool bsdf_delta(Interaction at) { return at.third > 0.5; }
+vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi) { return at.first * vec3(1.0, 0.5, 0.25) * wi.y * wo.x; }
+vec3 bsdf_reflectance(Interaction at) { return at.second * vec3(0.5, 0.25, 1.0); }
+int each_light_count() { return 4; }
+bool each_light_sample(int index, vec3 position, float choose, vec2 u, out LightSample found) {
+    found.direction = vec3(0.6, 0.8, 0.0);
+    found.distance = 100.0;
+    found.weight = vec3(choose, u) + float(1 + index);
+    found.pdf = index < 2 ? 0.5 : 0.0;
+    return index != 1 || position.y > 0.0;
+}
+void light_choose(LightContext context, float choose, bool looks) {}
+bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
+    bool there = each_light_sample(2, position, choose, u, found);
+    found.weight *= compensated ? 9.0 : 1.0;
+    return there && position.y > -0.5;
+}
+vec3 ambient_irradiance(vec3 normal) { return 2.0 + normal; }
+vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distance, vec3 light) {
+    return light / float(1 + media.inside);
+}
+LightContext light_context(vec3 position, vec4 receiver) { return LightContext(position, receiver.w, receiver.xyz); }
+bool path_counts(int surfaces) { return surfaces != 2; }
+"""
+INCLUDES = [
+    "interface/interaction.glsl",
+    "interface/light.glsl",
+    "interface/light_each.glsl",
+    "shading/dimensions.glsl",
+]
+
+
+def random_number(pixel: NDArray, number: NDArray, dimension: NDArray) -> NDArray:
+    return (dimension * 0.0625 + number * 0.03125 + pixel[:, 0] * 0.015625) % 1.0
+
+
+def state(seed: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
+    """Pixels, surfaces, paths, media, and trees whose light is any of all samples of all lights."""
+    random = np.random.default_rng(seed)
+    pixel, at, path, media, tree = (np.zeros(COUNT, each.dtype) for each in (PIXEL, INTERACTION, PATH, MEDIA, TREE))
+    pixel["at"] = np.stack([np.arange(COUNT) % 32, np.full(COUNT, 5)], axis=1)
+    at["position"], at["normal"], at["error"] = random.uniform(-1, 1, (COUNT, 3)), (0.0, 1.0, 0.0), 0.125
+    at["shading"], at["wo"] = (0.0, 0.8, 0.6), np.array([0.5, 1, 0]) * np.where(np.arange(COUNT) % 3, 1, -1)[:, None]
+    at["first"], at["second"] = random.uniform(0.25, 0.75, (2, COUNT))
+    at["first"][::7], at["third"] = 0.0, np.arange(COUNT) % 5 == 0
+    path["throughput"] = random.uniform(0.5, 1.5, (COUNT, 3))
+    path["depth"], path["number"] = random.integers(0, 4, COUNT), random.integers(0, 9, COUNT)
+    media["inside"] = random.integers(0, 4, COUNT)
+    tree["light"] = np.arange(COUNT) % (SAMPLES * LIGHTS + 2)
+    tree["pending"], tree["channel"] = 2, 1
+    return pixel, at, path, media, tree
+
+
+def numbers_of(pixel: NDArray, path: NDArray, turn: NDArray) -> NDArray:
+    number, first = path["number"] * SAMPLES + turn, CAMERA + EACH * path["depth"]
+    return np.stack([random_number(pixel["at"], number, first + k) for k in (CHOOSE, POINT, POINT + 1)], axis=1)
+
+
+def check_shadow_rays(ray: NDArray, at: NDArray, asks: NDArray) -> None:
+    np.testing.assert_allclose(ray["t_max"][asks], 100.0 * 0.99999 - 4.0 * 0.125, rtol=1e-6)
+    np.testing.assert_allclose(ray["origin"][asks], (at["position"] + [0.0, 0.125, 0.0])[asks], atol=1e-6)
+    np.testing.assert_allclose(ray["direction"][asks], np.tile([0.6, 0.8, 0.0], (asks.sum(), 1)), rtol=1e-6)
+    assert set(ray["any_hit"][asks].tolist()) == {1}
+
+
+@pytest.mark.parametrize("shadows", [1, 0])
+def test_every_light_is_asked_in_turn(device: Any, shadows: int) -> None:
+    """Of those with extent several points; behind the last ambient light; without shadows all comes at once."""
+    pixel, at, path, media, tree = state(1)
+    radiance = np.zeros(COUNT, RADIANCE.dtype)
+    radiance["rgb"] = 0.5
+    arguments = (
+        "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Tree tree, inout Radiance light, "
+        "out Ray ray, out Radiance pending"
+    )
+    kernel = Kernel(
+        device,
+        f"int next_light({arguments})",
+        ["again", "shadow", "end"],
+        RECORDS,
+        SETTINGS,
+        DIMENSIONS,
+        TEXT,
+        INCLUDES,
+    )
+    kernel.set(whitted_shadows=shadows)
+    exits, (after, light, ray, pending) = kernel(pixel, at, path, media, tree, radiance)
+    index, turn = np.divmod(tree["light"], SAMPLES)
+    lit = (at["third"] == 0) & (path["depth"] + 1 != 2)
+    over = ~lit | (index >= LIGHTS)
+    there = (index != 1) | (at["position"][:, 1] > 0)
+    extent = index < 2
+    value = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * 0.8 * at["wo"][:, :1]
+    brought = path["throughput"] * (numbers_of(pixel, path, turn) + 1 + index[:, None]) * value
+    brought[extent] /= SAMPLES
+    asks = ~over & there & (at["first"] > 0)
+    assert asks.sum() > 20 and (over & lit).any()
+    assert exits == np.where(over, "end", np.where(asks & (shadows == 1), "shadow", "again")).tolist()
+    following = np.where(there & ~extent, (index + 1) * SAMPLES, tree["light"] + 1)
+    np.testing.assert_array_equal(after["light"], np.where(over, 0, following))
+    assert set(after["pending"].tolist()) == {2} and set(after["channel"].tolist()) == {1}
+    expected = np.full((COUNT, 3), 0.5)
+    up = np.where(at["wo"][:, 1:2] < 0, -1, 1) * at["shading"]
+    ambient = at["second"][:, None] * np.float32([0.5, 0.25, 1.0]) * (2 + up) / np.pi
+    expected[over & lit] += (path["throughput"] * ambient)[over & lit]
+    if not shadows:
+        expected[asks] += brought[asks]
+        assert not ray["t_max"].any()
+    else:
+        check_shadow_rays(ray, at, asks)
+        waits = brought / (1 + media["inside"])[:, None]
+        np.testing.assert_allclose(pending["rgb"][asks], waits[asks], rtol=1e-5)
+        assert not ray["t_max"][~asks].any() and not pending["rgb"][over].any()
+    np.testing.assert_allclose(light["rgb"], expected, rtol=1e-5, atol=1e-6)  # light of either sign
+
+
+def test_shadow_rays_by_power(device: Any) -> None:
+    """As many as there shall be, each with an equal share."""
+    pixel, at, path, media, tree = state(2)
+    tree["light"] %= SAMPLES + 1
+    ray = np.zeros(COUNT, RAY.dtype)
+    ray["t_max"] = 9.0
+    arguments = (
+        "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Tree tree, inout Ray ray, "
+        "out Radiance pending"
+    )
+    exits, (after, ray_after, pending) = Kernel(
+        device,
+        f"int next_shadow_ray({arguments})",
+        ["again", "shadow", "end"],
+        RECORDS,
+        SETTINGS,
+        DIMENSIONS,
+        TEXT,
+        INCLUDES,
+    )(pixel, at, path, media, tree, ray)
+    looks = (at["third"] == 0) & (path["depth"] + 1 != 2) & (tree["light"] < SAMPLES)
+    asks = looks & (at["position"][:, 1] > -0.5) & (at["first"] > 0)
+    assert exits == np.where(~looks, "end", np.where(asks, "shadow", "again")).tolist()
+    np.testing.assert_array_equal(after["light"], np.where(looks, tree["light"] + 1, 0))
+    value = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * 0.8 * at["wo"][:, :1]
+    brought = path["throughput"] * (numbers_of(pixel, path, tree["light"]) + 3) * value / SAMPLES
+    waits = brought / (1 + media["inside"])[:, None]
+    np.testing.assert_allclose(pending["rgb"][asks], waits[asks], rtol=1e-5)
+    assert not pending["rgb"][~looks].any()
+    check_shadow_rays(ray_after, at, asks)
+    np.testing.assert_array_equal(ray_after["t_max"][~asks], 9.0)
+
+
+CHANNELS = """
+bool channels_part(Interaction at) { return at.third > 0.5; }
+bool channels_branch(Interaction at) { return at.third > 1.5; }
+Interaction at_channel(Interaction at, int channel) { at.second += float(1 + channel); return at; }
+Interaction at_branch(Interaction at, bool refracts) { at.error = refracts ? 1.0 : 2.0; return at; }
+void bsdf_branches(
+    Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
+) {
+    reflection = at.first * vec3(0.25, 0.5, 0.75);
+}
+"""
+
+
+@pytest.mark.parametrize(("features", "dimension"), [((), LOBE), (("DISPERSION",), CHANNEL)])
+def test_a_path_goes_on_in_a_channel_where_these_part(device: Any, features: tuple[str, ...], dimension: int) -> None:
+    """Reflected in all, or refracted in one, in proportion to what each carries: the sum stays. One that has a channel
+    keeps it."""
+    pixel, at, path, _, _ = state(3)
+    at["third"], at["second"], at["error"] = np.arange(COUNT) % 3, 0.0, 0.0
+    path["throughput"][1::12, 1:], path["throughput"][4::12, :2] = 0.0, 0.0
+    path["throughput"][8::12] *= [0, 1, 0]
+    kernel = Kernel(
+        device,
+        "int choose_channel(in Pixel pixel, inout Interaction at, inout Path route)",
+        ["done"],
+        RECORDS,
+        SETTINGS,
+        DIMENSIONS,
+        TEXT + CHANNELS,
+        [*INCLUDES[:1], "shading/dimensions.glsl"],
+        features,
+    )
+    _, (surface, after) = kernel(pixel, at, path)
+    u = random_number(pixel["at"], path["number"], CAMERA + EACH * path["depth"] + dimension)
+    kinds = set()
+    for k in range(COUNT):
+        carried = path["throughput"][k].astype(float)
+        channel, branch, expected = -1, 0.0, carried
+        if at["third"][k] > 0:
+            branches = at["third"][k] > 1
+            if (carried > 0).sum() == 1:
+                channel = int(np.argmax(carried))
+            else:
+                back = carried * at["first"][k] * [0.25, 0.5, 0.75]
+                through = carried - back if branches else carried
+                place = carried.sum() * u[k]
+                if place < through.sum() or not branches:
+                    channel = min(int((np.cumsum(through) <= place).sum()), 2)
+                    expected, branch = carried.sum() * np.eye(3)[channel], 1.0 * branches
+                else:
+                    expected, branch = back * carried.sum() / back.sum(), 2.0
+        np.testing.assert_allclose(after["throughput"][k], expected, rtol=1e-5)
+        assert (surface["second"][k], surface["error"][k]) == (1 + channel if channel >= 0 else 0, branch)
+        kinds.add((channel, branch))
+    assert len(kinds) > 7
