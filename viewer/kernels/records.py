@@ -75,7 +75,7 @@ FEATURES = Record(
     Field("normal", "vec3", "", "world", "sum of the shading normals, on the ray's side; a ray without a hit adds 0"),
     Field("depth", "float", "scene units", about="sum of the distances along the unit rays that hit"),
     Field("albedo", "vec3", "linear sRGB", about="sum; a ray without a hit adds 0"),
-    Field("hits", "float", about="of the samples"),
+    Field("hits", "float", about="of the samples; of each blended surface along a ray what it covers"),
     Field("emission", "vec3", "linear sRGB", about="sum of what comes from lights and surroundings themselves"),
     Field("count", "float", about="of the samples"),
     Field("triangle", "int", about="of the last sample's hit, as of `HIT`; -1: nothing is hit", within=ROWS),
