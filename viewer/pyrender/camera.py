@@ -43,10 +43,10 @@ class Camera(ABC):
 
     def _perspective(self, x: float, y: float) -> NDArray[np.float64]:
         """A perspective with these scales of the axes."""
-        found, near, far = np.zeros((4, 4)), self.znear, self.zfar
-        found[0, 0], found[1, 1], found[3, 2] = x, y, -1.0
-        found[2, 2:] = (-1.0, -2.0 * near) if far is None else np.array([far + near, 2 * far * near]) / (near - far)
-        return found
+        matrix, near, far = np.zeros((4, 4)), self.znear, self.zfar
+        matrix[0, 0], matrix[1, 1], matrix[3, 2] = x, y, -1.0
+        matrix[2, 2:] = (-1.0, -2.0 * near) if far is None else np.array([far + near, 2 * far * near]) / (near - far)
+        return matrix
 
 
 class PerspectiveCamera(Camera):
@@ -103,9 +103,9 @@ class OrthographicCamera(Camera):
         xmag = self.xmag if width is None or height is None else width / height * self.ymag
         near, far = self.znear, self.zfar
         assert far is not None
-        found = np.diag([1.0 / xmag, 1.0 / self.ymag, 2.0 / (near - far), 1.0])
-        found[2, 3] = (far + near) / (near - far)
-        return found
+        matrix = np.diag([1.0 / xmag, 1.0 / self.ymag, 2.0 / (near - far), 1.0])
+        matrix[2, 3] = (far + near) / (near - far)
+        return matrix
 
 
 class IntrinsicsCamera(Camera):
@@ -134,6 +134,6 @@ class IntrinsicsCamera(Camera):
         """See `Camera.get_projection_matrix`. Raises ValueError without a size."""
         if width is None or height is None:
             raise ValueError("intrinsics in pixels need the picture's width and height")
-        found = self._perspective(2.0 * self.fx / width, 2.0 * self.fy / height)
-        found[:2, 2] = 1.0 - 2.0 * self.cx / width, 2.0 * self.cy / height - 1.0
-        return found
+        matrix = self._perspective(2.0 * self.fx / width, 2.0 * self.fy / height)
+        matrix[:2, 2] = 1.0 - 2.0 * self.cx / width, 2.0 * self.cy / height - 1.0
+        return matrix

@@ -40,11 +40,11 @@ def number(what: str, low: float, high: float = np.inf, open_low: bool = False) 
     """A reader of numbers from ``low``, itself excluded where ``open_low``, to ``high``; raises ValueError."""
 
     def read(value: Any) -> float:
-        given = float(value)
-        if not low <= given <= high or (open_low and given == low):
+        parsed = float(value)
+        if not low <= parsed <= high or (open_low and parsed == low):
             bounds = f"above {low:g}" if open_low and high == np.inf else f"from {low:g} to {high:g}"
-            raise ValueError(f"{what} is {given:g}, expected a number {bounds}")
-        return given
+            raise ValueError(f"{what} is {parsed:g}, expected a number {bounds}")
+        return parsed
 
     return read
 
@@ -68,22 +68,22 @@ def flag(what: str) -> Callable[[Any], bool]:
 def color_vector(value: Any, length: int) -> NDArray[np.float32]:
     """(length,) float32 of a colour: integers are of 0 to 255; a number stands for all channels; missing channels are
     1 and further ones are dropped. Raises ValueError for other shapes."""
-    given = np.asarray(value)
-    given = given / 255.0 if given.dtype.kind in "iu" else given.astype(np.float64)
-    given = np.repeat(given, length) if given.ndim == 0 else given.squeeze()
-    if given.ndim != 1:
+    color = np.asarray(value)
+    color = color / 255.0 if color.dtype.kind in "iu" else color.astype(np.float64)
+    color = np.repeat(color, length) if color.ndim == 0 else color.squeeze()
+    if color.ndim != 1:
         raise ValueError(f"a colour of shape {np.shape(value)}, expected ({length},)")
-    return np.concatenate([given[:length], np.ones(max(length - len(given), 0))]).astype(np.float32)
+    return np.concatenate([color[:length], np.ones(max(length - len(color), 0))]).astype(np.float32)
 
 
 def color_array(value: Any, count: int) -> NDArray[np.float32]:
     """(count, 4) float32 of colours (count, 3 or 4), or of one for all; integers are of 0 to 255."""
-    given = np.asarray(value)
-    given = given / 255.0 if given.dtype.kind in "iu" else given.astype(np.float64)
-    if given.ndim == 1:
-        given = np.tile(given, (count, 1))
-    if given.ndim != 2 or len(given) != count:
+    colors = np.asarray(value)
+    colors = colors / 255.0 if colors.dtype.kind in "iu" else colors.astype(np.float64)
+    if colors.ndim == 1:
+        colors = np.tile(colors, (count, 1))
+    if colors.ndim != 2 or len(colors) != count:
         raise ValueError(f"colours of shape {np.shape(value)} for {count} vertices, expected ({count}, 3 or 4)")
-    made = np.ones((count, 4), np.float32)
-    made[:, : given.shape[1]] = given[:, :4]
-    return made
+    rgba = np.ones((count, 4), np.float32)
+    rgba[:, : colors.shape[1]] = colors[:, :4]
+    return rgba

@@ -28,7 +28,7 @@ NARROWEST = 1e-3  # least angle between the cones of a spot, radians
 
 
 @dataclass
-class _Made:
+class _CachedMesh:
     """A mesh with its number, which is its material's, too, and its sources: arrays, told apart by identity, and
     values."""
 
@@ -48,53 +48,59 @@ class Conversion:
     def __init__(self, look: str, culled: bool = True) -> None:
         self.look, self.culled = look, culled
         self.nodes: list[Node] = []
-        self._made: dict[Any, _Made] = {}
+        self._meshes: dict[Any, _CachedMesh] = {}
         self._textures = Textures()
 
     def __call__(
-        self, scene: Scene, eye: Eye, point_size: float, wired: Callable[[bool], bool] = lambda own: False
+        self, scene: Scene, eye: Eye, point_size: float, wired: Callable[[bool], bool] = lambda wireframe: False
     ) -> Converted:
         """The scene, with points as squares of ``point_size`` pixels before the eye, and lines one pixel wide. wired :
         whether a material is drawn as edges, by its own ``wireframe``. Raises ViewerError for features that the
         renderer lacks."""
         self._textures.begin()
-        before, self._made, self.nodes = self._made, {}, []
+        before, self._meshes, self.nodes = self._meshes, {}, []
         instances, materials = [], []
         for node in scene.mesh_nodes:
             pose = scene.get_pose(node)
             mesh = node.mesh
-            for given in mesh.primitives if mesh is not None and mesh.is_visible else ():
-                if not len(given.positions):
+            for primitive in mesh.primitives if mesh is not None and mesh.is_visible else ():
+                if not len(primitive.positions):
                     continue
-                wire = given.mode >= GLTF.TRIANGLES and wired(given.material.wireframe)
-                thin = wire or given.mode < GLTF.TRIANGLES  # points and lines face the eye
-                key = (given, node) if thin else given
-                if key not in self._made:
-                    culled = wire and self.culled and not given.material.doubleSided
+                wire = primitive.mode >= GLTF.TRIANGLES and wired(primitive.material.wireframe)
+                thin = wire or primitive.mode < GLTF.TRIANGLES  # points and lines face the eye
+                key = (primitive, node) if thin else primitive
+                if key not in self._meshes:
+                    culled = wire and self.culled and not primitive.material.doubleSided
                     view = (pose.tobytes(), eye.key, point_size, wire, culled) if thin else ()
                     arrays = (
-                        *(given.positions, given.normals, given.tangents, given.texcoord_0, given.texcoord_1),
-                        *(given.color_0, given.indices, given.poses if thin else None),
+                        *(
+                            primitive.positions,
+                            primitive.normals,
+                            primitive.tangents,
+                            primitive.texcoord_0,
+                            primitive.texcoord_1,
+                        ),
+                        *(primitive.color_0, primitive.indices, primitive.poses if thin else None),
                     )
-                    values, number, old = (given.mode, *view), len(self._made), before.get(key)
+                    values, number, old = (primitive.mode, *view), len(self._meshes), before.get(key)
                     same = old is not None and old.number == number and old.values == values
                     if old is not None and same and all(a is b for a, b in zip(old.arrays, arrays, strict=True)):
-                        self._made[key] = old
+                        self._meshes[key] = old
                     else:
-                        made: tuple[NDArray, NDArray, NDArray | None, NDArray]
-                        if given.mode == GLTF.POINTS:
-                            made = _squares(given, pose, eye, point_size)
+                        geometry: tuple[NDArray, NDArray, NDArray | None, NDArray]
+                        if primitive.mode == GLTF.POINTS:
+                            geometry = _squares(primitive, pose, eye, point_size)
                         else:
-                            made = _ribbons(given, pose, eye, culled) if thin else _triangles(given)
-                        built = self._mesh(given, number, *made)
-                        self._made[key] = _Made(built, number, arrays, values)
-                    materials.append(self._material(given, thin))
-                for copy in ONE if thin or given.poses is None else given.poses:
+                            geometry = _ribbons(primitive, pose, eye, culled) if thin else _triangles(primitive)
+                        built = self._mesh(primitive, number, *geometry)
+                        self._meshes[key] = _CachedMesh(built, number, arrays, values)
+                    materials.append(self._material(primitive, thin))
+                for copy in ONE if thin or primitive.poses is None else primitive.poses:
                     matrix = np.eye(4) if thin else pose @ copy
-                    instances.append(Instance(self._made[key].number, matrix, name=node.name or ""))
+                    instances.append(Instance(self._meshes[key].number, matrix, name=node.name or ""))
                     self.nodes.append(node)
         return Converted(
-            [each.mesh for each in self._made.values()],
+            [entry.mesh for entry in self._meshes.values()],
             instances,
             materials or [Material()],
             lights=[_light(scene, node) for node in scene.light_nodes] if self.look == "lit" else [],
@@ -104,7 +110,7 @@ class Conversion:
 
     def _mesh(
         self,
-        given: Primitive,
+        primitive: Primitive,
         number: int,
         positions: NDArray,
         triangles: NDArray,
@@ -112,11 +118,14 @@ class Conversion:
         vertices: NDArray,
     ) -> Mesh:
         """The mesh of a primitive's ``vertices`` (V,), which stand at ``positions`` (V, 3)."""
-        colors, sets = given.color_0, [given.texcoord_0, given.texcoord_1]
+        colors, sets = primitive.color_0, [primitive.texcoord_0, primitive.texcoord_1]
         if self.look == "solid":
             colors, sets, normals = None, [None, None], None
-        uvs = [None if own is None else (own * (1, -1) + (0, 1)).astype(np.float32)[vertices] for own in sets]
-        tangents = given.tangents if self.look == "lit" else None
+        uvs = [
+            None if texcoords is None else (texcoords * (1, -1) + (0, 1)).astype(np.float32)[vertices]
+            for texcoords in sets
+        ]
+        tangents = primitive.tangents if self.look == "lit" else None
         return Mesh(
             positions,
             triangles,
@@ -126,82 +135,86 @@ class Conversion:
             None if colors is None else colors[vertices],
             f"mesh {number}",
             uvs[1],
-            None if tangents is None or len(vertices) != len(given.positions) else tangents,
+            None if tangents is None or len(vertices) != len(primitive.positions) else tangents,
         )
 
-    def _material(self, given: Primitive, thin: bool) -> Material:
-        culled = not given.material.doubleSided and not thin
+    def _material(self, primitive: Primitive, thin: bool) -> Material:
+        culled = not primitive.material.doubleSided and not thin
         if self.look == "solid":
             return Material(backface_culling=culled)
-        return (flat if self.look == "flat" else lit)(given, culled, self._textures)
+        return (flat if self.look == "flat" else lit)(primitive, culled, self._textures)
 
 
-def _triangles(given: Primitive) -> tuple[NDArray, NDArray, NDArray | None, NDArray]:
+def _triangles(primitive: Primitive) -> tuple[NDArray, NDArray, NDArray | None, NDArray]:
     """Positions, triangles, normals, and the vertices themselves."""
-    triangles, count = given.triangles(), len(given.positions)
-    if given.normals is None and given.indices is not None:  # flat: each corner is a vertex of its own
+    triangles, count = primitive.triangles(), len(primitive.positions)
+    if primitive.normals is None and primitive.indices is not None:  # flat: each corner is a vertex of its own
         vertices = triangles.reshape(-1)
-        return given.positions[vertices], np.arange(len(vertices)).reshape(-1, 3), None, vertices
-    return given.positions, triangles, given.normals, np.arange(count)
+        return primitive.positions[vertices], np.arange(len(vertices)).reshape(-1, 3), None, vertices
+    return primitive.positions, triangles, primitive.normals, np.arange(count)
 
 
-def _squares(given: Primitive, pose: NDArray, eye: Eye, point_size: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _squares(
+    primitive: Primitive, pose: NDArray, eye: Eye, point_size: float
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """World positions of four corners for each point, two triangles, normals, and the points' numbers: as the
     rasteriser draws points, upright before the eye, at the points' own depth."""
-    places, normals = _placed(given, pose, eye)
+    places, normals = _placed(primitive, pose, eye)
     inside = (places - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
     depth = np.ones(len(places)) if eye.parallel else np.abs(inside[:, 2])
     wide, tall = (side * point_size / 2 for side in eye.pixel)
     corners = np.array([(-wide, -tall), (wide, -tall), (wide, tall), (-wide, tall)])
     offsets = corners @ eye.pose[:3, :2].T
-    numbers = np.arange(len(places)) % len(given.positions)
+    numbers = np.arange(len(places)) % len(primitive.positions)
     positions = places[:, None] + depth[:, None, None] * offsets
     return positions.reshape(-1, 3), _quads(len(places)), np.repeat(normals, 4, axis=0), np.repeat(numbers, 4)
 
 
-def _ribbons(given: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """As `_squares`, of lines and wireframes: one pixel wide before the eye, at the lines' own depth. culled : without
     the edges of triangles that are seen from behind alone."""
-    places, normals = _placed(given, pose, eye)
+    places, normals = _placed(primitive, pose, eye)
     inside = (places - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
-    first = len(given.positions) * np.arange(len(places) // len(given.positions))[:, None, None]
+    first = len(primitive.positions) * np.arange(len(places) // len(primitive.positions))[:, None, None]
     if culled:
-        triangles = (first + given.triangles()).reshape(-1, 3)
+        triangles = (first + primitive.triangles()).reshape(-1, 3)
         corners = inside[triangles]
-        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        face_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         back = [0.0, 0.0, 1.0] if eye.parallel else -corners[:, 0]
-        pairs = edges_of(triangles[(across * back).sum(axis=1) > 0])
+        pairs = edges_of(triangles[(face_normals * back).sum(axis=1) > 0])
     else:
-        pairs = (first + given.segments()).reshape(-1, 2)
+        pairs = (first + primitive.segments()).reshape(-1, 2)
     ends = inside[pairs]
     if not eye.parallel:  # from the near plane on
         away = -ends[..., 2]
-        pairs, ends, away = (each[(away > eye.near).any(axis=1)] for each in (pairs, ends, away))
+        pairs, ends, away = (array[(away > eye.near).any(axis=1)] for array in (pairs, ends, away))
         fall = away - away[:, ::-1]
-        share = np.clip((away - eye.near) / np.where(fall == 0, 1.0, fall), 0, None) * (away < eye.near)
-        ends = ends + share[..., None] * (ends[:, ::-1] - ends)
+        fraction = np.clip((away - eye.near) / np.where(fall == 0, 1.0, fall), 0, None) * (away < eye.near)
+        ends = ends + fraction[..., None] * (ends[:, ::-1] - ends)
     scale = np.ones_like(ends[..., 2:]) if eye.parallel else np.maximum(-ends[..., 2:], 1e-9)
-    along = np.diff(ends[..., :2] / scale / eye.pixel, axis=1)[:, 0]
-    lengths = np.linalg.norm(along, axis=1, keepdims=True)
-    along = np.where(lengths > 0, along / np.where(lengths > 0, lengths, 1.0), [1.0, 0.0])
-    aside = 0.5 * np.stack([-along[:, 1], along[:, 0], np.zeros(len(along))], axis=1) * [*eye.pixel, 0.0]
-    quads = np.concatenate([ends - scale * aside[:, None], (ends + scale * aside[:, None])[:, ::-1]], axis=1)
+    directions = np.diff(ends[..., :2] / scale / eye.pixel, axis=1)[:, 0]
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = np.where(lengths > 0, directions / np.where(lengths > 0, lengths, 1.0), [1.0, 0.0])
+    offsets = (
+        0.5 * np.stack([-directions[:, 1], directions[:, 0], np.zeros(len(directions))], axis=1) * [*eye.pixel, 0.0]
+    )
+    quads = np.concatenate([ends - scale * offsets[:, None], (ends + scale * offsets[:, None])[:, ::-1]], axis=1)
     positions = quads.reshape(-1, 3) @ eye.pose[:3, :3].T + eye.pose[:3, 3]
     order = pairs[:, [0, 1, 1, 0]].reshape(-1)
-    return positions, _quads(len(pairs)), normals[order], order % len(given.positions)
+    return positions, _quads(len(pairs)), normals[order], order % len(primitive.positions)
 
 
-def _placed(given: Primitive, pose: NDArray, eye: Eye) -> tuple[NDArray, NDArray]:
+def _placed(primitive: Primitive, pose: NDArray, eye: Eye) -> tuple[NDArray, NDArray]:
     """World positions and normals (N * V, 3) of the vertices of all copies; without normals they face the eye."""
-    poses = pose @ (ONE if given.poses is None else given.poses)
-    points = np.einsum("nij,vj->nvi", poses[:, :3, :3], given.positions.astype(np.float64)) + poses[:, None, :3, 3]
+    poses = pose @ (ONE if primitive.poses is None else primitive.poses)
+    points = np.einsum("nij,vj->nvi", poses[:, :3, :3], primitive.positions.astype(np.float64)) + poses[:, None, :3, 3]
     places = points.reshape(-1, 3)
-    if given.normals is None:
+    if primitive.normals is None:
         back = eye.pose[:3, 2] if eye.parallel else eye.pose[:3, 3] - places
         normals = np.broadcast_to(back, places.shape)
     else:
         turns = np.linalg.inv(poses[:, :3, :3])
-        normals = np.einsum("nji,vj->nvi", turns, given.normals.astype(np.float64)).reshape(-1, 3)
+        normals = np.einsum("nji,vj->nvi", turns, primitive.normals.astype(np.float64)).reshape(-1, 3)
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     return places, normals / np.where(lengths > 0, lengths, 1)
 
@@ -213,15 +226,15 @@ def _quads(count: int) -> NDArray:
 
 def _light(scene: Scene, node: Node) -> Light:
     """A light at its node's pose."""
-    pose, given = scene.get_pose(node), node.light
-    assert given is not None
-    red, green, blue = (float(each) * given.intensity for each in given.color)
+    pose, light = scene.get_pose(node), node.light
+    assert light is not None
+    red, green, blue = (float(channel) * light.intensity for channel in light.color)
     color = red, green, blue
     place, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
-    common: dict[str, Any] = {"name": given.name or node.name or "light", "position": place, "direction": ahead}
-    if isinstance(given, SpotLight):
-        outer = min(max(given.outerConeAngle, NARROWEST), math.pi / 2)
+    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": place, "direction": ahead}
+    if isinstance(light, SpotLight):
+        outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
         return Light(
-            "spot", intensity=color, inner=min(given.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common
+            "spot", intensity=color, inner=min(light.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common
         )
-    return Light("directional" if isinstance(given, DirectionalLight) else "point", intensity=color, **common)
+    return Light("directional" if isinstance(light, DirectionalLight) else "point", intensity=color, **common)

@@ -64,10 +64,10 @@ class Eye:
         x = (2 * (np.arange(width) + 0.5) / width - 1 + scale[0, 2] - scale[0, 3]) / scale[0, 0]
         y = (1 - 2 * (np.arange(height) + 0.5) / height + scale[1, 2] - scale[1, 3]) / scale[1, 1]
         right, up, back = self.pose[:3, 0], self.pose[:3, 1], self.pose[:3, 2]
-        across = (x[None, :, None] * right + y[:, None, None] * up).reshape(-1, 3)
+        offsets = (x[None, :, None] * right + y[:, None, None] * up).reshape(-1, 3)
         if self.parallel:
-            return self.pose[:3, 3] - self.near * back + across, np.broadcast_to(-back, across.shape)
-        directions = across - back
+            return self.pose[:3, 3] - self.near * back + offsets, np.broadcast_to(-back, offsets.shape)
+        directions = offsets - back
         return self.pose[:3, 3] + self.near * directions, directions
 
     def camera(self) -> Camera:

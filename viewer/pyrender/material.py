@@ -97,7 +97,7 @@ class Material:
     @property
     def textures(self) -> set[Texture]:
         """The textures of all its fields."""
-        return {each for each in vars(self).values() if isinstance(each, Texture)}
+        return {value for value in vars(self).values() if isinstance(value, Texture)}
 
     @property
     def _opacity(self) -> tuple[Any, Texture | None]:

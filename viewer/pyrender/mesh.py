@@ -43,13 +43,13 @@ class Mesh(Bounded):
     @property
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3): lowest and highest corner."""
-        boxes = np.array([EMPTY, *(each.bounds for each in self.primitives)])
+        boxes = np.array([EMPTY, *(primitive.bounds for primitive in self.primitives)])
         return np.array([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
     @property
     def is_transparent(self) -> bool:
         """Whether a primitive lets light pass."""
-        return any(each.is_transparent for each in self.primitives)
+        return any(primitive.is_transparent for primitive in self.primitives)
 
     @staticmethod
     def from_points(
@@ -78,14 +78,15 @@ class Mesh(Bounded):
         """
         several = isinstance(mesh, Iterable) and not hasattr(mesh, "vertices")
         primitives = []
-        for each in list(mesh) if several else [mesh]:
-            if not hasattr(each, "vertices") or not hasattr(each, "faces"):
-                kind = type(each).__name__
-                hint = "for a trimesh.Scene take Scene.from_trimesh_scene" if hasattr(each, "geometry") else "or a list"
+        for part in list(mesh) if several else [mesh]:
+            if not hasattr(part, "vertices") or not hasattr(part, "faces"):
+                kind = type(part).__name__
+                hint = "for a trimesh.Scene take Scene.from_trimesh_scene" if hasattr(part, "geometry") else "or a list"
                 raise TypeError(f"expected a Trimesh, not {kind} ({hint})")
-            own = deepcopy(material) if material is not None else _material_of(each)  # meshes may differ later
-            own.wireframe = wireframe
-            primitives.append(_primitive(each, own, material is None, poses, smooth))
+            # A copy of its own: meshes may differ later.
+            part_material = deepcopy(material) if material is not None else _material_of(part)
+            part_material.wireframe = wireframe
+            primitives.append(_primitive(part, part_material, material is None, poses, smooth))
         return Mesh(primitives, is_visible=is_visible)
 
 
@@ -106,8 +107,10 @@ def _primitive(mesh: Any, material: Material, colored: bool, poses: Any, smooth:
         uvs = np.asarray(visual.uv)
         uvs = uvs if smooth else uvs[faces].reshape(-1, uvs.shape[1])
     if smooth:
-        own = np.asarray(mesh.vertex_normals)
-        return Primitive(vertices, own, None, uvs, None, colors, indices=faces, material=material, poses=poses)
+        vertex_normals = np.asarray(mesh.vertex_normals)
+        return Primitive(
+            vertices, vertex_normals, None, uvs, None, colors, indices=faces, material=material, poses=poses
+        )
     normals = np.repeat(np.asarray(mesh.face_normals), 3, axis=0)
     corners = vertices[faces].reshape(-1, 3)
     return Primitive(corners, normals, texcoord_0=uvs, color_0=colors, material=material, poses=poses)
@@ -118,16 +121,16 @@ def _material_of(mesh: Any) -> Material:
     exponent of Phong's lobe becomes a roughness."""
     visual = getattr(mesh, "visual", None)
     kind = getattr(visual, "kind", None)
-    given = getattr(visual, "material", None) if kind == "texture" else None
-    if isinstance(given, Material):
-        return given
-    if hasattr(given, "metallicFactor"):
-        fields: dict[str, Any] = {name: getattr(given, name, None) for name in FIELDS}
+    material = getattr(visual, "material", None) if kind == "texture" else None
+    if isinstance(material, Material):
+        return material
+    if hasattr(material, "metallicFactor"):
+        fields: dict[str, Any] = {name: getattr(material, name, None) for name in FIELDS}
         return MetallicRoughnessMaterial(alphaMode="BLEND", **fields)
-    if given is not None:
-        exponent = np.ravel(getattr(given, "kwargs", {}).get("Ns", 1.0))
+    if material is not None:
+        exponent = np.ravel(getattr(material, "kwargs", {}).get("Ns", 1.0))
         rough = (2.0 / (float(exponent[0]) + 2.0)) ** 0.25
-        color, image = getattr(given, "diffuse", None), getattr(given, "image", None)
+        color, image = getattr(material, "diffuse", None), getattr(material, "image", None)
         return MetallicRoughnessMaterial(
             alphaMode="BLEND", roughnessFactor=rough, baseColorFactor=color, baseColorTexture=image
         )

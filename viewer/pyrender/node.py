@@ -27,10 +27,10 @@ def _one_of(what: str, kind: type[T]) -> Checked[T | None]:
 
 
 def _array(what: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    found = np.array(value, np.float64)
-    if found.shape != shape:
-        raise ValueError(f"{what} has shape {found.shape}, expected {shape}")
-    return found
+    array = np.array(value, np.float64)
+    if array.shape != shape:
+        raise ValueError(f"{what} has shape {array.shape}, expected {shape}")
+    return array
 
 
 class Node:
@@ -76,10 +76,10 @@ class Node:
 
     @matrix.setter
     def matrix(self, value: ArrayLike) -> None:
-        found = _array("matrix", value, (4, 4))
-        if not np.allclose(found[3], (0.0, 0.0, 0.0, 1.0)):
-            raise ValueError(f"the last row of the matrix is {found[3].tolist()}, expected 0 0 0 1")
-        self._matrix = found
+        array = _array("matrix", value, (4, 4))
+        if not np.allclose(array[3], (0.0, 0.0, 0.0, 1.0)):
+            raise ValueError(f"the last row of the matrix is {array[3].tolist()}, expected 0 0 0 1")
+        self._matrix = array
 
     @property
     def translation(self) -> NDArray[np.float64]:
@@ -103,27 +103,27 @@ class Node:
     def rotation(self) -> NDArray[np.float64]:
         """(4,): the quaternion x, y, z, w of the matrix's axes, w not negative (Shepperd, Quaternion from Rotation
         Matrix, 1978)."""
-        turn = self._turn()
+        axes = self._turn()
         # Four times each component's product with each other one; the row of the largest is the most exact.
-        outer = np.diag(4 * [1.0 - np.trace(turn)])
-        outer[:3, :3] += turn + turn.T
-        outer[3, :3] = outer[:3, 3] = turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]
-        outer[3, 3] = 1.0 + np.trace(turn)
-        found = outer[np.diag(outer).argmax()]
-        return found / np.copysign(np.linalg.norm(found), found[3])
+        outer = np.diag(4 * [1.0 - np.trace(axes)])
+        outer[:3, :3] += axes + axes.T
+        outer[3, :3] = outer[:3, 3] = axes[2, 1] - axes[1, 2], axes[0, 2] - axes[2, 0], axes[1, 0] - axes[0, 1]
+        outer[3, 3] = 1.0 + np.trace(axes)
+        quaternion = outer[np.diag(outer).argmax()]
+        return quaternion / np.copysign(np.linalg.norm(quaternion), quaternion[3])
 
     @rotation.setter
     def rotation(self, value: ArrayLike) -> None:
-        x, y, z, w = given = _array("rotation", value, (4,))
-        if abs(np.linalg.norm(given) - 1.0) > 1e-3:
-            raise ValueError(f"the quaternion's length is {np.linalg.norm(given):g}, expected 1")
-        x, y, z, w = given / np.linalg.norm(given)
-        turn = [
+        x, y, z, w = quaternion = _array("rotation", value, (4,))
+        if abs(np.linalg.norm(quaternion) - 1.0) > 1e-3:
+            raise ValueError(f"the quaternion's length is {np.linalg.norm(quaternion):g}, expected 1")
+        x, y, z, w = quaternion / np.linalg.norm(quaternion)
+        axes = [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
-        self._set(np.s_[:3, :3], np.array(turn) * self.scale)
+        self._set(np.s_[:3, :3], np.array(axes) * self.scale)
 
     def _set(self, part: Any, value: NDArray[np.float64]) -> None:
         """Another part of the matrix; an earlier `matrix` stays as it was."""

@@ -156,8 +156,8 @@ class OffscreenRenderer:
             begin = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
             with renderer.lock:  # as `Renderer.trace`, of rays that are packed already
                 renderer.revive()
-                found = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
-            depth[...] = np.where(np.isfinite(found), found + begin, 0.0).reshape(depth.shape)
+                distance = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
+            depth[...] = np.where(np.isfinite(distance), distance + begin, 0.0).reshape(depth.shape)
         return depth
 
     def _rays(self, eye: Eye) -> tuple[NDArray, NDArray[np.float64]]:
@@ -180,17 +180,17 @@ class OffscreenRenderer:
             number = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
             number[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
             origins, directions = eye.rays()
-            left, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
-            while len(left):
-                place = origins[left] + gone[left, None] * directions[left]
-                hits = renderer.trace(place, directions[left], eye.far - eye.near - gone[left], view=True)
-                hit, seen = hits.instance >= 0, number[hits.instance]
-                gone[left[hit]] += hits.distance[hit].astype(np.float64)
-                there = left[seen >= 0]
-                color[there], depth[there] = palette[seen[seen >= 0]], begin + gone[there]
-                left = left[hit & (seen < 0)]
-                gone[left] += BESIDE * (begin + gone[left])
-                left = left[gone[left] < eye.far - eye.near]
+            rays, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
+            while len(rays):
+                place = origins[rays] + gone[rays, None] * directions[rays]
+                hits = renderer.trace(place, directions[rays], eye.far - eye.near - gone[rays], view=True)
+                hit, colored = hits.instance >= 0, number[hits.instance]
+                gone[rays[hit]] += hits.distance[hit].astype(np.float64)
+                finished = rays[colored >= 0]
+                color[finished], depth[finished] = palette[colored[colored >= 0]], begin + gone[finished]
+                rays = rays[hit & (colored < 0)]
+                gone[rays] += BESIDE * (begin + gone[rays])
+                rays = rays[gone[rays] < eye.far - eye.near]
         shape = eye.size[::-1]
         if flags & RenderFlags.RGBA:
             color = np.concatenate([color, np.full((count, 1), 255, np.uint8)], axis=1)
@@ -207,34 +207,34 @@ class OffscreenRenderer:
             scene, eye, self.point_size, flags, camera=eye.camera(), environment=ambient
         )
         shape = eye.size[::-1]
-        front, share = np.zeros((*shape, 3)), np.zeros((*shape, 1))
+        front, coverage = np.zeros((*shape, 3)), np.zeros((*shape, 1))
         if renderer is not None:
             samples = self.spp or SAMPLES[look]
             linear = renderer.render(eye.size, samples).linear
             with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, renderer.device.current():
                 sums = features.fields(("hits", "count"))
-            share = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
-            own = (linear - (1 - share) * ambient) / np.maximum(share, 1 / 256)
+            coverage = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
+            radiance = (linear - (1 - coverage) * ambient) / np.maximum(coverage, 1 / 256)
             if look == "flat":  # numbers of pixels already
-                front = np.clip(own, 0, 1)
+                front = np.clip(radiance, 0, 1)
             else:
-                front = srgb8(np.maximum(own, 0).astype(np.float32), 0.0, "none") / 255.0
-        color = share * front + (1 - share) * background[:3]
+                front = srgb8(np.maximum(radiance, 0).astype(np.float32), 0.0, "none") / 255.0
+        color = coverage * front + (1 - coverage) * background[:3]
         if flags & RenderFlags.RGBA:
-            color = np.concatenate([color, share + (1 - share) * background[3]], axis=2)
+            color = np.concatenate([color, coverage + (1 - coverage) * background[3]], axis=2)
         return np.rint(255 * color).astype(np.uint8)
 
 
-def _wired(flags: int, own: bool) -> bool:
+def _wired(flags: int, wireframe: bool) -> bool:
     """Whether a material is drawn as edges, by the flags and its own ``wireframe``."""
     if flags & FILLED:
         return False
-    return bool(flags & RenderFlags.ALL_WIREFRAME) or own != bool(flags & RenderFlags.FLIP_WIREFRAME)
+    return bool(flags & RenderFlags.ALL_WIREFRAME) or wireframe != bool(flags & RenderFlags.FLIP_WIREFRAME)
 
 
 def _segment(value: ArrayLike) -> NDArray[np.uint8]:
     """(3,) of a number or three of 0 to 255."""
-    found = np.broadcast_to(np.asarray(value), (3,))
-    if not ((found >= 0) & (found <= 255)).all():
+    color = np.broadcast_to(np.asarray(value), (3,))
+    if not ((color >= 0) & (color <= 255)).all():
         raise ViewerError("seg_node_map", f"{value!r} is no colour", "give a number, or three, from 0 to 255")
-    return found.astype(np.uint8)
+    return color.astype(np.uint8)

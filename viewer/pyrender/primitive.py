@@ -36,11 +36,11 @@ def poses_of(value: Any) -> NDArray[np.float64] | None:
     """(N, 4, 4) of poses (N, 4, 4) or (4, 4); raises ValueError for other shapes."""
     if value is None:
         return None
-    found = np.asarray(value, np.float64)
-    found = found[None] if found.ndim == 2 else found
-    if found.ndim != 3 or found.shape[1:] != (4, 4):
+    poses = np.asarray(value, np.float64)
+    poses = poses[None] if poses.ndim == 2 else poses
+    if poses.ndim != 3 or poses.shape[1:] != (4, 4):
         raise ValueError(f"poses have shape {np.shape(value)}, expected (N, 4, 4)")
-    return found
+    return poses
 
 
 class Bounded:
@@ -110,10 +110,10 @@ class Primitive(Bounded):
         """(V, width) of rows at least as wide."""
         if value is None:
             return None
-        found, count = _floats(value), len(self.positions)
-        if found.ndim != 2 or len(found) != count or found.shape[1] < width:
-            raise ValueError(f"{what} have shape {found.shape}, expected ({count}, {width})")
-        return np.ascontiguousarray(found[:, :width])
+        rows, count = _floats(value), len(self.positions)
+        if rows.ndim != 2 or len(rows) != count or rows.shape[1] < width:
+            raise ValueError(f"{what} have shape {rows.shape}, expected ({count}, {width})")
+        return np.ascontiguousarray(rows[:, :width])
 
     @property
     def normals(self) -> NDArray[np.float32] | None:
@@ -167,10 +167,10 @@ class Primitive(Bounded):
 
     @indices.setter
     def indices(self, value: Any) -> None:
-        given = None if value is None else np.asarray(value)
-        if given is not None and (given.dtype.kind not in "iufb" or not np.isfinite(given).all()):
-            raise ViewerError("indices", f"are of type {given.dtype} or not finite", "give whole numbers of vertices")
-        self._indices = None if given is None else given.astype(np.int64)
+        array = None if value is None else np.asarray(value)
+        if array is not None and (array.dtype.kind not in "iufb" or not np.isfinite(array).all()):
+            raise ViewerError("indices", f"are of type {array.dtype} or not finite", "give whole numbers of vertices")
+        self._indices = None if array is None else array.astype(np.int64)
 
     def _order(self) -> NDArray[np.int64]:
         """Vertex numbers in the order of ``mode``. Raises ViewerError for one that there is not."""

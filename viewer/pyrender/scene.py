@@ -37,11 +37,11 @@ class Scene(Bounded):
     ) -> None:
         self.bg_color, self.ambient_light, self.name = bg_color, ambient_light, name
         self.clear()
-        given = list(nodes or ())
-        children = [child for node in given for child in node.children]
+        members = list(nodes or ())
+        children = [child for node in members for child in node.children]
         if len(set(children)) < len(children):
             raise ValueError("a node has more than one parent")
-        for node in given:
+        for node in members:
             if node not in children:
                 self.add_node(node)
 
@@ -108,17 +108,17 @@ class Scene(Bounded):
     @property
     def point_lights(self) -> Set[PointLight]:
         """The point lights of nodes."""
-        return dict.fromkeys(each for each in self.lights if isinstance(each, PointLight)).keys()
+        return dict.fromkeys(light for light in self.lights if isinstance(light, PointLight)).keys()
 
     @property
     def spot_lights(self) -> Set[SpotLight]:
         """The spot lights of nodes."""
-        return dict.fromkeys(each for each in self.lights if isinstance(each, SpotLight)).keys()
+        return dict.fromkeys(light for light in self.lights if isinstance(light, SpotLight)).keys()
 
     @property
     def directional_lights(self) -> Set[DirectionalLight]:
         """The directional lights of nodes."""
-        return dict.fromkeys(each for each in self.lights if isinstance(each, DirectionalLight)).keys()
+        return dict.fromkeys(light for light in self.lights if isinstance(light, DirectionalLight)).keys()
 
     @property
     def main_camera_node(self) -> Node | None:
@@ -157,10 +157,10 @@ class Scene(Bounded):
         else:
             raise TypeError(f"expected a Mesh, Light or Camera, not {type(obj).__name__}")
         if parent_node is None and parent_name is not None:
-            found = self.get_nodes(name=parent_name)
-            if len(found) != 1:
-                raise ValueError(f"{len(found) or 'no'} nodes have the name {parent_name}")
-            parent_node = found.pop()
+            parents = self.get_nodes(name=parent_name)
+            if len(parents) != 1:
+                raise ValueError(f"{len(parents) or 'no'} nodes have the name {parent_name}")
+            parent_node = parents.pop()
         self.add_node(node, parent_node)
         return node
 
@@ -182,11 +182,11 @@ class Scene(Bounded):
         parent = self._parents[node]
         if parent is not None:
             parent.children.remove(node)
-        left = [node]
-        while left:
-            each = left.pop()
-            del self._parents[each]
-            left += each.children
+        pending = [node]
+        while pending:
+            removed = pending.pop()
+            del self._parents[removed]
+            pending += removed.children
 
     def has_node(self, node: Node) -> bool:
         """Whether a node is there."""
@@ -197,16 +197,16 @@ class Scene(Bounded):
     ) -> set[Node]:
         """The nodes to which all that is given applies."""
 
-        def fits(each: Node) -> bool:
-            objects = [own for own in (each.mesh, each.light, each.camera) if own is not None]
+        def fits(candidate: Node) -> bool:
+            objects = [item for item in (candidate.mesh, candidate.light, candidate.camera) if item is not None]
             return (
-                (node is None or each is node)
-                and (name is None or each.name == name)
-                and (obj is None or any(own is obj for own in objects))
-                and (obj_name is None or any(own.name == obj_name for own in objects))
+                (node is None or candidate is node)
+                and (name is None or candidate.name == name)
+                and (obj is None or any(item is obj for item in objects))
+                and (obj_name is None or any(item.name == obj_name for item in objects))
             )
 
-        return {each for each in self._parents if fits(each)}
+        return {candidate for candidate in self._parents if fits(candidate)}
 
     def get_pose(self, node: Node) -> NDArray[np.float64]:
         """(4, 4): a node's own space to the world. Raises ValueError where it is not there."""
@@ -227,19 +227,19 @@ class Scene(Bounded):
     @property
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3): lowest and highest corner of all meshes; zeros without any."""
-        found = [EMPTY]
+        mesh_bounds = [EMPTY]
         for node in self.mesh_nodes:
             box = node.mesh.bounds if node.mesh is not None else EMPTY
             if np.isfinite(box).all():
-                found.append(bounds_at(box, self.get_pose(node)[None]))
-        boxes = np.array(found)
-        whole = np.array([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
-        return whole if np.isfinite(whole).all() else np.zeros((2, 3))
+                mesh_bounds.append(bounds_at(box, self.get_pose(node)[None]))
+        boxes = np.array(mesh_bounds)
+        merged = np.array([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+        return merged if np.isfinite(merged).all() else np.zeros((2, 3))
 
     @staticmethod
     def from_trimesh_scene(trimesh_scene: Any, bg_color: Any = None, ambient_light: Any = None) -> Scene:
         """The scene of a ``trimesh.Scene``: every mesh once, a node for each of its nodes."""
-        meshes = {name: Mesh.from_trimesh(each) for name, each in trimesh_scene.geometry.items()}
+        meshes = {name: Mesh.from_trimesh(mesh) for name, mesh in trimesh_scene.geometry.items()}
         scene = Scene(bg_color=bg_color, ambient_light=ambient_light)
         for node in trimesh_scene.graph.nodes_geometry:
             pose, name = trimesh_scene.graph[node]

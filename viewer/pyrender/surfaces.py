@@ -40,38 +40,38 @@ class Textures:
         self._kept = {key: self._kept[key] for key in self._numbers}
         self.found, self._numbers = [], {}
 
-    def number(self, given: Texture | None, content: str, change: Any = None) -> int | None:
+    def number(self, texture: Texture | None, content: str, change: Any = None) -> int | None:
         """The number of a texture whose texels are ``content``, of `image.CONTENTS`; ``change`` (name, function) makes
         other texels of them. None without an image."""
-        if given is None or given.source is None:
+        if texture is None or texture.source is None:
             return None
-        sampler: Sampler = given.sampler
-        looks = sampler.wrapS, sampler.wrapT, sampler.magFilter, sampler.minFilter
-        key = (id(given.source), content, change and change[0], *looks)
+        sampler: Sampler = texture.sampler
+        sampling = sampler.wrapS, sampler.wrapT, sampler.magFilter, sampler.minFilter
+        key = (id(texture.source), content, change and change[0], *sampling)
         if key not in self._numbers:
             if key not in self._kept:
                 # The source is kept, so that its number is not another's.
-                self._kept[key] = given.source, _texture(given, content, change)
+                self._kept[key] = texture.source, _texture(texture, content, change)
             self._numbers[key] = len(self.found)
             self.found.append(self._kept[key][1])
         return self._numbers[key]
 
 
-def _texture(given: Texture, content: str, change: Any) -> image.Texture:
-    sampler: Sampler = given.sampler
+def _texture(texture: Texture, content: str, change: Any) -> image.Texture:
+    sampler: Sampler = texture.sampler
     for filtered in (sampler.magFilter, sampler.minFilter):
         if filtered is not None and filtered not in FILTERS:
-            raise ViewerError(f"texture {given.name or ''}", f"filter {filtered} is none of GLTF")
+            raise ViewerError(f"texture {texture.name or ''}", f"filter {filtered} is none of GLTF")
     for wrap in (sampler.wrapS, sampler.wrapT):
         if wrap not in WRAPS:
-            raise ViewerError(f"texture {given.name or ''}", f"wrap mode {wrap} is none of GLTF")
-    assert given.source is not None
-    texels = _rgba(given.source, given.source_channels)
+            raise ViewerError(f"texture {texture.name or ''}", f"wrap mode {wrap} is none of GLTF")
+    assert texture.source is not None
+    texels = _rgba(texture.source, texture.source_channels)
     return image.Texture(
-        image.Image(texels if change is None else change[1](texels), given.name or "image"),
+        image.Image(texels if change is None else change[1](texels), texture.name or "image"),
         (WRAPS[sampler.wrapS], WRAPS[sampler.wrapT]),
         sampler.magFilter == GLTF.NEAREST,
-        name=given.name or "texture",
+        name=texture.name or "texture",
         minification=None if sampler.minFilter is None else FILTERS[sampler.minFilter],
         content=content,
     )
@@ -79,60 +79,60 @@ def _texture(given: Texture, content: str, change: Any) -> image.Texture:
 
 def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
     """(H, W, 4) of an image (H, W, C), each channel at its place, others full."""
-    made = np.full((*source.shape[:2], 4), 255, np.uint8)
+    rgba = np.full((*source.shape[:2], 4), 255, np.uint8)
     for place, channel in enumerate(channels):
-        made[..., "RGBA".index(channel)] = source[..., place]
+        rgba[..., "RGBA".index(channel)] = source[..., place]
     if channels == "R":
-        made[..., 1] = made[..., 2] = made[..., 0]
-    return made
+        rgba[..., 1] = rgba[..., 2] = rgba[..., 0]
+    return rgba
 
 
-def flat(given: Primitive, culled: bool, textures: Textures) -> surface.Material:
+def flat(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """A light of the material's colour, as the numbers are: factors, vertices and texels are values of pixels there."""
-    color, texture = _base(given.material)
+    color, texture = _base(primitive.material)
     return surface.Material(
-        given.material.name or "flat",
+        primitive.material.name or "flat",
         tuple(map(float, np.clip(color, 0, 1))),  # type: ignore[arg-type]
         backface_culling=culled,
         kind="principled",
         texture=textures.number(texture, "data"),
         unlit=True,
-        **_opacity(given),
+        **_opacity(primitive),
     )
 
 
-def lit(given: Primitive, culled: bool, textures: Textures) -> surface.Material:
+def lit(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
-    own: Any = given.material
-    color, texture = _base(own)
+    material: Any = primitive.material
+    color, texture = _base(material)
     more: dict[str, Any]
-    if isinstance(own, SpecularGlossinessMaterial):
-        gloss = own.glossinessFactor
-        both, rough = own.specularGlossinessTexture, 1.0 - gloss
+    if isinstance(material, SpecularGlossinessMaterial):
+        gloss = material.glossinessFactor
+        both, rough = material.specularGlossinessTexture, 1.0 - gloss
         more = {
             "roughness": rough if both is None else 1.0,
-            "specular_color": tuple(map(float, own.specularFactor / DIELECTRIC)),
+            "specular_color": tuple(map(float, material.specularFactor / DIELECTRIC)),
             "specular_color_texture": textures.number(both, "color"),
             "metallic_roughness_texture": textures.number(both, "data", (f"roughness {gloss}", _roughness(gloss))),
         }
     else:
         more = {
-            "metallic": own.metallicFactor,
-            "roughness": own.roughnessFactor,
-            "metallic_roughness_texture": textures.number(own.metallicRoughnessTexture, "data"),
+            "metallic": material.metallicFactor,
+            "roughness": material.roughnessFactor,
+            "metallic_roughness_texture": textures.number(material.metallicRoughnessTexture, "data"),
         }
     return surface.Material(
-        own.name or "material",
+        material.name or "material",
         tuple(map(float, color)),  # type: ignore[arg-type]
-        emission=tuple(map(float, own.emissiveFactor)),  # type: ignore[arg-type]
-        double_sided=own.doubleSided,
+        emission=tuple(map(float, material.emissiveFactor)),  # type: ignore[arg-type]
+        double_sided=material.doubleSided,
         backface_culling=culled,
         kind="principled",
         texture=textures.number(texture, "color"),
-        emission_texture=textures.number(own.emissiveTexture, "color"),
-        normal_texture=textures.number(own.normalTexture, "normal"),
+        emission_texture=textures.number(material.emissiveTexture, "color"),
+        normal_texture=textures.number(material.normalTexture, "normal"),
         **more,
-        **_opacity(given),
+        **_opacity(primitive),
     )
 
 
@@ -140,9 +140,9 @@ def _roughness(gloss: float) -> Any:
     """Texels with a roughness in green, of a glossiness in opacity."""
 
     def change(texels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        made = np.full_like(texels, 255)
-        made[..., 1] = np.rint(255.0 - gloss * texels[..., 3])
-        return made
+        packed = np.full_like(texels, 255)
+        packed[..., 1] = np.rint(255.0 - gloss * texels[..., 3])
+        return packed
 
     return change
 
@@ -155,11 +155,11 @@ def _base(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
     return material.baseColorFactor, material.baseColorTexture
 
 
-def _opacity(given: Primitive) -> dict[str, Any]:
+def _opacity(primitive: Primitive) -> dict[str, Any]:
     """How the material's opacity counts: where MASK is the default of a material without holes, not at all."""
-    material = given.material
+    material = primitive.material
     texture = _base(material)[1]
-    if material.alphaMode == "BLEND" and given.is_transparent:
+    if material.alphaMode == "BLEND" and primitive.is_transparent:
         return {"alpha_mode": "blend"}
     if material.alphaMode == "MASK" and texture is not None and texture.is_transparent(material.alphaCutoff):
         return {"alpha_mode": "mask", "alpha_cutoff": material.alphaCutoff}

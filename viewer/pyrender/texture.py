@@ -82,25 +82,25 @@ def texels(value: Any, channels: str) -> NDArray[np.uint8]:
     mode = getattr(value, "mode", None)
     if mode in ("1", "P", "PA", "CMYK", "YCbCr", "HSV", "LAB"):  # Pillow's, whose values are no colours as they are
         value = value.convert("RGBA" if "A" in channels or mode == "PA" else "RGB")
-    given = np.asarray(value)
-    if given.dtype.kind == "f":
-        given = np.clip(given * 255.0, 0, 255)
-    elif given.dtype.kind not in "iub":
-        raise TypeError(f"a texture of {given.dtype}, expected numbers")
-    given = given[..., None] if given.ndim == 2 else given
-    if given.ndim != 3 or given.shape[2] not in (1, 2, 3, 4):
+    pixels = np.asarray(value)
+    if pixels.dtype.kind == "f":
+        pixels = np.clip(pixels * 255.0, 0, 255)
+    elif pixels.dtype.kind not in "iub":
+        raise TypeError(f"a texture of {pixels.dtype}, expected numbers")
+    pixels = pixels[..., None] if pixels.ndim == 2 else pixels
+    if pixels.ndim != 3 or pixels.shape[2] not in (1, 2, 3, 4):
         raise ValueError(f"a texture of shape {np.shape(value)}, expected (H, W), or (H, W, 1 to 4)")
-    if given.shape[2] == 2 and len(channels) > 2:
+    if pixels.shape[2] == 2 and len(channels) > 2:
         if mode != "LA":
             raise ValueError(f"two channels cannot become {channels}")
-        given = given[..., [0, 0, 0, 1]]
-    wanted, have = CHANNELS[channels], given.shape[2]
-    made = np.full((*given.shape[:2], len(wanted)), 255, np.uint8)
-    for place, channel in enumerate(wanted):
+        pixels = pixels[..., [0, 0, 0, 1]]
+    sources, have = CHANNELS[channels], pixels.shape[2]
+    result = np.full((*pixels.shape[:2], len(sources)), 255, np.uint8)
+    for place, channel in enumerate(sources):
         if have == 2 and channels == "GB":
-            made[..., place] = given[..., place]  # these two already
+            result[..., place] = pixels[..., place]  # these two already
         elif channel < 3:
-            made[..., place] = given[..., min(channel, have - 1)]
+            result[..., place] = pixels[..., min(channel, have - 1)]
         elif have == 4:
-            made[..., place] = given[..., 3]
-    return made
+            result[..., place] = pixels[..., 3]
+    return result

@@ -91,7 +91,7 @@ class Viewer:
         self.is_active, self.widget = False, None
         self._app: Any = None
         self._convert = Conversion("lit")
-        self._seen: tuple[Any, Converted] | None = None
+        self._last: tuple[Any, Converted] | None = None
         self._pressed: list[str] = []
         if run_in_thread:
             self._start_thread()
@@ -141,7 +141,7 @@ class Viewer:
             app.each_turn, app.period = self._turn, 1.0 / float(self.viewer_flags["refresh_rate"])
             opened()
 
-        keys = {_key(each): partial(self._pressed.append, each) for each in self.registered_keys}
+        keys = {_key(key): partial(self._pressed.append, key) for key in self.registered_keys}
         full_screen = bool(self.viewer_flags["fullscreen"])
         try:
             opening.show_live(shown, begin, keys, full_screen, size=self.viewport_size, **options)
@@ -153,8 +153,8 @@ class Viewer:
         with self.render_lock:
             pressed, self._pressed[:] = list(self._pressed), []
             for key in pressed:
-                given = self.registered_keys[key]
-                function, *more = given if isinstance(given, (list, tuple)) else (given,)
+                binding = self.registered_keys[key]
+                function, *more = binding if isinstance(binding, (list, tuple)) else (binding,)
                 function(self, *(more[0] if more else ()), **(more[1] if len(more) > 1 else {}))
             if self._app is not None and (shown := self._changed()) is not None:
                 self._app.editing.offer(shown)
@@ -177,9 +177,9 @@ class Viewer:
     def shown(self) -> tuple[Converted, dict[str, Any]]:
         """The scene as the renderer takes it, and the options of its window: the main camera, or one that sees all of
         it; light of its own, or the renderer's."""
-        scene, given = self.scene, self.scene.main_camera_node
+        scene, camera_node = self.scene, self.scene.main_camera_node
         size: tuple[int, int] = (int(self.viewport_size[0]), int(self.viewport_size[1]))
-        if given is not None:
+        if camera_node is not None:
             self._eye = Eye.of(scene, size)
             camera = self._eye.camera()
         else:
@@ -200,22 +200,22 @@ class Viewer:
         scene = self.scene
         added = [scene.add(light, pose=self._eye.pose @ turn) for light, turn in self._lights()]
         try:
-            found = self._convert(scene, self._eye, float(self.render_flags["point_size"]))
+            converted = self._convert(scene, self._eye, float(self.render_flags["point_size"]))
         finally:
             for node in added:
                 scene.remove_node(node)
-        placed = [(each.mesh, each.transform.tobytes()) for each in found.instances]
+        placed = [(instance.mesh, instance.transform.tobytes()) for instance in converted.instances]
         state = (
             placed,
-            [id(each) for each in found.meshes],
-            found.materials,
-            found.lights,
-            [id(each) for each in found.textures],
+            [id(mesh) for mesh in converted.meshes],
+            converted.materials,
+            converted.lights,
+            [id(texture) for texture in converted.textures],
         )
-        if self._seen is not None and state == self._seen[0]:
+        if self._last is not None and state == self._last[0]:
             return None
-        self._seen = state, found  # whose parts live on, so that their numbers are no others'
-        return replace(found, name=self.viewer_flags["window_title"] or found.name)
+        self._last = state, converted  # whose parts live on, so that their numbers are no others'
+        return replace(converted, name=self.viewer_flags["window_title"] or converted.name)
 
     def _lights(self) -> list[tuple[DirectionalLight, np.ndarray]]:
         """Lights at the eye, and their poses in its space."""
@@ -225,14 +225,14 @@ class Viewer:
         if not self.viewer_flags["use_raymond_lighting"]:
             return []
         polar, azimuths = RAYMOND
-        found = []
+        lights = []
         for azimuth in azimuths:
             back = np.array([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
             side = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
             turn = np.eye(4)
             turn[:3, :3] = np.column_stack([side, np.cross(back, side), back])
-            found.append((DirectionalLight(np.ones(3), bright), turn))
-        return found
+            lights.append((DirectionalLight(np.ones(3), bright), turn))
+        return lights
 
 
 def _key(character: str) -> str:
