@@ -117,5 +117,5 @@ def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsy
 
 def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[str] = []
-    TerminalProgress(quiet=True, told=told.append).note("a \x1b note")
+    TerminalProgress(quiet=True, on_note=told.append).note("a \x1b note")
     assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")

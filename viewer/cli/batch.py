@@ -46,11 +46,11 @@ def render(arguments: Namespace) -> bool | int:
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
-            for made, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
+            for result, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
                 if fault:
-                    failed.append((fault, made if isinstance(made, int) else FAULT))
+                    failed.append((fault, result if isinstance(result, int) else FAULT))
                 elif not arguments.quiet:
-                    progress.say(str(made))
+                    progress.say(str(result))
         except KeyboardInterrupt as stop:
             stop.args = ("stopped; the pictures that are written are whole",)
             raise
@@ -64,15 +64,15 @@ def render(arguments: Namespace) -> bool | int:
 
 def _matches(word: str) -> list[str]:
     """The files of a pattern, where the shell has left one; any other word itself."""
-    found = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
-    return found or [word]
+    files = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
+    return files or [word]
 
 
 def output_of(pattern: str, scene: str, number: int, count: int) -> str:
     """The file of the scene of that number among ``count``: placeholders in the pattern are replaced."""
     path = Path(scene)
     values = {"stem": path.stem, "name": path.name, "index": str(number).zfill(len(str(count - 1)))}
-    return PLACEHOLDER.sub(lambda found: values[found[1]], pattern)
+    return PLACEHOLDER.sub(lambda match: values[match[1]], pattern)
 
 
 def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
@@ -102,16 +102,16 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
 @contextmanager
 def _folders(outputs: Sequence[str]) -> Iterator[None]:
     """Makes the missing folders of these files, where those above are there; an error in the block takes them away."""
-    made: list[Path] = []
+    created: list[Path] = []
     try:
-        for folder in dict.fromkeys(Path(each).parent for each in outputs):
+        for folder in dict.fromkeys(Path(output).parent for output in outputs):
             with suppress(OSError, ValueError):  # the check tells why
                 if not folder.exists():
                     folder.mkdir()
-                    made.append(folder)
+                    created.append(folder)
         yield
     except BaseException:
-        for folder in made:
+        for folder in created:
             with suppress(OSError):
                 folder.rmdir()
         raise

@@ -110,9 +110,11 @@ def devices(arguments: Namespace) -> bool:
             driver = driver_name(device["renderer"], device["version"])
             device |= {"auto": dict(tuning(driver, device["software"])), "measured": driver in measured}
             if driver in measured:
-                known = measured[driver]
-                told = {name: [each._asdict() for each in getattr(known, name)] for name in ("trials", "skipped")}
-                device |= {"since": known.since, **told, "note": known.note}
+                results = measured[driver]
+                outcomes = {
+                    name: [outcome._asdict() for outcome in getattr(results, name)] for name in ("trials", "skipped")
+                }
+                device |= {"since": results.since, **outcomes, "note": results.note}
     emit(listed, device_lines, arguments.json)
     return True
 
@@ -199,8 +201,8 @@ def doctor(arguments: Namespace) -> bool:
         textfile.check_path(path)
     with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
-        found = examination(arguments.device, progress)
-    report = made_report(found, perf_counter() - begin)
+        findings = examination(arguments.device, progress)
+    report = made_report(findings, perf_counter() - begin)
     if path == STANDARD_OUTPUT:
         print(as_json(report))
     else:

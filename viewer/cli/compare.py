@@ -45,8 +45,8 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     if pictures != 2:
         what = f"{pictures} picture{'s' if pictures != 1 else ''}, and two are compared"
         raise ViewerError("diff", what, "such as raystream diff a.png b.png, or a.png --render 'cornell --spp 16'")
-    for each in renders:
-        _check_render(each, IDS if arguments.figure == "fringes" else (arguments.layer,))
+    for render in renders:
+        _check_render(render, IDS if arguments.figure == "fringes" else (arguments.layer,))
     if arguments.output is not None:
         if not arguments.output.lower().endswith((".html", ".htm")) and not textfile.is_stream(arguments.output):
             raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
@@ -62,47 +62,47 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
         from viewer.cli.progress import TerminalProgress
 
         with TerminalProgress(arguments.quiet or arguments.json) as progress:
-            made = zip(arguments.render, renders, strict=True)
-            shown += [_rendered(text, each, arguments, progress) for text, each in made]
-    found = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
-    value = figure(found, arguments.figure)
+            labelled = zip(arguments.render, renders, strict=True)
+            shown += [_rendered(text, render, arguments, progress) for text, render in labelled]
+    comparison = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
+    value = figure(comparison, arguments.figure)
     if arguments.limit is not None and value is None:
         raise ViewerError(shown[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges")
     within = arguments.limit is None or value is None or value <= arguments.limit
     if arguments.output is not None:
         from viewer.cli.compare_page import page
 
-        textfile.write(arguments.output, page(found, rows(found), _verdict(found, arguments, within)))
+        textfile.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
     if arguments.json or not arguments.quiet:
         verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
-        commands.emit({**data(found), **verdict}, lambda _: _lines(found, arguments, within), arguments.json)
+        commands.emit({**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json)
     return within
 
 
-def data(found: Comparison) -> dict[str, Any]:
+def data(comparison: Comparison) -> dict[str, Any]:
     """The figures as plain data, under the names of the options."""
     named = ("kind", "size", "flip", "error", "largest", "at", "share", "tolerance")
-    spots = {name: figure(found, name) for name in ("specks", "holes", "fringes")}
-    return {"pictures": found.names, **{name: getattr(found, name) for name in named}, **spots}
+    spots = {name: figure(comparison, name) for name in ("specks", "holes", "fringes")}
+    return {"pictures": comparison.names, **{name: getattr(comparison, name) for name in named}, **spots}
 
 
-def figure(found: Comparison, name: str) -> float | None:
+def figure(comparison: Comparison, name: str) -> float | None:
     """A figure by its name in `NAMES`; None where the pictures have none."""
-    return getattr(found if hasattr(found, name) else found.blemishes, name, None)
+    return getattr(comparison if hasattr(comparison, name) else comparison.blemishes, name, None)
 
 
-def rows(found: Comparison) -> list[tuple[str, str]]:
+def rows(comparison: Comparison) -> list[tuple[str, str]]:
     """The figures in words: (name, value)."""
     from viewer.film.files.compare import INSTALL, has_flip
 
-    layer = found.blemishes is None
+    layer = comparison.blemishes is None
     absent = "not of a layer" if has_flip() else f"flip-evaluator is not installed: {INSTALL}"
     return [
-        (NAMES["flip"], absent if found.flip is None else f"{found.flip:.4g}"),
-        (NAMES["error"], f"{found.error:.4g}"),
-        (NAMES["largest"], f"{found.largest:.4g} at column {found.at[0]}, row {found.at[1]}"),
-        (NAMES["share"], f"{found.share:.2%} by more than {found.tolerance:g}"),
-        *((NAMES[name], _share(figure(found, name), layer)) for name in ("specks", "holes", "fringes")),
+        (NAMES["flip"], absent if comparison.flip is None else f"{comparison.flip:.4g}"),
+        (NAMES["error"], f"{comparison.error:.4g}"),
+        (NAMES["largest"], f"{comparison.largest:.4g} at column {comparison.at[0]}, row {comparison.at[1]}"),
+        (NAMES["share"], f"{comparison.share:.2%} by more than {comparison.tolerance:g}"),
+        *((NAMES[name], _share(figure(comparison, name), layer)) for name in ("specks", "holes", "fringes")),
     ]
 
 
@@ -112,20 +112,22 @@ def _share(value: float | None, layer: bool) -> str:
     return f"{value:.2%} of the pixels"
 
 
-def _lines(found: Comparison, arguments: Namespace, within: bool) -> list[str]:
-    first, second = found.names
+def _lines(comparison: Comparison, arguments: Namespace, within: bool) -> list[str]:
+    first, second = comparison.names
     width = max(map(len, NAMES.values()))
-    what = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(found.kind, f"layer {found.kind}")
-    said = [f"{first} and {second}: {found.size[0]} x {found.size[1]}, {what}"]
-    said += [f"   {label:{width}}  {value}" for label, value in rows(found)]
-    verdict = _verdict(found, arguments, within)
+    what = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(
+        comparison.kind, f"layer {comparison.kind}"
+    )
+    said = [f"{first} and {second}: {comparison.size[0]} x {comparison.size[1]}, {what}"]
+    said += [f"   {label:{width}}  {value}" for label, value in rows(comparison)]
+    verdict = _verdict(comparison, arguments, within)
     return [*said, verdict] if verdict else said
 
 
-def _verdict(found: Comparison, arguments: Namespace, within: bool) -> str:
+def _verdict(comparison: Comparison, arguments: Namespace, within: bool) -> str:
     if arguments.limit is None:
         return ""
-    value = figure(found, arguments.figure)
+    value = figure(comparison, arguments.figure)
     side = "within" if within else "beyond"
     return f"{NAMES[arguments.figure]}: {value:.4g}, {side} the limit of {arguments.limit:g}"
 
@@ -139,7 +141,9 @@ def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
     arguments.layers = tuple(dict.fromkeys([*arguments.layers, *filter(None, layers)]))
 
 
-def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: TerminalProgress) -> ComparedPicture:
+def _rendered(
+    text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress
+) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from viewer.film.files.compare import ComparedPicture, stacked_ids
     from viewer.film.layers import WORDS
@@ -147,7 +151,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Termi
     from viewer.renderer.renderer import Renderer
 
     check("layers", arguments.layers, WORDS)
-    arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, asked.quiet or asked.json
+    arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
     scene = commands.load_scene(arguments, progress)
     scene = commands.at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
@@ -155,5 +159,5 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Termi
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
-    pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]
+    pixels = picture.linear if diff_arguments.layer is None else picture.layers[diff_arguments.layer]
     return ComparedPicture(f"render of {text}", pixels, ids=stacked_ids(picture.layers), **typed)

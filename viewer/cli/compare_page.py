@@ -40,29 +40,29 @@ pair.addEventListener("dragstart", event => event.preventDefault());
 """
 
 
-def page(found: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
+def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
     """The whole page, HTML; it loads nothing."""
     from viewer.film.files.encode import png
 
     def picture(which: str) -> str:
-        source = b64encode(png(found.shown[which], {})).decode()
+        source = b64encode(png(comparison.shown[which], {})).decode()
         return f'<img alt="{escape(titles[which])}" src="data:image/png;base64,{source}">'
 
-    of = "FLIP of each pixel" if found.flip is not None else "the largest difference in each pixel, by the largest"
-    titles = {"first": found.names[0], "second": found.names[1], "difference": f"Difference: {of}"}
+    of = "FLIP of each pixel" if comparison.flip is not None else "the largest difference in each pixel, by the largest"
+    titles = {"first": comparison.names[0], "second": comparison.names[1], "difference": f"Difference: {of}"}
     table = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows)
     beyond = ' class="beyond"' if "beyond" in verdict else ""
     figures = "".join(
-        f"<figure>{picture(each)}<figcaption>{escape(titles[each])}</figcaption></figure>" for each in titles
+        f"<figure>{picture(which)}<figcaption>{escape(titles[which])}</figcaption></figure>" for which in titles
     )
-    width, height = found.size
-    title = f"{found.names[0]} and {found.names[1]}"
+    width, height = comparison.size
+    title = f"{comparison.names[0]} and {comparison.names[1]}"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="generator" content="raystream {__version__}"><title>{escape(title)}</title>
 <style>{STYLE}</style></head><body>
 <h1>{escape(title)}</h1>
-<p>{width} x {height} pixels, {escape(found.kind)}</p>
+<p>{width} x {height} pixels, {escape(comparison.kind)}</p>
 <table>{table}</table>
 <p{beyond}>{escape(verdict)}</p>
 <h2>Left: {escape(titles["first"])}; right: {escape(titles["second"])}</h2>

@@ -22,14 +22,14 @@ TREE = 2  # surfaces of a path: as many levels as a stack needs to be seen as on
 
 def drawings() -> dict[str, tuple[Callable[[], Program], str]]:
     """Programs and their captions, by name: the picture programs, other forms of them, and the rest."""
-    found: dict[str, tuple[Callable[[], Program], str]] = {}
+    programs: dict[str, tuple[Callable[[], Program], str]] = {}
     for name, program in PICTURES.items():
         form = program.arguments(depth=TREE)
         caption = program.caption + (f", here of depth {TREE}" if form else "")
-        found[name] = partial(program.make, **form), caption
+        programs[name] = partial(program.make, **form), caption
     photon = partial(photon_map, depth=TREE)
     return {
-        **found,
+        **programs,
         "cast_instances": (partial(ray_cast, LEVELS[2]), "a structure over instances, and one in each object"),
         "photon_gather": (partial(photon, gather=True), f"final gather, tree of depth {TREE}"),
         "photon_nearest": (partial(photon, search="nearest"), f"the nearest photons, tree of depth {TREE}"),
@@ -44,12 +44,12 @@ def graph(name: str) -> str:
     ones."""
     if name.endswith(EXTENSION):
         name = read_program(name)
-    known = drawings()
-    if name not in known:
-        names = f"there are {', '.join(known)}"
-        close = suggestion(name, known)
+    programs = drawings()
+    if name not in programs:
+        names = f"there are {', '.join(programs)}"
+        close = suggestion(name, programs)
         raise ViewerError(f"program '{name}'", "unknown", f"{close} {names}" if close else names)
-    make, caption = known[name]
+    make, caption = programs[name]
     return draw_program(make(), caption).svg(f"{name}: {caption}")
 
 

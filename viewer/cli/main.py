@@ -163,9 +163,9 @@ def _abandon_output() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if not arguments:
         return _first()
-    first, rest = arguments[0], arguments[1:]
+    first, words = arguments[0], arguments[1:]
     if first in COMMANDS:
-        parsed = _parse(first, rest)
+        parsed = _parse(first, words)
         if not COMMANDS[first].scene:  # else more modules are to come
             loaded()
         result = COMMANDS[first].run(parsed)
@@ -216,17 +216,17 @@ def _overview() -> str:
 class _Parser(argparse.ArgumentParser):
     """Tells its errors as every other error is told."""
 
-    def __init__(self, known: Command, **settings: Any) -> None:
+    def __init__(self, command: Command, **settings: Any) -> None:
         super().__init__(**settings)
-        self.known = known
+        self.command = command
 
     def print_help(self, file: Any = None) -> None:
         print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
 
     def error(self, message: str) -> NoReturn:
-        found = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
-        if found and found[1].replace("-", "_") in self.known.options:
-            option, what = self.known.option(found[1].replace("-", "_")), found[2]
+        match = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
+        if match and match[1].replace("-", "_") in self.command.options:
+            option, what = self.command.option(match[1].replace("-", "_")), match[2]
             if "expected one argument" in what:
                 what = f"the value is missing; expected {option.expected() or option.metavar}"
             elif option.switch:
@@ -256,8 +256,8 @@ def _parser(name: str) -> _Parser:
         parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
     if command.json:
         parser.add_argument("--json", action="store_true", help="the same as data")
-    for each in command.options:
-        option = command.option(each)
+    for option_name in command.options:
+        option = command.option(option_name)
         flags = [option.short, option.flag] if option.short else [option.flag]
         if option.switch:
             parser.add_argument(*flags, action="store_true", help=option.about)
@@ -277,17 +277,17 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
     bare = {flag: action for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
-    made: list[str] = []
+    words: list[str] = []
     for word in arguments:
-        if made and (action := bare.get(made[-1])):
-            own = _reads(parser.known.option(action.dest), word)
-            made[-1] += f"={word if own else action.const}"
-            made += [] if own else [word]
-        elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
-            made[-1] += f"={word}"
+        if words and (action := bare.get(words[-1])):
+            is_value = _reads(parser.command.option(action.dest), word)
+            words[-1] += f"={word if is_value else action.const}"
+            words += [] if is_value else [word]
+        elif words and words[-1] in valued and words[-1].startswith("--") and re.match(r"-[\d.]", word):
+            words[-1] += f"={word}"
         else:
-            made.append(word)
-    return made
+            words.append(word)
+    return words
 
 
 def _reads(option: Option, word: str) -> bool:
@@ -314,29 +314,29 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     words = _joined(arguments, parser)
     mixed = command.pictures or command.several
     read = parser.parse_known_intermixed_args if mixed else parser.parse_known_args
-    found, unknown = read(words)
-    known = [flag for action in parser._actions for flag in action.option_strings]
+    namespace, unknown = read(words)
+    flags = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
         if word.startswith("-") and word != "-":
             typed = word.partition("=")[0]
-            raise ViewerError(f"option '{typed}'", "unknown", meant(typed, known) or f"see {parser.prog} --help")
+            raise ViewerError(f"option '{typed}'", "unknown", meant(typed, flags) or f"see {parser.prog} --help")
     if unknown:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
-    if command.scene and not found.scene:
+    if command.scene and not namespace.scene:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
-    if command.argument and not getattr(found, command.argument.lower()):
+    if command.argument and not getattr(namespace, command.argument.lower()):
         raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
     if command.several:
-        found.scenes, found.scene = found.scene, found.scene[0]
-    others: dict[str, Any] = {}
-    if getattr(found, "preset", None) is not None:
-        others |= preset(check("preset", found.preset), found.scene)
-    found.typed = frozenset(each for each in command.options if getattr(found, each) not in (None, False))
-    for each in command.options:
-        value = getattr(found, each)
-        option = command.option(each)
-        setattr(found, each, others.get(each, option.default) if value is None else option.read(option, value))
-    return found
+        namespace.scenes, namespace.scene = namespace.scene, namespace.scene[0]
+    preset_values: dict[str, Any] = {}
+    if getattr(namespace, "preset", None) is not None:
+        preset_values |= preset(check("preset", namespace.preset), namespace.scene)
+    namespace.typed = frozenset(key for key in command.options if getattr(namespace, key) not in (None, False))
+    for key in command.options:
+        value = getattr(namespace, key)
+        option = command.option(key)
+        setattr(namespace, key, preset_values.get(key, option.default) if value is None else option.read(option, value))
+    return namespace
 
 
 def _first() -> int:

@@ -72,6 +72,6 @@ def published_remark(arguments: Namespace, software: bool) -> list[str]:
         if not software or seconds < WORTH_TELLING:
             return []
         size += f" with {samples} samples"
-    told = f", about {duration(seconds * 2 / (os.cpu_count() or 2))} for {size}" if software else ""
-    what = f"preset {arguments.preset} is the published machine, one kernel in a pass{told}"
+    estimate = f", about {duration(seconds * 2 / (os.cpu_count() or 2))} for {size}" if software else ""
+    what = f"preset {arguments.preset} is the published machine, one kernel in a pass{estimate}"
     return [f"{what}: --machine singlepass gives the same picture in a small part of that time"]

@@ -30,13 +30,13 @@ class TimeLeft:
     def __init__(self) -> None:
         self._seen: deque[tuple[float, float]] = deque()  # (seconds, share)
 
-    def see(self, now: float, share: float | None) -> None:
-        """At ``now`` seconds this share is done; None, or less than before: other work has begun."""
-        if share is None or (self._seen and share < self._seen[-1][1]):
+    def see(self, now: float, fraction: float | None) -> None:
+        """At ``now`` seconds this fraction is done; None, or less than before: other work has begun."""
+        if fraction is None or (self._seen and fraction < self._seen[-1][1]):
             self._seen.clear()
-        if share is None:
+        if fraction is None:
             return
-        self._seen.append((now, share))
+        self._seen.append((now, fraction))
         while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW:
             self._seen.popleft()
 
@@ -44,10 +44,10 @@ class TimeLeft:
         """Seconds left when the last share was seen; None where nothing can be told yet."""
         if not self._seen:
             return None
-        (begin, before), (now, share) = self._seen[0], self._seen[-1]
-        if now - begin < LEAST or share <= before:
+        (begin, before), (now, fraction) = self._seen[0], self._seen[-1]
+        if now - begin < LEAST or fraction <= before:
             return None
-        return (1 - share) * (now - begin) / (share - before)
+        return (1 - fraction) * (now - begin) / (fraction - before)
 
 
 class TerminalProgress:
@@ -56,16 +56,16 @@ class TerminalProgress:
 
     fraction : of the work, in [0, 1]; None where it is not known.
     quiet    : show nothing.
-    told     : takes notes in place of standard error.
+    on_note  : takes notes in place of standard error.
     """
 
     def __init__(
-        self, quiet: bool = False, patience: float = PATIENCE, told: Callable[[str], None] | None = None
+        self, quiet: bool = False, patience: float = PATIENCE, on_note: Callable[[str], None] | None = None
     ) -> None:
         self.enabled = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._plain = not quiet and not self.enabled
         self._begin = self._told = time.monotonic()
-        self._patience, self._noted = patience, told
+        self._patience, self._noted = patience, on_note
         self._part: tuple[int, int, str] | None = None
         self._lock = threading.Lock()
         self._state: tuple[float | None, str] = (None, "")
@@ -108,9 +108,9 @@ class TerminalProgress:
                 self._update()
             elif now - self._told >= max(APART, SHARE * (now - self._begin)):
                 self._told = now
-                share = "" if fraction is None else f", {fraction:.0%}"
-                left = f", {self._time_left()}" if self._time_left() else ""
-                print(f"raystream: {text}{share}{left}", file=sys.stderr, flush=True)
+                percentage = "" if fraction is None else f", {fraction:.0%}"
+                remaining = f", {self._time_left()}" if self._time_left() else ""
+                print(f"raystream: {text}{percentage}{remaining}", file=sys.stderr, flush=True)
 
     def part(self, number: int, count: int, name: str) -> None:
         """The work that follows is one of ``count`` parts, that of a ``number`` from 0 on: shares are of all parts."""

@@ -142,15 +142,15 @@ def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bo
 
 def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: TerminalProgress) -> Picture:
     """The picture, by this process or by a cluster."""
-    asked = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
+    options = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
     if arguments.cluster is None:
-        return renderer.render(**asked, stats=arguments.stats is not None)
+        return renderer.render(**options, stats=arguments.stats is not None)
     from viewer.farm.pictures import render_on
 
-    def told(line: str) -> None:
+    def notify(line: str) -> None:
         tell([line], arguments, progress)
 
-    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=told, **asked)
+    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=notify, **options)
 
 
 def _displayed(arguments: Namespace) -> bool:
@@ -165,9 +165,9 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
 
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
     """
-    asked = arguments.environment, arguments.sun, arguments.exposure
-    left = asked == (None, None, "auto") and _displayed(arguments)
-    if not left:
+    requested = arguments.environment, arguments.sun, arguments.exposure
+    automatic = requested == (None, None, "auto") and _displayed(arguments)
+    if not automatic:
         return []
     from viewer.renderer.empty_view import lit_from_within
     from viewer.renderer.fallback_sky import brightened
@@ -192,10 +192,10 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     if "samples" in facts:
         why = facts.get("stopped by", "spp")
         rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
-        met = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
+        stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
         samples = facts["samples"]
-        told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
-        parts.append(f"{told} a pixel{met}")
+        samples_text = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        parts.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
         from viewer.renderer.session.convergence import percent
 
@@ -228,9 +228,9 @@ def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     if facts.get("stopped by") == "time":
         remedy = "a longer --time"
     elif isinstance(samples, int):
-        wanted = samples * (error / limit) ** 2
-        digits = 10 ** max(0, math.floor(math.log10(wanted)) - 1)
-        remedy = f"{again} --spp {min(math.ceil(wanted / digits) * digits, MOST_SAMPLES)}".strip()
+        needed = samples * (error / limit) ** 2
+        digits = 10 ** max(0, math.floor(math.log10(needed)) - 1)
+        remedy = f"{again} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
     else:
         remedy = "a larger --spp"
     return f", above the {percent(limit)} of {rule} ({remedy} gets there)"
@@ -243,8 +243,8 @@ def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
         return []
     path, samples, wrong = state.find(arguments.size, pictures=automatic)
     if not automatic:
-        left = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
-        return [] if path is None else [left]
+        remark = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        return [] if path is None else [remark]
     arguments.resume = None if path is None else os.fspath(path)
     if path is None:
         return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
@@ -258,8 +258,8 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
     path = shlex.quote(os.fspath(state.path))
     if not state.saved:
         return f"stopped; go on with --resume {path}"
-    wanted = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
-    return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
+    goal = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
+    return f"stopped after {state.samples} of {_count(goal, 'sample')}; go on with --resume {path}"
 
 
 def _unused(arguments: Namespace) -> list[str]:
@@ -324,7 +324,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
 def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Generator[Frame, None, None]:
     """The frames, by this process or by a cluster."""
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "scene": scene,
         **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable", "shutter", "motion_keys")},
         "render": chosen_options(arguments, "render") | {"stats": arguments.stats is not None},
@@ -334,12 +334,12 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     if arguments.cluster is None:
         from viewer.renderer.sequence import render_frames
 
-        return render_frames(**asked)
+        return render_frames(**options)
     from viewer.farm.pictures import render_frames as farmed
 
-    asked |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
+    options |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
     return farmed(
-        **asked,
+        **options,
         films=arguments.output.lower().endswith(".exr"),
         notify=lambda line: tell([line], arguments, progress),
     )

@@ -140,11 +140,11 @@ def describe(
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
     """The lines of a described scene."""
     yield data["name"]
-    seen = "" if data["triangles"] == data["triangles_seen"] else f", {data['triangles_seen']:,} with instances"
+    instanced = "" if data["triangles"] == data["triangles_seen"] else f", {data['triangles_seen']:,} with instances"
     low, high = data["bounds"]
     rows = [
         ("meshes", f"{data['meshes']:,}, {data['instances']:,} instances"),
-        ("triangles", f"{data['triangles']:,}{seen}"),
+        ("triangles", f"{data['triangles']:,}{instanced}"),
         *([("quadrics", f"{data['quadrics']:,}")] if data["quadrics"] else []),
         ("vertices", f"{data['vertices']:,}"),
         ("bounds", f"{_vector(low)} to {_vector(high)}"),
@@ -170,9 +170,9 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield from _aligned(rows)
 
 
-def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
+def device_lines(devices: list[Mapping[str, Any]]) -> Iterator[str]:
     """The lines of `viewer.stream.gl.devices.devices`."""
-    for device in found:
+    for device in devices:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]
         if "error" in device:
@@ -188,8 +188,8 @@ def device_lines(found: list[Mapping[str, Any]]) -> Iterator[str]:
             ("lacks", ", ".join(label for key, label in ABILITIES.items() if not device[key]) or "nothing"),
         ]
         if "auto" in device:
-            told = ", ".join(f"--{name} {word}" for name, word in device["auto"].items())
-            rows.append(("auto", told if device["measured"] else f"{told} ({_UNMEASURED[device['software']]})"))
+            choices = ", ".join(f"--{name} {word}" for name, word in device["auto"].items())
+            rows.append(("auto", choices if device["measured"] else f"{choices} ({_UNMEASURED[device['software']]})"))
         if device.get("measured"):
             rows.append(("measured", _trials(device)))
         yield from _aligned(rows)
@@ -199,21 +199,21 @@ def _trials(device: Mapping[str, Any]) -> str:
     """The day of the trials, and their figures, or why there are none."""
     shares = (f"--{t['option']} {t['value']} {t['seconds'] / t['before']:.2f}" for t in device["trials"])
     figures = f"{', '.join(shares)} of the time before" if device["trials"] else ""
-    left = [f"--{t['option']} {t['value']}".rstrip() + f" not tried: {t['reason']}" for t in device["skipped"]]
-    return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, *left, device["note"]))))))
+    skipped = [f"--{t['option']} {t['value']}".rstrip() + f" not tried: {t['reason']}" for t in device["skipped"]]
+    return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, *skipped, device["note"]))))))
 
 
 def plain(value: Any) -> Any:
     """The value as JSON can hold it: arrays as lists, NumPy numbers as Python's, None for infinities and NaN."""
     match value:
         case Mapping():
-            return {str(key): plain(each) for key, each in value.items()}
+            return {str(key): plain(item) for key, item in value.items()}
         case np.ndarray():
             return plain(value.tolist())
         case np.generic():
             return plain(value.item())
         case list() | tuple() | set():
-            return [plain(each) for each in value]
+            return [plain(item) for item in value]
         case float():
             return value if math.isfinite(value) else None
         case None | bool() | int() | str():
@@ -231,8 +231,8 @@ def _aligned(rows: list[tuple[str, str]]) -> Iterator[str]:
 
 def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
     """Rows of a list: its length and a remark on all, then an entry each, the end left out of long ones."""
-    told = f": {sum_of_all}" if entries and sum_of_all else ""
-    rows = [(label, f"{len(entries):,}{told}")] + [("", entry) for entry in entries[:most]]
+    remark = f": {sum_of_all}" if entries and sum_of_all else ""
+    rows = [(label, f"{len(entries):,}{remark}")] + [("", entry) for entry in entries[:most]]
     if len(entries) > most:
         rows.append(("", f"and {len(entries) - most:,} more (--json lists all)"))
     return rows
@@ -241,12 +241,12 @@ def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12
 def _deforming(scene: Scene) -> dict[str, int]:
     """Counts of deforming meshes, of the skins and joints that they follow, and of their morph targets."""
     deformers = () if scene.hierarchy is None else scene.hierarchy.deformers
-    skins = {id(each.skin): each.skin for each in deformers if each.skin is not None}
+    skins = {id(deformer.skin): deformer.skin for deformer in deformers if deformer.skin is not None}
     return {
         "meshes": len(deformers),
         "skins": len(skins),
         "joints": sum(len(skin.joints) for skin in skins.values()),
-        "morph_targets": sum(len(each.weights) for each in deformers),
+        "morph_targets": sum(len(deformer.weights) for deformer in deformers),
     }
 
 
@@ -266,10 +266,10 @@ def _material(material: Mapping[str, Any]) -> str:
     if material["dispersion"]:
         text += f", dispersion {material['dispersion']:g} (Abbe number {20 / material['dispersion']:.3g})"
     if material["classic"] is not None:
-        own = material["classic"]
-        text += f", reflectivity {own['reflectivity']:g}, transmittance {own['transmittance']:g}"
-        text += f", indices {_vector(own['indices'])}"
-        text += f", thickness {own['thickness']:g} ({own['thickness_model']})" if own["thickness"] else ""
+        classic = material["classic"]
+        text += f", reflectivity {classic['reflectivity']:g}, transmittance {classic['transmittance']:g}"
+        text += f", indices {_vector(classic['indices'])}"
+        text += f", thickness {classic['thickness']:g} ({classic['thickness_model']})" if classic["thickness"] else ""
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
         if material["emission_texture"] is not None:
@@ -279,8 +279,8 @@ def _material(material: Mapping[str, Any]) -> str:
 
 def _light(scene: Scene, light: Movable) -> dict[str, Any]:
     """A light as plain data; ``intensity`` in W/sr, of a directional one W/m^2, None of an emissive surface."""
-    kept = None if light.kind == "area" else scene.lights[light.number].intensity
-    return {"name": light.name, "kind": light.kind, "position": light.position, "intensity": kept}
+    intensity = None if light.kind == "area" else scene.lights[light.number].intensity
+    return {"name": light.name, "kind": light.kind, "position": light.position, "intensity": intensity}
 
 
 def _light_text(light: Mapping[str, Any]) -> str:
@@ -299,12 +299,12 @@ def _environment(environment: Mapping[str, Any]) -> str:
 
 
 def _camera(camera: Mapping[str, Any]) -> str:
-    seen = camera.get("projection", f"{camera['fov']:g} degrees")
+    text = camera.get("projection", f"{camera['fov']:g} degrees")
     if camera["aperture"]:
-        seen += f", lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
+        text += f", lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
     elif "projection" not in camera:
-        seen += ", pinhole"
-    return f"{camera['name']}: '{camera['camera']}', {seen}"
+        text += ", pinhole"
+    return f"{camera['name']}: '{camera['camera']}', {text}"
 
 
 def _texture(texture: Mapping[str, Any]) -> str:
@@ -321,8 +321,8 @@ def _rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, s
     text = label.replace("_", " ")
     if isinstance(value, Mapping):
         yield text, ""
-        for key, each in value.items():
-            for inner, shown in _rows(str(key), each, counted):
+        for key, item in value.items():
+            for inner, shown in _rows(str(key), item, counted):
                 yield f"  {inner}", shown
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         yield text, _vector(value) if isinstance(value, list) else str(value)

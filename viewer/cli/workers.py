@@ -36,11 +36,11 @@ def answers(tasks: Sequence[Namespace], count: int, maker: str = RENDERINGS) -> 
 
     maker : of each process, a class by its module and name, that has a method ``render`` as `Renderings` has.
     """
-    left: SimpleQueue[Namespace] = SimpleQueue()
+    pending: SimpleQueue[Namespace] = SimpleQueue()
     done: SimpleQueue[Answer] = SimpleQueue()
     for task in tasks:
-        left.put(task)
-    serving = [_Server(left, done, count, maker) for _ in range(count)]
+        pending.put(task)
+    serving = [_Server(pending, done, count, maker) for _ in range(count)]
     try:
         for server in serving:
             server.start()
@@ -75,9 +75,9 @@ class Renderings:
 class _Server(threading.Thread):
     """Gives a process of its own one task after the other."""
 
-    def __init__(self, left: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int, maker: str) -> None:
+    def __init__(self, pending: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int, maker: str) -> None:
         super().__init__(daemon=True)
-        self._left, self._done, self._maker, self._stopped = left, done, maker, False
+        self._pending, self._done, self._maker, self._stopped = pending, done, maker, False
         self._process: subprocess.Popen[bytes] | None = None
         threads = str(max(1, (os.cpu_count() or 1) // count))  # of the software driver and of compiled loops
         self._environment = {"LP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads, **os.environ, **SAFE_PATH}
@@ -86,7 +86,7 @@ class _Server(threading.Thread):
         """Until no task is left."""
         while not self._stopped:
             try:
-                task = self._left.get_nowait()
+                task = self._pending.get_nowait()
             except Empty:
                 return
             self._serve(task)
@@ -108,7 +108,7 @@ class _Server(threading.Thread):
                     self._done.put(([], "", fault))
                     return
                 try:
-                    task = self._left.get_nowait()
+                    task = self._pending.get_nowait()
                 except Empty:
                     return
 
@@ -134,6 +134,6 @@ def work() -> None:
         except EOFError:
             return
         notes: list[str] = []
-        made, fault = maker.render(task, TerminalProgress(quiet=True, told=notes.append))
-        pickle.dump((notes, made, fault), replies)
+        result, fault = maker.render(task, TerminalProgress(quiet=True, on_note=notes.append))
+        pickle.dump((notes, result, fault), replies)
         replies.flush()

@@ -43,14 +43,14 @@ def dataset(arguments: Namespace) -> bool:
             progress.note(f"raystream: note: {note}")
         with opened(output, stage) as folder:
             before = len(folder.done)
-            left = [number for number in range(recipe.pictures) if number not in folder.done]
-            if before and left and not arguments.quiet:
+            missing = [number for number in range(recipe.pictures) if number not in folder.done]
+            if before and missing and not arguments.quiet:
                 progress.note(f"raystream: note: goes on after {before:,} of {recipe.pictures:,} pictures")
             try:
-                for made in pictures(stage, left, arguments, progress):
-                    folder.add(made)
-                    share = len(folder.done) / recipe.pictures
-                    progress(share, f"{len(folder.done):,} of {recipe.pictures:,} pictures")
+                for picture in pictures(stage, missing, arguments, progress):
+                    folder.add(picture)
+                    fraction = len(folder.done) / recipe.pictures
+                    progress(fraction, f"{len(folder.done):,} of {recipe.pictures:,} pictures")
             except KeyboardInterrupt as stop:
                 done = f"{len(folder.done):,} of {recipe.pictures:,} pictures"
                 stop.args = (f"stopped after {done}; the same command goes on",)
@@ -62,8 +62,8 @@ def dataset(arguments: Namespace) -> bool:
         if len(drivers) > 1:
             print("raystream: note: pictures by several drivers, each with bits of its own", file=sys.stderr)
         seconds, (width, height) = perf_counter() - begin, recipe.size
-        each = f", {seconds / len(left):.2f} s a picture" if left else ""
+        pace = f", {seconds / len(missing):.2f} s a picture" if missing else ""
         count, kinds = f"{recipe.pictures:,} picture{'s'[: recipe.pictures != 1]}", len(stage.kinds)
-        told = f"{count} of {width} x {height}, {kinds:,} object{'s'[: kinds != 1]}"
-        print(printable(f"{output}: {told}; {len(left):,} made in {seconds:.2f} s{each}"))
+        summary = f"{count} of {width} x {height}, {kinds:,} object{'s'[: kinds != 1]}"
+        print(printable(f"{output}: {summary}; {len(missing):,} made in {seconds:.2f} s{pace}"))
     return True

@@ -29,34 +29,35 @@ def pictures(
     if arguments.cluster is not None:
         from viewer.farm.pictures import render_dataset
 
-        def told(line: str) -> None:
+        def notify(line: str) -> None:
             if not arguments.quiet:
                 progress.note(f"raystream: note: {line}")
 
-        yield from render_dataset(stage, numbers, arguments.cluster, arguments.mix_builds, told)
+        yield from render_dataset(stage, numbers, arguments.cluster, arguments.mix_builds, notify)
         return
     jobs = min(arguments.jobs, len(numbers))
     if jobs > 1:
         common = {"recipe": stage.recipe, "debug": arguments.debug}
         tasks = [Namespace(number=number, scene=f"picture {number}", **common) for number in numbers]
-        for _, made, fault in answers(tasks, jobs, MAKER):
+        for _, picture, fault in answers(tasks, jobs, MAKER):
             if fault:
                 where, _, what = fault.partition(": ")
                 raise ViewerError(where, what, "the same command goes on")
-            yield made
+            yield picture
         return
     from viewer.dataset.picture import Maker
 
-    made = 0
+    finished = 0
 
     def placing(copies: int, of: int) -> None:
         progress(
-            (stage.recipe.pictures - len(numbers) + made) / stage.recipe.pictures, f"{copies:,} of {of:,} copies placed"
+            (stage.recipe.pictures - len(numbers) + finished) / stage.recipe.pictures,
+            f"{copies:,} of {of:,} copies placed",
         )
 
     maker = Maker(stage, placing)
     try:
-        for made, number in enumerate(numbers):  # noqa: B007  # told by `placing`
+        for finished, number in enumerate(numbers):  # noqa: B007  # told by `placing`
             yield maker.make(number)
     finally:
         maker.release()

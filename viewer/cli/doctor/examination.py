@@ -37,25 +37,25 @@ def examination(device: int | None, progress: Report, keys: Sequence[str] | None
 
     device : number of the EGL device. keys : of some items. Raises DeviceError without a device.
     """
-    asked, found = list(items() if keys is None else keys), dict[str, Data]()
+    requested, findings = list(items() if keys is None else keys), dict[str, Data]()
 
     def gives(key: str, data: Data) -> None:
-        found[key] = data
+        findings[key] = data
 
     def begins(key: str) -> None:
-        progress(len(found) / len(asked), f"examining {key}")
+        progress(len(findings) / len(requested), f"examining {key}")
 
     for cold in (False, True):
-        left = [key for key in asked if items()[key].cold == cold]
+        pending = [key for key in requested if items()[key].cold == cold]
         deaths = 0
-        while left and deaths < MOST_DEATHS:
-            before = len(found)
-            _child(device, left, COLD if cold else {}, begins, gives)
-            deaths = deaths + 1 if len(found) <= before + 1 else 0
-            left = [key for key in left if key not in found]
-        for key in left:
+        while pending and deaths < MOST_DEATHS:
+            before = len(findings)
+            _child(device, pending, COLD if cold else {}, begins, gives)
+            deaths = deaths + 1 if len(findings) <= before + 1 else 0
+            pending = [key for key in pending if key not in findings]
+        for key in pending:
             gives(key, {"verdict": FAIL, "text": "not run: no process lives that long here"})
-    return {key: found[key] for key in asked}
+    return {key: findings[key] for key in requested}
 
 
 def _child(

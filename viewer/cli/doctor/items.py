@@ -107,15 +107,15 @@ def _timed(measure: Callable[[Any], float], subject: UnderTest) -> dict[str, Any
 
 def main(argument: str) -> None:
     """Run the items by their keys: ``{"device": number or null, "items": [keys]}``."""
-    asked = json.loads(argument)
+    request = json.loads(argument)
     warnings.simplefilter("ignore", ViewerWarning)
-    subject, known = UnderTest(asked["device"]), items()
+    subject, available = UnderTest(request["device"]), items()
     try:
         _ = subject.device
     except ViewerError as error:
         _tell({NO_DEVICE: [error.where, error.what, error.hint]})
         return
-    run(subject, [known[key] for key in asked["items"]])
+    run(subject, [available[key] for key in request["items"]])
 
 
 def run(subject: UnderTest, chosen: Sequence[Item]) -> None:

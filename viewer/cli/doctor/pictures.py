@@ -72,11 +72,11 @@ class UnderTest:
 
     def picture(self, program: str, **settings: Any) -> dict[str, NDArray]:
         """A program's picture of the small scene."""
-        asked = {**OPTIONS.get(program, {}), **settings}
-        renderer = Renderer(load(SCENE), program=program, device=self.index, **asked)
-        made = renderer.render(SIZE, spp=SAMPLES, layers=LAYERS if program == "cast" else ())
+        options = {**OPTIONS.get(program, {}), **settings}
+        renderer = Renderer(load(SCENE), program=program, device=self.index, **options)
+        rendered = renderer.render(SIZE, spp=SAMPLES, layers=LAYERS if program == "cast" else ())
         renderer.release()
-        return {"linear": made.linear, **made.layers}
+        return {"linear": rendered.linear, **rendered.layers}
 
     def reference(self, program: str) -> dict[str, NDArray]:
         """That of the single pass."""
@@ -87,23 +87,23 @@ class UnderTest:
 
 def same_bits(subject: UnderTest, program: str, way: str) -> Finding:
     """The picture in some way beside that of the single pass."""
-    wanted, found = subject.reference(program), subject.picture(program, **WAYS[program][way])
-    return compared(wanted, found)
+    reference, picture = subject.reference(program), subject.picture(program, **WAYS[program][way])
+    return compared(reference, picture)
 
 
-def compared(wanted: dict[str, NDArray], found: dict[str, NDArray]) -> Finding:
+def compared(reference: dict[str, NDArray], picture: dict[str, NDArray]) -> Finding:
     """Two pictures with their layers, (H, W) or (H, W, channels) each."""
-    if all(wanted[name].tobytes() == found[name].tobytes() for name in wanted):
+    if all(reference[name].tobytes() == picture[name].tobytes() for name in reference):
         return Finding(PASS)
-    one, other = (each["linear"].astype(np.float64) for each in (wanted, found))
+    one, other = (layers["linear"].astype(np.float64) for layers in (reference, picture))
     if not np.isfinite(other).all():
         return Finding(FAIL, f"{int((~np.isfinite(other)).any(axis=-1).sum())} pixels are not finite")
     apart = np.abs(one - other).max(axis=-1)
-    bits = (wanted["linear"] != found["linear"]).any(axis=-1)
-    share = float((apart > NEAR * (1.0 + np.abs(one).max(axis=-1))).mean())
-    figures = {"pixels": int(bits.sum()), "largest": float(apart.max()), "share_apart": share}
+    bits = (reference["linear"] != picture["linear"]).any(axis=-1)
+    fraction = float((apart > NEAR * (1.0 + np.abs(one).max(axis=-1))).mean())
+    figures = {"pixels": int(bits.sum()), "largest": float(apart.max()), "share_apart": fraction}
     text = f"{int(bits.sum())} of {bits.size} pixels, by up to {apart.max():.2g}"
-    return Finding(DIFFERS if share <= FEW else FAIL, text, figures)
+    return Finding(DIFFERS if fraction <= FEW else FAIL, text, figures)
 
 
 def mean_picture(subject: UnderTest) -> Finding:
@@ -127,9 +127,9 @@ def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
         pass
     with renderer.device.current():
         renderer.device.wait()
-    found = {"compile_seconds": perf_counter() - begin, "programs": renderer.device.compiled - before}
+    data = {"compile_seconds": perf_counter() - begin, "programs": renderer.device.compiled - before}
     renderer.release()
-    return found
+    return data
 
 
 def speed(subject: UnderTest, name: str) -> dict[str, Any]:

@@ -38,18 +38,18 @@ Data = dict[str, Any]
 Found = Mapping[str, Data]
 
 
-def made_report(found: Found, seconds: float) -> Data:
-    """The report as data. found : by key, as of `viewer.cli.doctor.examination.examination`."""
+def made_report(findings: Found, seconds: float) -> Data:
+    """The report as data. findings : by key, as of `viewer.cli.doctor.examination.examination`."""
     parts: dict[str, dict[str, Data]] = {}
-    for key, data in found.items():
+    for key, data in findings.items():
         part, _, name = key.partition(": ")
         parts.setdefault(part, {})[name] = data
     checks = [{"part": part, "name": name, **data} for part in CHECKED for name, data in parts.get(part, {}).items()]
     lost = [
         {"part": part, "name": f"{part}: {name}", **data}
-        for part, each in parts.items()
+        for part, members in parts.items()
         if part not in CHECKED
-        for name, data in each.items()
+        for name, data in members.items()
         if data.get("verdict") == FAIL
     ]
     report = {
@@ -85,7 +85,7 @@ def verdicts(report: Data) -> Counter[str]:
 def one_line(report: Data) -> str:
     """The report in one line, to be pasted into an issue: names, verdicts, all that fails, and some figures."""
     device, machine, counts = report[DEVICE], report["machine"], verdicts(report)
-    told = [
+    phrases = [
         f"raystream {report['raystream']}",
         f"{device.get('renderer', 'no answer')}, OpenGL {device.get('version', '?')}",
         f"{machine['system']} {machine['processor']}, {machine['cores']} cores",
@@ -93,19 +93,19 @@ def one_line(report: Data) -> str:
     ]
     failed = [check for check in report["checks"] if check["verdict"] == FAIL]
     if failed:
-        told.append("fails " + ", ".join(f"{check['name']} ({check['text'][:LONGEST]})" for check in failed))
-    told += [line for line in report[FALLBACKS] if not failed]
+        phrases.append("fails " + ", ".join(f"{check['name']} ({check['text'][:LONGEST]})" for check in failed))
+    phrases += [line for line in report[FALLBACKS] if not failed]
     speeds = [
         f"{name} {data['cast_mrays']:.3g}/{data['path_msamples']:.3g}"
         for name, data in report[SPEED].items()
         if "cast_mrays" in data
     ]
     if speeds:
-        told.append(f"Mrays/s cast, Msamples/s path: {', '.join(speeds)}")
+        phrases.append(f"Mrays/s cast, Msamples/s path: {', '.join(speeds)}")
     seconds = [f"{name} {data['compile_seconds']:.2g}" for name, data in report[COMPILE].items() if "programs" in data]
     if seconds:
-        told.append(f"compile s: {', '.join(each.replace(', ', ' ') for each in seconds)}")
-    return "; ".join(told)
+        phrases.append(f"compile s: {', '.join(figure.replace(', ', ' ') for figure in seconds)}")
+    return "; ".join(phrases)
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -116,7 +116,7 @@ def lines(report: Data, path: str) -> Iterator[str]:
     """The report for a terminal: counts by part, all that does not pass, times."""
     device, counts = report[DEVICE], verdicts(report)
     yield f"{device.get('renderer', 'the driver gives no answer')}, OpenGL {device.get('version', '?')}"
-    absent = [name for name, there in device.get("features", {}).items() if not there]
+    absent = [name for name, supported in device.get("features", {}).items() if not supported]
     if absent:
         yield f"lacks      {', '.join(absent)}"
     yield f"self-tests {_counted(counts)}"

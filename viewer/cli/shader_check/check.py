@@ -35,12 +35,12 @@ def check_shaders(
     device = device or shared_device()
     trust(device)
     with device.current():
-        found = jobs(device) if program is None else jobs_of(program, device)
+        all_jobs = jobs(device) if program is None else jobs_of(program, device)
         check = _Check(device, report)
-        for number, job in enumerate(found):
+        for number, job in enumerate(all_jobs):
             for name, parts in job:
                 if progress is not None:
-                    progress(number / len(found), f"shader {check.checked + 1}, {name}")
+                    progress(number / len(all_jobs), f"shader {check.checked + 1}, {name}")
                 check.take(name, parts)
     return check.end(whole=program is None)
 
@@ -83,8 +83,8 @@ class _Check:
 
     def end(self, whole: bool) -> int:
         """Report the sum, and for a ``whole`` check the files that are in no program; the number of failures."""
-        known = (str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl"))
-        for file in sorted(set(known) - self._files) if whole else ():
+        files = (str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl"))
+        for file in sorted(set(files) - self._files) if whole else ():
             self.report(f"{file}: in no program")
         how = f"compiled by {self.device.name}"
         absent = f" ({VALIDATOR} is not installed, so not validated by it)"

@@ -152,8 +152,8 @@ def _layered(device: Device) -> Jobs:
         renderer = Renderer(scene, accel="two-level-bvh", environment="sky", device=device, program="path")
         yield _all_forms(renderer, renderer.program(), f"layers {mark}")
     # Where gathering rays go the way of all others, volumes nested and not.
-    alone = replace(rich, materials=[rich.materials[-3]], instances=[Instance(0, material=0)])
-    for mark, scene in (("with others", rich), ("alone", alone)):
+    single_object = replace(rich, materials=[rich.materials[-3]], instances=[Instance(0, material=0)])
+    for mark, scene in (("with others", rich), ("alone", single_object)):
         single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
         renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
         yield _single(renderer, renderer.program(), f"layers {mark}, final gather")
@@ -165,8 +165,11 @@ def _moving(device: Device) -> Jobs:
         scene = moving(quadrics=accel != "bvh")
         renderer = Renderer(scene, accel=accel, intersection=test, environment="sky", device=device)
         traversal, mark = LEVELS[renderer.structure.levels], f"moving, {accel}, {test}"
-        others = feature_buffers(traversal), photon_emission(), photon_frame(traversal), trace(traversal)
-        for program in (*(make(traversal, **make.arguments(moving=True)) for make in PICTURES.values()), *others):
+        other_programs = feature_buffers(traversal), photon_emission(), photon_frame(traversal), trace(traversal)
+        for program in (
+            *(make(traversal, **make.arguments(moving=True)) for make in PICTURES.values()),
+            *other_programs,
+        ):
             yield _single(renderer, program, mark)
             if accel != "bvh" and test == "watertight" and program.name == "whitted":
                 yield _all_forms(renderer, program, mark, every=False)
@@ -177,12 +180,12 @@ def _projections(device: Device) -> Jobs:
     scene = replace(Scene.from_triangles(*TRIANGLE), materials=[Material(texture=0)])
     scene.textures = [Texture(Image(np.full((4, 4, 4), 128, np.uint8)))]
     for kind, camera in CAMERAS.items():
-        for mark, each in (("", camera), (", moving", moving_camera([camera, replace(camera, fov=50.0)]))):
-            renderer = Renderer(scene, camera=each, environment="sky", device=device)
+        for mark, variant in (("", camera), (", moving", moving_camera([camera, replace(camera, fov=50.0)]))):
+            renderer = Renderer(scene, camera=variant, environment="sky", device=device)
             traversal = LEVELS[renderer.structure.levels]
             for program in (renderer.program(), feature_buffers(traversal), eye_hits(traversal)):
                 yield _single(renderer, program, f"{kind}{mark}")
-            cast = Renderer(scene, camera=each, environment="sky", program="cast", device=device)
+            cast = Renderer(scene, camera=variant, environment="sky", program="cast", device=device)
             yield _single(cast, cast.program(), f"{kind}{mark}")
 
 

@@ -139,7 +139,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
 def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
     """The passes over a mesh with all that deforms, and those that bring records together."""
     plain = Scene.from_triangles(*TRIANGLE)
-    rest = replace(
+    rest_mesh = replace(
         with_normals(plain.meshes[0]),
         tangents=np.ones((3, 4), np.float32),
         colors=np.ones((3, 4), np.float32),
@@ -148,7 +148,7 @@ def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
     target = MorphTarget(np.ones((3, 3), np.float32), colors=np.ones((3, 4), np.float32))
     joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
     deformation = Deformation(joints, weights, (target,), faceted=True)
-    mesh = DeformedMesh(rest, deformation, MeshPose(np.eye(4)[None], np.ones(1)))
+    mesh = DeformedMesh(rest_mesh, deformation, MeshPose(np.eye(4)[None], np.ones(1)))
     image = Image(np.full((2, 2, 4), 128, np.uint8))
     scene = replace(plain, meshes=[mesh], materials=[layered()], textures=[Texture(image)])
     renderer = Renderer(scene, device=device)

@@ -28,17 +28,17 @@ def moving(quadrics: bool = False) -> Scene:
     """A scene with `everything` in motion: instances, a mesh, lights and the camera; quadrics : a ball, too."""
     scene = everything(layers=True)
     motion = np.stack([np.eye(4), np.diag([2.0, 1.0, 1.0, 1.0])])
-    rest = with_normals(scene.meshes[0])
-    rest.tangents = np.tile(np.array([1, 0, 0, 1], np.float32), (3, 1))
+    rest_mesh = with_normals(scene.meshes[0])
+    rest_mesh.tangents = np.tile(np.array([1, 0, 0, 1], np.float32), (3, 1))
     leaning = np.eye(4)
     leaning[1, 0] = 1.0
     poses = MeshPose(joints=np.eye(4)[None]), MeshPose(joints=leaning[None])
     joints, weights = np.zeros((3, 1), np.int32), np.ones((3, 1), np.float32)
-    bending = DeformedMesh(rest, Deformation(joints, weights), poses[0], poses)
-    scene.meshes = [rest, bending, *([Quadric.sphere()] if quadrics else [])]
-    scene.instances = [replace(each, motion=motion) for each in scene.instances]
+    bending = DeformedMesh(rest_mesh, Deformation(joints, weights), poses[0], poses)
+    scene.meshes = [rest_mesh, bending, *([Quadric.sphere()] if quadrics else [])]
+    scene.instances = [replace(instance, motion=motion) for instance in scene.instances]
     scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]
-    scene.lights = [replace(each, motion=(each, replace(each, position=(1, 0, 0)))) for each in scene.lights]
+    scene.lights = [replace(light, motion=(light, replace(light, position=(1, 0, 0)))) for light in scene.lights]
     scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
     return scene
 
