@@ -49,11 +49,11 @@ def connected(cluster: str) -> Iterator[Client]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":
-            given: dict[str, Any] = {"address": stack.enter_context(processes(value))}
+            arguments: dict[str, Any] = {"address": stack.enter_context(processes(value))}
         else:
-            given = {"scheduler_file" if form == "file" else "address": value}
+            arguments = {"scheduler_file" if form == "file" else "address": value}
         try:
-            client = distributed.Client(**given, timeout=WAIT, set_as_default=False, name="raystream")
+            client = distributed.Client(**arguments, timeout=WAIT, set_as_default=False, name="raystream")
         except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:  # the last: tls without certificates
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ViewerError(
@@ -103,9 +103,9 @@ def processes(count: int) -> Iterator[Any]:
 
 def _read(cluster: str) -> tuple[str, Any]:
     """The form of the value, and its number, address or file."""
-    found = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
-    if found:
-        count = int(found[1]) if found[1] else os.cpu_count() or 1
+    match = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
+    if match:
+        count = int(match[1]) if match[1] else os.cpu_count() or 1
         if not 1 <= count <= MOST_LOCAL:
             raise ViewerError(f"--cluster {cluster}", f"expected 1 to {MOST_LOCAL} processes")
         return "local", count
@@ -121,17 +121,17 @@ def _scheduler_file(path: str) -> str:
 
     try:
         with open(path, encoding="utf-8") as file:
-            held = json.load(file)
+            content = json.load(file)
     except OSError as error:
         raise ViewerError(path, error.strerror or "cannot be read", EXPECTED) from error
     except (ValueError, RecursionError) as error:
         raise ViewerError(path, "is not a scheduler's file", "dask scheduler --scheduler-file writes one") from error
     # A client given any other text as an address ends in dask's traceback.
-    if not isinstance(held, dict) or not _is_address(held.get("address")):
+    if not isinstance(content, dict) or not _is_address(content.get("address")):
         raise ViewerError(path, "has no scheduler's address", "dask scheduler --scheduler-file writes one")
     return path
 
 
 def _is_address(text: object) -> bool:
-    found = re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://\S+:(\d{1,5})", text) if isinstance(text, str) else None
-    return found is not None and 0 < int(found[1]) < 65536
+    match = re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://\S+:(\d{1,5})", text) if isinstance(text, str) else None
+    return match is not None and 0 < int(match[1]) < 65536

@@ -34,7 +34,9 @@ from viewer.stream.machines.counters import Stats
 Report = Callable[[float | None, str], None]
 
 
-def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: bool = False, **given: Any) -> Picture:
+def render(
+    scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: bool = False, **arguments: Any
+) -> Picture:
     """A picture by the workers of a cluster, with the bits of one process.
 
     scene   : as of `viewer.render`.
@@ -42,15 +44,15 @@ def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: 
               its file.
     unit    : ``tiles`` of the picture, or ranges of ``samples``, with the bits of ``sample_range`` in one process.
     mix_builds : accept workers of different versions and drivers.
-    given   : options of `Renderer` and of `Renderer.render`, except ``time`` and ``error``.
+    arguments : options of `Renderer` and of `Renderer.render`, except ``time`` and ``error``.
 
     Like all code that starts processes, a calling script needs ``if __name__ == "__main__":``.
 
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
-    found = taken(scene, given)
-    drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
-    renderer = Renderer(found, **given)
+    resolved = taken(scene, arguments)
+    drawn = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
+    renderer = Renderer(resolved, **arguments)
     try:
         return render_on(renderer, cluster, unit, mix_builds, **drawn)
     finally:
@@ -93,8 +95,8 @@ def render_on(
         film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, crew, ranged, state, progress)
         picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
-    told_before = [name for name in before.split("; ") if name and name != renderer.device.driver]
-    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*told_before, *drivers])) or before
+    earlier = [name for name in before.split("; ") if name and name != renderer.device.driver]
+    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*earlier, *drivers])) or before
     return picture
 
 
@@ -119,10 +121,10 @@ def _film(
     """The film of a picture, the statistics of its runs, and the drivers of its samples. film : to go on from. length :
     samples of a unit; None: units are tiles."""
     size, samples, stats = part.size, part.samples, Stats()
-    made = Film(*size) if film is None else film
-    if made.count.min() >= samples:
-        return made, stats, []
-    made.halves = made.sample_budget = None  # of samples one after the other
+    merged = Film(*size) if film is None else film
+    if merged.count.min() >= samples:
+        return merged, stats, []
+    merged.halves = merged.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
     with connected(crew.cluster) as client:
@@ -131,35 +133,35 @@ def _film(
         scene = work.hold(renderer.prepared.given, environment)
         spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
-            units = list(sample_units(size, int(made.count.min()), samples, length))
+            units = list(sample_units(size, int(merged.count.min()), samples, length))
         else:
             count = max(1, len(client.nthreads()))
             units = list(tile_units(size, samples, tile_side(size, count), film))
-        tasks = [Task(k, str(each), worker.trace, (spec, size, each), each.cost) for k, each in enumerate(units)]
-        whole, done = sum(each.cost for each in units), 0.0
-        collected = (tiles if length is None else ranges)(made)
+        tasks = [Task(k, str(unit), worker.trace, (spec, size, unit), unit.cost) for k, unit in enumerate(units)]
+        total_cost, done = sum(unit.cost for unit in units), 0.0
+        collected = (tiles if length is None else ranges)(merged)
         next(collected)
         try:
-            for task, found in work.run(tasks, scene):
-                each: Unit = units[task.number]
-                stats.add(found.stats)
-                done += each.cost
+            for task, traced in work.run(tasks, scene):
+                unit: Unit = units[task.number]
+                stats.add(traced.stats)
+                done += unit.cost
                 if crew.seen is not None:
-                    crew.seen(each, found, work.seconds[task.number])
-                collected.send((task.number, each, found.film))
+                    crew.seen(unit, traced, work.seconds[task.number])
+                collected.send((task.number, unit, traced.film))
                 if progress is not None:
-                    progress(done / whole, _text(length is None, work, len(units), done / whole))
-                if state is not None and state.due() and made.count.any():
-                    state.save(made)
+                    progress(done / total_cost, _text(length is None, work, len(units), done / total_cost))
+                if state is not None and state.due() and merged.count.any():
+                    state.save(merged)
         except (KeyboardInterrupt, ViewerError) as stop:
-            if state is not None and made.count.any():
-                state.save(made)
+            if state is not None and merged.count.any():
+                state.save(merged)
                 if isinstance(stop, ViewerError):
                     hint = f"{stop.hint}; then go on with --resume {shlex.quote(str(state.path))}"
                     raise ViewerError(stop.where, stop.what, hint) from stop
             raise
         collected.close()
-        return made, stats, work.drivers()
+        return merged, stats, work.drivers()
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
@@ -167,15 +169,15 @@ def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     of the settings."""
     value = settings.environment
     named = isinstance(value, str) and value not in ("none", "sky", "studio")
-    found = environment_of(value)[0] if named else value
-    if isinstance(found, ImageEnvironment):
-        return settings.replace(environment=None), found
+    resolved = environment_of(value)[0] if named else value
+    if isinstance(resolved, ImageEnvironment):
+        return settings.replace(environment=None), resolved
     return settings, None
 
 
-def _text(tiled: bool, work: Work, units: int, share: float) -> str:
+def _text(tiled: bool, work: Work, units: int, fraction: float) -> str:
     workers = len(work.workers)
-    return f"{round(share * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
+    return f"{round(fraction * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
 
 
 def render_frames(
@@ -193,7 +195,7 @@ def render_frames(
     mix_builds: bool = False,
     films: bool = False,
     notify: Callable[[str], None] | None = None,
-    **given: Any,
+    **arguments: Any,
 ) -> Generator[Frame, None, None]:
     """`viewer.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
 
@@ -201,21 +203,21 @@ def render_frames(
     """
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
-    motion = FrameSequence(scene, frames, fps, turntable, camera, given, **size, **exposure)
-    settings, environment = travelling(Settings(**given))
+    motion = FrameSequence(scene, frames, fps, turntable, camera, arguments, **size, **exposure)
+    settings, environment = travelling(Settings(**arguments))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
-        held = work.hold(scene, environment)
-        spec = RendererSpec(held, settings)
+        scene_key = work.hold(scene, environment)
+        spec = RendererSpec(scene_key, settings)
         tasks = [
             Task(k, f"frame {number}", worker.frame, (spec, motion, render or {}, k, films))
             for k, number in enumerate(frames)
         ]
         early: dict[int, Frame] = {}
         following = 0
-        for done, (task, frame) in enumerate(work.run(tasks, held), 1):
+        for done, (task, frame) in enumerate(work.run(tasks, scene_key), 1):
             early[task.number] = frame
             if progress is not None:
                 progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(work.workers)} workers")
@@ -235,7 +237,7 @@ def render_dataset(
     with remarks on workers."""
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
-        held = work.hold(stage)
-        tasks = [Task(k, f"picture {k}", worker.dataset_picture, (held, k)) for k in numbers]
-        for _, made in work.run(tasks, held):
-            yield made
+        stage_key = work.hold(stage)
+        tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in numbers]
+        for _, picture in work.run(tasks, stage_key):
+            yield picture

@@ -70,8 +70,8 @@ def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None
         part = None if film is None else film.part(columns.start, rows.start, *shape)
         if part is not None and part.count.min() >= samples:
             continue
-        there = part if part is not None and part.count.any() else None
-        yield Unit(columns.start, rows.start, *shape, samples, film=there)
+        begun = part if part is not None and part.count.any() else None
+        yield Unit(columns.start, rows.start, *shape, samples, film=begun)
 
 
 def sample_units(size: tuple[int, int], before: int, samples: int, length: int) -> Iterator[Unit]:

@@ -120,13 +120,13 @@ class Work:
 
         Raises ViewerError without workers, for different builds, and for a unit that fails everywhere.
         """
-        waiting, left = deque(tasks), len(tasks)
+        waiting, remaining = deque(tasks), len(tasks)
         try:
-            while left:
+            while remaining:
                 self._look(waiting)
-                for address, each in self.workers.items():
-                    if each.busy is None:
-                        self._give(address, each, scene, waiting)
+                for address, state in self.workers.items():
+                    if state.busy is None:
+                        self._give(address, state, scene, waiting)
                 try:
                     address, future = self._events.get(timeout=LOOK)
                 except queue.Empty:
@@ -138,17 +138,17 @@ class Work:
                         self._give(address, free, scene, waiting)  # it works while its result is transferred
                     result = self._result(address, done, future, waiting)
                     if result is not None:
-                        left -= 1
+                        remaining -= 1
                         yield done, result[0]
         except (OSError, CancelledError) as error:  # the client's own errors; units' errors are handled in `_failed`
             what = f"the scheduler does not answer any more ({' '.join(str(error).split()) or type(error).__name__})"
             raise ViewerError("--cluster", what, "start it again") from error
         finally:
-            for each in self.workers.values():
-                if each.busy is not None:
+            for state in self.workers.values():
+                if state.busy is not None:
                     with suppress(Exception, CancelledError):
-                        each.busy.future.cancel(force=True)
-                    each.busy = None
+                        state.busy.future.cancel(force=True)
+                    state.busy = None
 
     # -- the workers -----------------------------------------------------------------------------------------------
 
@@ -158,13 +158,13 @@ class Work:
         if now - self._looked < LOOK:
             return
         self._looked = now
-        there = set(self.client.nthreads())
-        for address in there - self.workers.keys():
+        present = set(self.client.nthreads())
+        for address in present - self.workers.keys():
             self.workers[address] = _Worker()
-        for address in self.workers.keys() - there:
+        for address in self.workers.keys() - present:
             self._lose(address, waiting, "has gone")
-        for address, each in list(self.workers.items()):
-            if each.busy is not None and now - each.busy.since > self._patience(each.busy):
+        for address, state in list(self.workers.items()):
+            if state.busy is not None and now - state.busy.since > self._patience(state.busy):
                 self._replace(address, waiting)
         if self.workers:
             self._alone_since = None
@@ -181,12 +181,12 @@ class Work:
         return max(self.patience, SLOW * self._rate * busy.task.cost)
 
     def _lose(self, address: str, waiting: deque[Task], how: str) -> None:
-        each = self.workers.pop(address)
+        state = self.workers.pop(address)
         self.lost += 1
-        if each.busy is not None:
-            self._again(each.busy.task, waiting, address, how)
+        if state.busy is not None:
+            self._again(state.busy.task, waiting, address, how)
             with suppress(Exception):
-                each.busy.future.cancel(force=True)
+                state.busy.future.cancel(force=True)
         if self._notify is not None:
             self._notify(f"worker {address} {how}; its work is repeated")
 
@@ -208,25 +208,25 @@ class Work:
 
     # -- their jobs -------------------------------------------------------------------------------------------------
 
-    def _give(self, address: str, each: _Worker, scene: str, waiting: deque[Task]) -> None:
+    def _give(self, address: str, state: _Worker, scene: str, waiting: deque[Task]) -> None:
         """The next job for an idle worker."""
-        if not each.code:  # by a built-in function: a worker dies on a function that it cannot import
-            self._submit(address, each, "code", None, pkgutil.resolve_name, CODE)
-        elif each.build is None:
-            self._submit(address, each, "build", None, worker.build)
+        if not state.code:  # by a built-in function: a worker dies on a function that it cannot import
+            self._submit(address, state, "code", None, pkgutil.resolve_name, CODE)
+        elif state.build is None:
+            self._submit(address, state, "build", None, worker.build)
         elif not waiting:
             return
-        elif scene not in each.scenes:
+        elif scene not in state.scenes:
             payload = self._payload(scene)
             if payload is not None:
-                self._submit(address, each, "scene", None, worker.hold, scene, payload)
+                self._submit(address, state, "scene", None, worker.hold, scene, payload)
         else:
             task = waiting.popleft()
-            self._submit(address, each, "unit", task, task.function, *task.arguments)
+            self._submit(address, state, "unit", task, task.function, *task.arguments)
 
-    def _submit(self, address: str, each: _Worker, kind: str, task: Task | None, *call: Any) -> None:
+    def _submit(self, address: str, state: _Worker, kind: str, task: Task | None, *call: Any) -> None:
         future = self.client.submit(*call, workers=[address], allow_other_workers=False, pure=False)
-        each.busy = _Busy(kind, future, time.monotonic(), task)
+        state.busy = _Busy(kind, future, time.monotonic(), task)
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
     def _payload(self, scene: str) -> Future | None:
@@ -245,10 +245,10 @@ class Work:
 
     def _take(self, address: str, future: Future, waiting: deque[Task]) -> Task | None:
         """The finished task, if it was one; else the result is noted for the worker."""
-        each = self.workers.get(address)
-        if each is None or each.busy is None or each.busy.future is not future:
+        state = self.workers.get(address)
+        if state is None or state.busy is None or state.busy.future is not future:
             return None  # of an abandoned worker
-        busy, each.busy = each.busy, None
+        busy, state.busy = state.busy, None
         if busy.kind == "unit":
             assert busy.task is not None
             self.seconds[busy.task.number] = time.monotonic() - busy.since
@@ -258,12 +258,12 @@ class Work:
                 self._no_code(address, future.exception(timeout=WAIT))
             self._failed(future, busy.task, waiting, address)
         elif busy.kind == "code":
-            each.code = True
+            state.code = True
         elif busy.kind == "build":
-            each.build = future.result()
-            self._check(address, each)
+            state.build = future.result()
+            self._check(address, state)
         else:
-            each.scenes.update(self._payloads)
+            state.scenes.update(self._payloads)
         return None
 
     def _no_code(self, address: str, error: BaseException | None) -> None:
@@ -272,11 +272,11 @@ class Work:
             what, hint = f"{address} has no usable raystream ({error})", "install it there"
             raise ViewerError("--cluster", what, f"{hint}: {INSTALL}")
 
-    def _check(self, address: str, each: _Worker) -> None:
+    def _check(self, address: str, state: _Worker) -> None:
         """Raise where a worker's samples would be others."""
-        assert each.build is not None
-        if each.build.sources != sources() and not self.mixed:
-            what = f"{address} has other code, {each.build}, than this process, {sources()}"
+        assert state.build is not None
+        if state.build.sources != sources() and not self.mixed:
+            what = f"{address} has other code, {state.build}, than this process, {sources()}"
             raise ViewerError("--cluster", what, "install the same version there; --mix-builds takes it as it is")
         check_builds({name: w.build for name, w in self.workers.items() if w.build is not None}, self.mixed)
 
@@ -314,8 +314,8 @@ class Work:
 
         error = future.exception(timeout=WAIT) if future.status == "error" else None
         if isinstance(error, worker.SceneMissing):
-            for each in self.workers.values():
-                each.scenes.clear()
+            for state in self.workers.values():
+                state.scenes.clear()
         elif error is not None and not isinstance(error, (KilledWorker, *LOST)):
             raise error
         self._again(task, waiting, address, "has gone")

@@ -73,12 +73,12 @@ def build() -> Build:
 
 def hold(digest: str, payload: NDArray[np.uint8]) -> None:
     """Store a pickled scene with its environment, or a dataset's stage, under the digest of their content."""
-    held = _PROCESS.scenes
-    if digest not in held:
-        held[digest] = pickle.loads(payload.tobytes())
-    held.move_to_end(digest)
-    while len(held) > MOST_HELD:
-        held.popitem(last=False)
+    scenes = _PROCESS.scenes
+    if digest not in scenes:
+        scenes[digest] = pickle.loads(payload.tobytes())
+    scenes.move_to_end(digest)
+    while len(scenes) > MOST_HELD:
+        scenes.popitem(last=False)
 
 
 def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
@@ -98,10 +98,10 @@ def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: 
         _forget()
         process.spec, process.staged = spec, motion.staged(scene)
     process.renderer = motion.show(process.staged, k, process.renderer, settings)
-    made = motion.frame(k, process.renderer.render(**render))
+    finished = motion.frame(k, process.renderer.render(**render))
     if not with_film:
-        made.picture.film = None
-    return made
+        finished.picture.film = None
+    return finished
 
 
 def dataset_picture(digest: str, number: int) -> FinishedPicture:
@@ -139,7 +139,7 @@ def _renderer(spec: RendererSpec) -> Renderer:
 
 
 def _forget() -> None:
-    for each in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
-        if each is not None:
-            each.release()
+    for resource in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
+        if resource is not None:
+            resource.release()
     _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.maker = None
