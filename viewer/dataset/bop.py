@@ -24,10 +24,10 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
     """See `viewer.dataset.picture.Writer`."""
     files, poses, facts = dict[str, bytes](), [], []
     for number, thing in enumerate(view.things):
-        whole = thing.silhouette
-        assert whole is not None
+        silhouette = thing.silhouette
+        assert silhouette is not None
         shown = view.owners == number
-        for layer, mask in (("mask", whole.mask), ("mask_visib", shown)):
+        for layer, mask in (("mask", silhouette.mask), ("mask_visib", shown)):
             files[view.path(layer, thing=number)] = encode.grey_png(mask)
         poses.append(
             {
@@ -39,12 +39,12 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
         visible = int(shown.sum())
         facts.append(
             {
-                "bbox_obj": _box(whole.box if visible else None),
+                "bbox_obj": _box(silhouette.box if visible else None),
                 "bbox_visib": _box(box_of(shown)),
-                "px_count_all": whole.count,
-                "px_count_valid": int((whole.mask & (view.depth > 0)).sum()),
+                "px_count_all": silhouette.count,
+                "px_count_valid": int((silhouette.mask & (view.depth > 0)).sum()),
                 "px_count_visib": visible,
-                "visib_fract": visible / whole.count if whole.count else 0.0,
+                "visib_fract": visible / silhouette.count if silhouette.count else 0.0,
             }
         )
     lens = view.lens
@@ -68,9 +68,9 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:
         scenes.setdefault(record["number"] // views, []).append(record)
-    for scene, own in scenes.items():
+    for scene, scene_records in scenes.items():
         for name in ("scene_camera", "scene_gt", "scene_gt_info"):
-            lines = (f'  "{each["number"] % views}": {json.dumps(each["bop"][name])}' for each in own)
+            lines = (f'  "{record["number"] % views}": {json.dumps(record["bop"][name])}' for record in scene_records)
             files[f"{SPLIT}/{scene:06d}/{name}.json"] = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     infos = {}
     for number, kind in enumerate(stage.kinds, 1):
@@ -93,8 +93,8 @@ def surface(stage: DatasetStage, kind: Kind) -> tuple[NDArray[np.float64], NDArr
     scale = MM if size is None else MM * size[0] / stage.assets[kind.model].shape.side
     points, normals, faces, first = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
     for mesh, matrix in stage.surfaces(kind):
-        whole = np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))
-        used, corners = np.unique(mesh.triangles[whole], return_inverse=True)
+        finite = np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))
+        used, corners = np.unique(mesh.triangles[finite], return_inverse=True)
         points.append((mesh.positions[used] @ matrix[:3, :3].T + matrix[:3, 3]) * scale)
         turned = np.zeros_like(points[-1])
         if mesh.normals is not None:

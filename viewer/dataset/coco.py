@@ -23,13 +23,13 @@ FILE = "coco.json"
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
     """See `viewer.dataset.picture.Writer`."""
-    found = []
+    objects = []
     for number, thing in enumerate(view.things):
         mask = view.owners == number
         box = box_of(mask)
         if box is not None:
-            found.append({"kind": thing.kind, "counts": run_lengths(mask), "box": box, "area": int(mask.sum())})
-    return {}, found
+            objects.append({"kind": thing.kind, "counts": run_lengths(mask), "box": box, "area": int(mask.sum())})
+    return {}, objects
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
@@ -45,18 +45,18 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
             {
                 "id": number,
                 "image_id": record["number"],
-                "category_id": stage.kinds[each["kind"]].category + 1,
-                "segmentation": {"size": [height, width], "counts": each["counts"]},
-                "bbox": each["box"],
-                "area": each["area"],
+                "category_id": stage.kinds[annotation["kind"]].category + 1,
+                "segmentation": {"size": [height, width], "counts": annotation["counts"]},
+                "bbox": annotation["box"],
+                "area": annotation["area"],
                 "iscrowd": 0,
             }
-            for number, each in enumerate(record["coco"], first)
+            for number, annotation in enumerate(record["coco"], first)
         ]
     categories = [{"id": number, "name": name} for number, name in enumerate(stage.categories, 1)]
     info = {"description": "made by raystream"}
-    whole = {"info": info, "images": images, "categories": categories, "annotations": annotations}
-    return {FILE: json.dumps(whole).encode()}
+    document = {"info": info, "images": images, "categories": categories, "annotations": annotations}
+    return {FILE: json.dumps(document).encode()}
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> str:

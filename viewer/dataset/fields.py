@@ -35,22 +35,22 @@ def by(read: Reader) -> dict[str, Reader]:
     return {"read": read}
 
 
-def table(kind: type[T], where: str, given: Any) -> T:
+def table(kind: type[T], where: str, data: Any) -> T:
     """A table as its dataclass. where : the file and the table, for messages.
 
     Raises ViewerError where there is no table, for an unknown or missing key, and a wrong value.
     """
-    if not isinstance(given, dict):
-        raise ViewerError(where, f"{echo(given)} is no table of keys and values")
-    known = {each.name: each for each in fields(kind) if each.metadata}  # type: ignore[arg-type]
-    for key in given:
-        if key not in known:
-            hint = suggestion(key[:LONGEST_ECHO], known) or f"known: {', '.join(known)}"
+    if not isinstance(data, dict):
+        raise ViewerError(where, f"{echo(data)} is no table of keys and values")
+    keys = {field.name: field for field in fields(kind) if field.metadata}  # type: ignore[arg-type]
+    for key in data:
+        if key not in keys:
+            hint = suggestion(key[:LONGEST_ECHO], keys) or f"known: {', '.join(keys)}"
             raise ViewerError(where, f"unknown key {echo(key)}", hint)
-    for name, each in known.items():
-        if name not in given and each.default is each.default_factory is MISSING:
+    for name, field in keys.items():
+        if name not in data and field.default is field.default_factory is MISSING:
             raise ViewerError(where, f"the key '{name}' is missing")
-    values = {name: _read(known[name].metadata["read"], f"{where}: {name}", value) for name, value in given.items()}
+    values = {name: _read(keys[name].metadata["read"], f"{where}: {name}", value) for name, value in data.items()}
     return kind(**values)
 
 
@@ -72,13 +72,13 @@ def echo(value: Any) -> str:
 
 def number(low: float = -math.inf, high: float = math.inf, above: bool = False) -> Reader:
     """A number from ``low`` to ``high``; above : without ``low`` itself."""
-    told = "a number" + (f" {'above' if above else 'from'} {low:g}" if math.isfinite(low) else "")
-    told += f" to {high:g}" if math.isfinite(high) else ""
+    expected = "a number" + (f" {'above' if above else 'from'} {low:g}" if math.isfinite(low) else "")
+    expected += f" to {high:g}" if math.isfinite(high) else ""
 
     def read(value: Any) -> float:
         real = isinstance(value, int | float) and not isinstance(value, bool)
         if not real or not abs(value) <= sys.float_info.max or not low <= value <= high or (above and value == low):
-            raise Refused(told)
+            raise Refused(expected)
         return float(value)
 
     return read
@@ -95,14 +95,14 @@ def whole(low: int, high: int) -> Reader:
     return read
 
 
-def span(each: Reader) -> Reader:
+def span(element: Reader) -> Reader:
     """A range [low, high], or one value for both."""
 
     def read(value: Any) -> tuple[Any, Any]:
         pair = value if isinstance(value, list) else [value, value]
         if len(pair) != 2:
             raise Refused("one value, or a range [low, high]")
-        low, high = (each(part) for part in pair)
+        low, high = (element(part) for part in pair)
         if low > high:
             raise Refused("a range [low, high]", "it is reversed")
         return low, high
@@ -132,45 +132,45 @@ def text(most: int = LONGEST_TEXT) -> Reader:
     return read
 
 
-def word(*known: str) -> Reader:
+def word(*words: str) -> Reader:
     """One of some words."""
 
     def read(value: Any) -> str:
-        if value not in known:
-            close = suggestion(value[:LONGEST_ECHO], known) if isinstance(value, str) else ""
-            raise Refused(listed(known), close)
+        if value not in words:
+            close = suggestion(value[:LONGEST_ECHO], words) if isinstance(value, str) else ""
+            raise Refused(listed(words), close)
         return str(value)
 
     return read
 
 
-def items(each: Reader, least: int = 0, most: int = 1 << 16) -> Reader:
+def items(element: Reader, least: int = 0, most: int = 1 << 16) -> Reader:
     """A list, as a tuple."""
 
     def read(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not least <= len(value) <= most:
             raise Refused(f"a list of {least:,}{f' to {most:,}' if most > least else ''} values")
-        return tuple(each(part) for part in value)
+        return tuple(element(part) for part in value)
 
     return read
 
 
-def distinct(each: Reader, least: int = 0) -> Reader:
+def distinct(element: Reader, least: int = 0) -> Reader:
     """A list without repetitions, as a tuple."""
-    several = items(each, least)
+    several = items(element, least)
 
     def read(value: Any) -> tuple[Any, ...]:
-        found = several(value)
-        if len(set(found)) < len(found):
+        values = several(value)
+        if len(set(values)) < len(values):
             raise Refused("each value once")
-        return found
+        return values
 
     return read
 
 
-def vector(each: Reader) -> Reader:
+def vector(element: Reader) -> Reader:
     """Three numbers."""
-    return items(each, 3, 3)
+    return items(element, 3, 3)
 
 
 def box(value: Any) -> tuple[Vector, Vector]:

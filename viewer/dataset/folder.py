@@ -67,7 +67,7 @@ class DatasetFolder:
     @property
     def _begun(self) -> bool:
         """Whether there is more than the manifest."""
-        return any(each.name != MANIFEST for each in self.path.iterdir())
+        return any(entry.name != MANIFEST for entry in self.path.iterdir())
 
     def _check(self, head: Mapping[str, Any]) -> None:
         for key, what in (("raystream", "another version"), ("recipe", "another recipe, or other models")):
@@ -91,13 +91,13 @@ class DatasetFolder:
         except OSError:
             return False
 
-    def add(self, made: FinishedPicture) -> None:
+    def add(self, picture: FinishedPicture) -> None:
         """Write a picture's files, and then its line. Raises ViewerError where they cannot be written."""
-        for name, data in made.files.items():
+        for name, data in picture.files.items():
             self._write(name, data)
-        record = {**made.record, "files": {name: len(data) for name, data in made.files.items()}}
+        record = {**picture.record, "files": {name: len(data) for name, data in picture.files.items()}}
         self._append(self._checked(record))
-        self.done[made.number] = record
+        self.done[picture.number] = record
 
     def finish(self) -> None:
         """Write the lists of all pictures, and the manifest in their order."""
@@ -107,7 +107,7 @@ class DatasetFolder:
                 self._write(path, data)
         lines = [self._head, *map(self._checked, records)]
         self._manifest.close()  # Windows renames onto no open file
-        self._write(MANIFEST, b"".join(_line(each) for each in lines))
+        self._write(MANIFEST, b"".join(_line(record) for record in lines))
 
     def _checked(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**record, CHECKSUM: self._checksum(record)}
@@ -142,11 +142,11 @@ def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
     """
     folder = Path(path)
     try:
-        there = folder.exists()
-        if there and not folder.is_dir():
+        occupied = folder.exists()
+        if occupied and not folder.is_dir():
             raise ViewerError(echo(path), "is a file", "give a folder with -o")
-        there = there and any(folder.iterdir())
-        if there and (not (folder / MANIFEST).is_file() or (folder / MANIFEST).is_symlink()):
+        occupied = occupied and any(folder.iterdir())
+        if occupied and (not (folder / MANIFEST).is_file() or (folder / MANIFEST).is_symlink()):
             raise ViewerError(path, "holds other files", NEW)
         folder.mkdir(exist_ok=True)
         manifest = os.fdopen(os.open(folder / MANIFEST, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
@@ -161,9 +161,9 @@ def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
                 raise ViewerError(path, "another process is writing it", "wait for that one") from None
             except OSError:  # a file system without locks
                 pass
-        found = DatasetFolder(folder, stage, manifest)
-        found.read()
-        yield found
+        dataset = DatasetFolder(folder, stage, manifest)
+        dataset.read()
+        yield dataset
 
 
 def _fill(part: Path, data: bytes) -> None:

@@ -34,26 +34,26 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:
         scenes.setdefault(record["number"] // views, []).append(record)
-    for scene, own in scenes.items():
+    for scene, scene_records in scenes.items():
         frames = []
-        for each in own:
-            name = f"{each['number'] % views:06d}.png"
+        for view in scene_records:
+            name = f"{view['number'] % views:06d}.png"
             frames.append(
                 {
                     "file_path": f"rgb/{name}",
                     "mask_path": f"foreground/{name}",
                     "depth_file_path": f"depth/{name}",  # nerfstudio's word
                     "depth_path": f"depth/{name}",  # instant-ngp's
-                    "transform_matrix": each["nerf"]["matrix"],
+                    "transform_matrix": view["nerf"]["matrix"],
                 }
             )
-        whole = {
+        document = {
             "camera_model": "OPENCV",
             "w": width,
             "h": height,
-            **own[0]["nerf"]["lens"],
+            **scene_records[0]["nerf"]["lens"],
             "integer_depth_scale": stage.depth_scale / 1000,
             "frames": frames,
         }
-        files[f"{SPLIT}/{scene:06d}/transforms.json"] = json.dumps(whole, indent=1).encode()
+        files[f"{SPLIT}/{scene:06d}/transforms.json"] = json.dumps(document, indent=1).encode()
     return files

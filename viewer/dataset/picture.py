@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerWarning
 from viewer.dataset import bop, coco, nerf
-from viewer.dataset.sampling import SceneLayout, Told, camera, picture_seed
+from viewer.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
 from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
 from viewer.dataset.stage import Arrangement, DatasetStage
 from viewer.dataset.view import CopyInView, GroundTruth, lens_of
@@ -41,11 +41,11 @@ class FinishedPicture:
 class Maker:
     """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
 
-    told : of the placement of copies, see `viewer.dataset.sampling.layout`.
+    report : of the placement of copies, see `viewer.dataset.sampling.layout`.
     """
 
-    def __init__(self, stage: DatasetStage, told: Told | None = None) -> None:
-        self._told = told
+    def __init__(self, stage: DatasetStage, report: PlacementReport | None = None) -> None:
+        self._report = report
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
         self._scene: tuple[int, SceneLayout, Arrangement] | None = None
@@ -74,7 +74,7 @@ class Maker:
         """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
-            laid = self.stage.layout(scene, self._told)
+            laid = self.stage.layout(scene, self._report)
             self._scene = scene, laid, self.stage.arranged(laid)
         _, laid, arranged = self._scene
         eye, size = camera(recipe, laid.middle, scene, index), recipe.size
@@ -83,10 +83,10 @@ class Maker:
             warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
             picture = renderer.render(size, spp=recipe.render["spp"])
         names = [name for name in recipe.layers if name not in OWN_LAYERS]
-        found = centre_layers(renderer, size, [*names, "instance", "position"])
-        there, position = found["instance"] >= 0, found["position"].astype(np.float64)
-        owners = arranged.owners[found["instance"]]
-        depth = np.where(there, (position - eye.origin) @ eye.basis()[2], 0.0)
+        layers = centre_layers(renderer, size, [*names, "instance", "position"])
+        hit, position = layers["instance"] >= 0, layers["position"].astype(np.float64)
+        owners = arranged.owners[layers["instance"]]
+        depth = np.where(hit, (position - eye.origin) @ eye.basis()[2], 0.0)
         view = GroundTruth(
             number,
             scene,
@@ -96,13 +96,13 @@ class Maker:
             picture.srgb8(recipe.render["exposure"], recipe.render["tonemap"]),
             depth,
             owners,
-            self._seen(arranged, eye, owners, renderer),
+            self._copies_in_view(arranged, eye, owners, renderer),
         )
         categories = [*(self.stage.kinds[thing.kind].category for thing in arranged.things), -1]
-        found |= {"depth": depth, "object": owners, "class": np.array(categories, np.int32)[owners]}
+        layers |= {"depth": depth, "object": owners, "class": np.array(categories, np.int32)[owners]}
         if "flow" in recipe.layers:
-            found["flow"] = self._flow(laid, scene, index, position, there)
-        return view, picture.linear, {name: found[name] for name in recipe.layers}
+            layers["flow"] = self._flow(laid, scene, index, position, hit)
+        return view, picture.linear, {name: layers[name] for name in recipe.layers}
 
     def _shown(self, laid: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
         """The renderer with a picture's scene; every option that differs among pictures is given."""
@@ -124,7 +124,7 @@ class Maker:
         self._on_show = arranged
         return self._renderer
 
-    def _seen(
+    def _copies_in_view(
         self,
         arranged: Arrangement,
         eye: Camera,
@@ -132,10 +132,10 @@ class Maker:
         renderer: Renderer,
     ) -> tuple[CopyInView, ...]:
         """The copies in a picture."""
-        whole: list[Silhouette | None] = [None] * len(arranged.things)
+        outlines: list[Silhouette | None] = [None] * len(arranged.things)
         if any(WRITERS[name].WHOLE for name in self.recipe.formats):
             balls = [self._ball(k, arranged) for k in range(len(arranged.things))]
-            whole = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
+            outlines = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
         right, up, forward = eye.basis()
         axes = np.stack([right, -up, forward])
         return tuple(
@@ -145,7 +145,7 @@ class Maker:
                 axes @ (thing.placement.position - eye.origin),
                 silhouette,
             )
-            for thing, silhouette in zip(arranged.things, whole, strict=True)
+            for thing, silhouette in zip(arranged.things, outlines, strict=True)
         )
 
     def _ball(self, number: int, arranged: Arrangement) -> Ball:
@@ -157,17 +157,17 @@ class Maker:
         return Ball(placed.position, shape.radius * placed.scale * (1 + 1e-5), corners)
 
     def _flow(
-        self, laid: SceneLayout, scene: int, index: int, position: NDArray[np.float64], there: NDArray[np.bool_]
+        self, laid: SceneLayout, scene: int, index: int, position: NDArray[np.float64], hit: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """(H, W, 2): from pixels' centres to where the next view of the scene has the same points, right and down; NaN
         where nothing is hit or the point is behind that camera, and in the last view."""
-        height, width = there.shape
+        height, width = hit.shape
         flow = np.full((height, width, 2), np.nan, np.float32)
         if index + 1 < self.recipe.views:
             following = camera(self.recipe, laid.middle, scene, index + 1)
-            rows, columns = np.nonzero(there)
-            at = following.project(position[there], (width, height))
-            flow[there] = at - np.stack([columns, rows], axis=1) - 0.5
+            rows, columns = np.nonzero(hit)
+            at = following.project(position[hit], (width, height))
+            flow[hit] = at - np.stack([columns, rows], axis=1) - 0.5
         return flow
 
     def _depth(self, depth: NDArray[np.float64]) -> bytes:

@@ -108,8 +108,8 @@ class Lights:
 def _choice(value: Any) -> str | Vector:
     """none, sky, studio, a file, or a radiance."""
     if isinstance(value, list):
-        found: Vector = f.vector(f.number(0, 1e6))(value)
-        return found
+        radiance: Vector = f.vector(f.number(0, 1e6))(value)
+        return radiance
     name: str = f.text()(value)
     return name
 
@@ -165,7 +165,7 @@ class DatasetRecipe:
         return self.scenes * self.views
 
 
-KEYS = {each.name for each in fields(DatasetRecipe) if each.metadata}
+KEYS = {item.name for item in fields(DatasetRecipe) if item.metadata}
 TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": Environments}
 RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
@@ -180,57 +180,57 @@ def read(path: str) -> DatasetRecipe:
     if len(data) > BYTES:
         raise ViewerError(path, f"has more than {BYTES:,} bytes", "is it a recipe?")
     try:
-        given = tomllib.loads(data.decode("utf-8"))
+        tables = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # of both, encoding and TOML
         raise ViewerError(path, f"is no TOML: {str(error)[:200]}", "see https://toml.io") from None
-    return parsed(given, path, str(Path(path).resolve().parent))
+    return parsed(tables, path, str(Path(path).resolve().parent))
 
 
-def parsed(given: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
+def parsed(tables: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     """The recipe of a file's tables. name : of the file. folder : which files are named from."""
-    _check_places(given, name)
-    read_tables: dict[str, Any] = dict(given)
-    if "models" in given:
-        models = given["models"]
+    _check_places(tables, name)
+    read_tables: dict[str, Any] = dict(tables)
+    if "models" in tables:
+        models = tables["models"]
         if not isinstance(models, list):
             raise ViewerError(f"{name}: models", "expected tables of models", "write [[models]]")
         if not 1 <= len(models) <= MOST_THINGS:
             raise ViewerError(f"{name}: models", f"{len(models):,} of them; expected 1 to {MOST_THINGS:,}")
-        read_tables["models"] = tuple(f.table(Model, f"{name}: models[{k}]", each) for k, each in enumerate(models))
+        read_tables["models"] = tuple(f.table(Model, f"{name}: models[{k}]", table) for k, table in enumerate(models))
     for key, kind in TABLES.items():
-        if key in given:
-            read_tables[key] = f.table(kind, f"{name}: {key}", given[key])
-    read_tables["render"] = rendering(given.get("render", {}), f"{name}: render")
-    found = replace(f.table(DatasetRecipe, name, read_tables), name=name, folder=folder)
-    _check(found)
-    return found
+        if key in tables:
+            read_tables[key] = f.table(kind, f"{name}: {key}", tables[key])
+    read_tables["render"] = rendering(tables.get("render", {}), f"{name}: render")
+    recipe = replace(f.table(DatasetRecipe, name, read_tables), name=name, folder=folder)
+    _check(recipe)
+    return recipe
 
 
-def _check_places(given: dict[str, Any], name: str) -> None:
+def _check_places(tables: dict[str, Any], name: str) -> None:
     """Raise ViewerError for a key of the recipe itself in one of its tables: TOML gives a table all that follows it."""
-    for key, value in given.items():
+    for key, value in tables.items():
         kind = {**TABLES, "models": Model}.get(key)
-        known = {each.name for each in fields(kind)} if kind else set()
+        keys = {item.name for item in fields(kind)} if kind else set()
         for table in value if isinstance(value, list) else [value]:
-            strays = [each for each in table if each in KEYS - known] if isinstance(table, dict) else []
+            strays = [stray for stray in table if stray in KEYS - keys] if isinstance(table, dict) else []
             if strays:
                 where = f"{name}: {key}: {strays[0]}"
                 raise ViewerError(where, "is a key of the recipe itself", "write it above the first [table]")
 
 
-def rendering(given: Any, where: str) -> dict[str, Any]:
+def rendering(chosen: Any, where: str) -> dict[str, Any]:
     """The options of a recipe's pictures, checked, with those of `RENDERING`."""
-    if not isinstance(given, dict):
-        raise ViewerError(where, f"{f.echo(given)} is no table of options")
-    own = OWN | set(part("camera"))
-    known = [each for each in keywords("renderer") if each not in own]
-    known += ["spp", *keywords("save")]
+    if not isinstance(chosen, dict):
+        raise ViewerError(where, f"{f.echo(chosen)} is no table of options")
+    reserved = OWN | set(part("camera"))
+    accepted = [name for name in keywords("renderer") if name not in reserved]
+    accepted += ["spp", *keywords("save")]
     values = dict(RENDERING)
-    for key, value in given.items():
-        if key in own:
+    for key, value in chosen.items():
+        if key in reserved:
             raise ViewerError(f"{where}: {key}", "is no option of a recipe's pictures", "cameras, lights, environment")
-        if key not in known:
-            raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], known))
+        if key not in accepted:
+            raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], accepted))
         if key == "program" and str(value).endswith(EXTENSION):
             raise ViewerError(f"{where}: {key} {f.echo(value)}", "is a file", "a recipe takes a program by its name")
         try:
@@ -247,7 +247,7 @@ def _check(recipe: DatasetRecipe) -> None:
     name, cameras = recipe.name, recipe.cameras
     if recipe.pictures > MOST:
         raise ViewerError(name, f"{recipe.scenes:,} scenes of {recipe.views:,} views", f"at most {MOST:,} pictures")
-    most = sum(each.count[1] for each in recipe.models)
+    most = sum(model.count[1] for model in recipe.models)
     if most > MOST_THINGS:
         raise ViewerError(f"{name}: models", f"up to {most:,} copies in a scene", f"at most {MOST_THINGS:,}")
     if cameras.distortion and cameras.intrinsics is None:

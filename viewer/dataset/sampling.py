@@ -21,7 +21,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 
 Array = NDArray[np.float64]
-Told = Callable[[int, int], None]  # copies placed so far, and of all
+PlacementReport = Callable[[int, int], None]  # copies placed so far, and of all
 
 POSES, LIGHTS, ENVIRONMENT, CAMERA, PICTURE = range(5)  # subjects
 TRIES = 32  # positions of which the one of most room is taken
@@ -75,10 +75,12 @@ def generator(seed: int, *numbers: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *numbers))))
 
 
-def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, told: Told | None = None) -> SceneLayout:
-    """The scene of that number. shapes : of the recipe's models. told : called with the copies placed so far, and with
-    that of all."""
-    placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene), told)
+def layout(
+    recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, report: PlacementReport | None = None
+) -> SceneLayout:
+    """The scene of that number. shapes : of the recipe's models. report : called with the copies placed so far, and
+    with that of all."""
+    placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene), report)
     radii = [placed.scale * shapes[placed.model].radius for placed in placements]
     corners = [
         placed.position + side * radius
@@ -95,12 +97,12 @@ def layout(recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, told: Tol
 
 
 def _placements(
-    recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator, told: Told | None
+    recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator, report: PlacementReport | None
 ) -> tuple[Placement, ...]:
     poses = recipe.poses
     low, high = (np.array(corner) for corner in poses.area)
     copies = _Copies(sum(model.count[1] for model in recipe.models))
-    found = list[Placement]()
+    placements = list[Placement]()
     for number, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
         turned_about_y = poses.turn != "any"
         lowest = float(shape.points[:, 1].min()) if len(shape.points) else 0.0
@@ -113,10 +115,10 @@ def _placements(
             positions = low + draw.random((TRIES if poses.apart else 1, 3)) * (high - low) + (0.0, lift, 0.0)
             position = positions[copies.of_most_room(positions)]
             copies.add(position, scale * shape.radius)
-            found.append(Placement(number, scale, rotation, position))
-            if told is not None:
-                told(len(found), copies.most)
-    return tuple(found)
+            placements.append(Placement(number, scale, rotation, position))
+            if report is not None:
+                report(len(placements), copies.most)
+    return tuple(placements)
 
 
 class _Copies:
@@ -156,7 +158,7 @@ def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -
 
 
 def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:
-    found = []
+    sampled = []
     for number in range(lights.count[0] + _one_of(lights.count[1] - lights.count[0] + 1, draw)):
         distance = within(lights.distance or cameras.distance, draw)
         position = middle + distance * on_shell(lights.elevation, lights.azimuth, draw)
@@ -164,8 +166,8 @@ def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Gen
         color = np.array(lights.colors[_one_of(len(lights.colors), draw)]) * power
         x, y, z = position.tolist()
         red, green, blue = color.tolist()
-        found.append(Light("point", f"light {number}", (x, y, z), intensity=(red, green, blue)))
-    return tuple(found)
+        sampled.append(Light("point", f"light {number}", (x, y, z), intensity=(red, green, blue)))
+    return tuple(sampled)
 
 
 def camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camera:
@@ -205,8 +207,8 @@ def on_shell(elevation: Span, azimuth: Span, draw: np.random.Generator) -> Array
     """(3,): a direction of a sphere's part between two elevations and two azimuths, degrees, all alike."""
     low, high = (math.sin(math.radians(angle)) for angle in elevation)
     height, around = within((low, high), draw), math.radians(within(azimuth, draw))
-    across = math.sqrt(max(0.0, 1 - height * height))
-    return np.array([across * math.sin(around), height, across * math.cos(around)])
+    radius = math.sqrt(max(0.0, 1 - height * height))
+    return np.array([radius * math.sin(around), height, radius * math.cos(around)])
 
 
 def rotated(turn: str, draw: np.random.Generator) -> Array:

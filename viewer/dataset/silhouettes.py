@@ -52,20 +52,20 @@ def silhouettes(
     camera: Camera,
     owners: NDArray[np.int32],
     balls: list[Ball],
-    seen: NDArray[np.int32],
+    visible: NDArray[np.int32],
 ) -> list[Silhouette]:
     """Of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the last is.
-    seen : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
-    size = seen.shape[1], seen.shape[0]
+    visible : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
+    size = visible.shape[1], visible.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
-    found, group, pixels = list[Silhouette](), list[int](), 0
+    finished, group, pixels = list[Silhouette](), list[int](), 0
     for number, frame in enumerate(frames):
         group.append(number)
         pixels += frame[2] * frame[3]
         if pixels >= TOGETHER or number + 1 == len(frames):
-            found += _traced(renderer, camera, owners, balls, frames, seen, group)
+            finished += _traced(renderer, camera, owners, balls, frames, visible, group)
             group, pixels = [], 0
-    return found
+    return finished
 
 
 def _traced(
@@ -74,26 +74,26 @@ def _traced(
     owners: NDArray[np.int32],
     balls: list[Ball],
     frames: list[Box],
-    seen: NDArray[np.int32],
+    visible: NDArray[np.int32],
     numbers: list[int],
 ) -> list[Silhouette]:
     """Of the objects of some numbers."""
-    size = seen.shape[1], seen.shape[0]
+    size = visible.shape[1], visible.shape[0]
     canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
-    parts = [_rays(camera, balls[k], frames[k], size, seen == k) for k in numbers]
-    owner = np.repeat(numbers, [len(each.places) for each in parts])
-    places, directions, near, far = (np.concatenate(each) for each in zip(*parts, strict=True))
+    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in numbers]
+    owner = np.repeat(numbers, [len(part.places) for part in parts])
+    places, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
-    origin, left = np.asarray(camera.origin), np.arange(len(owner))
-    while len(left):
-        at, ways = near[left], directions[left]
-        hits = renderer.trace(origin + at[:, None] * ways, ways, (far[left] - at).astype(np.float32), view=True)
-        own = owners[hits.instance] == owner[left]
-        for number in np.unique(owner[left[own]]).tolist():
-            canvases[number].reshape(-1)[places[left[own & (owner[left] == number)]]] = True
-        near[left] = at + hits.distance + step[owner[left]]
-        left = left[~own & (hits.instance >= 0) & (near[left] < far[left])]
-    return [_whole(canvas, frames[k], seen == k) for k, canvas in canvases.items()]
+    origin, active = np.asarray(camera.origin), np.arange(len(owner))
+    while len(active):
+        at, rays = near[active], directions[active]
+        hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
+        owned = owners[hits.instance] == owner[active]
+        for number in np.unique(owner[active[owned]]).tolist():
+            canvases[number].reshape(-1)[places[active[owned & (owner[active] == number)]]] = True
+        near[active] = at + hits.distance + step[owner[active]]
+        active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
+    return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
 
 
 class _Rays(NamedTuple):
@@ -123,22 +123,22 @@ def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
     return left, top, right - left, bottom - top
 
 
-def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], seen: NDArray[np.bool_]) -> _Rays:
+def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible: NDArray[np.bool_]) -> _Rays:
     """Those through the frame's pixels that come to the ball, but for pixels in which the object is seen anyway."""
     left, top, width, height = frame
     shown = np.zeros((height, width), bool)
-    _within(shown, frame, seen)[...] = _within(seen, (0, 0, *size), shown, frame)
+    _within(shown, frame, visible)[...] = _within(visible, (0, 0, *size), shown, frame)
     places = np.flatnonzero(~shown)
     film = np.stack([places % max(width, 1) + left, places // max(width, 1) + top], axis=1) + 0.5
-    _, ways = camera.unproject(film, size)
+    _, directions = camera.unproject(film, size)
     towards = ball.middle - np.asarray(camera.origin)
-    along = ways @ towards
+    projection = directions @ towards
     with np.errstate(invalid="ignore"):  # a lens may not see all of the film
-        under = ball.radius**2 - (towards @ towards - along**2)
-        far = along + np.sqrt(np.maximum(under, 0.0))
-        kept = (under > 0) & (far > 0)
-    near = np.maximum(along - np.sqrt(np.maximum(under, 0.0)), 0.0)
-    return _Rays(places[kept], ways[kept], near[kept], far[kept])
+        under = ball.radius**2 - (towards @ towards - projection**2)
+        far = projection + np.sqrt(np.maximum(under, 0.0))
+        crossing = (under > 0) & (far > 0)
+    near = np.maximum(projection - np.sqrt(np.maximum(under, 0.0)), 0.0)
+    return _Rays(places[crossing], directions[crossing], near[crossing], far[crossing])
 
 
 def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
@@ -150,8 +150,8 @@ def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None 
     return array[max(upper - top, 0) : max(lower - top, 0), max(first - left, 0) : max(last - left, 0)]
 
 
-def _whole(canvas: NDArray[np.bool_], frame: Box, seen: NDArray[np.bool_]) -> Silhouette:
-    mask = seen.copy()
+def _whole(canvas: NDArray[np.bool_], frame: Box, visible: NDArray[np.bool_]) -> Silhouette:
+    mask = visible.copy()
     inside = _within(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
     part = _within(canvas, frame, mask)
     inside |= part

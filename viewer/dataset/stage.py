@@ -16,7 +16,7 @@ from viewer import formats
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 from viewer.dataset.recipe import DatasetRecipe, Model
-from viewer.dataset.sampling import Placement, SceneLayout, Shape, Told, layout
+from viewer.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, layout
 from viewer.film.files.checkpoint import fingerprint
 from viewer.film.mattes.labels import classes, objects, shortened, unique
 from viewer.formats.image.environment_maps import load as load_environment
@@ -82,7 +82,7 @@ class DatasetStage:
 
     def __init__(self, recipe: DatasetRecipe) -> None:
         self.recipe = recipe
-        names = unique([each.name or Path(each.file).stem for each in recipe.models])
+        names = unique([model.name or Path(model.file).stem for model in recipe.models])
         labels: dict[str, int] = {}
         self.assets: list[Asset] = []
         self.kinds: list[Kind] = []
@@ -91,8 +91,8 @@ class DatasetStage:
             asset = _asset(recipe, model, f"{recipe.name}: models[{number}]")
             self.assets.append(asset)
             self.notes += asset.scene.warnings
-            for part, own, category in _kinds(asset.scene, model, name) if model.annotate else ():
-                self.kinds.append(Kind(number, part, own, labels.setdefault(category, len(labels))))
+            for part, object_name, category in _kinds(asset.scene, model, name) if model.annotate else ():
+                self.kinds.append(Kind(number, part, object_name, labels.setdefault(category, len(labels))))
         self.categories = tuple(labels)
         self.depth_scale = recipe.depth_scale or _steps(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
         self.environments = [self._environment(choice) for choice in recipe.environment.choices]
@@ -103,15 +103,15 @@ class DatasetStage:
     def digest(self) -> str:
         """Differs where its pictures would."""
         recipe = self.recipe
-        content = [(each.scene.meshes, each.scene.instances, each.scene.materials) for each in self.assets]
+        content = [(asset.scene.meshes, asset.scene.instances, asset.scene.materials) for asset in self.assets]
         plain = replace(recipe, name="", folder="", models=tuple(replace(m, file="") for m in recipe.models))
-        looks = [each.scene.textures for each in self.assets]
-        parts = (self.kinds, self.categories, content, looks, self.environments)
+        textures = [asset.scene.textures for asset in self.assets]
+        parts = (self.kinds, self.categories, content, textures, self.environments)
         return fingerprint(__version__, plain, *parts)
 
-    def layout(self, scene: int, told: Told | None = None) -> SceneLayout:
-        """The layout of the scene of that number. told : see `viewer.dataset.sampling.layout`."""
-        return layout(self.recipe, [each.shape for each in self.assets], scene, told)
+    def layout(self, scene: int, report: PlacementReport | None = None) -> SceneLayout:
+        """The layout of the scene of that number. report : see `viewer.dataset.sampling.layout`."""
+        return layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
 
     def arranged(self, placed: SceneLayout) -> Arrangement:
         """The scene of a layout."""
@@ -126,10 +126,10 @@ class DatasetStage:
                 if kind is not None:
                     numbers[part] = len(things)
                     things.append(Thing(kind, placement))
-            for each, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
-                material = None if each.material is None else each.material + first[1]
-                name = f"{each.name} of copy {copy}"
-                instances.append(Instance(each.mesh + first[0], matrix @ each.transform, material, name))
+            for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+                material = None if instance.material is None else instance.material + first[1]
+                name = f"{instance.name} of copy {copy}"
+                instances.append(Instance(instance.mesh + first[0], matrix @ instance.transform, material, name))
                 owners.append(numbers.get(part, -1))
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
@@ -139,11 +139,11 @@ class DatasetStage:
     def surfaces(self, kind: Kind) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         """The meshes of an object, with their transforms (4, 4) from each to the model, its middle at the origin."""
         asset = self.assets[kind.model]
-        for each, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+        for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
             if kind.part in (-1, part):
-                matrix = each.transform.copy()
+                matrix = instance.transform.copy()
                 matrix[:3, 3] -= asset.middle
-                yield asset.scene.meshes[each.mesh], matrix
+                yield asset.scene.meshes[instance.mesh], matrix
 
     def _environment(self, choice: str | tuple[float, float, float]) -> Environment:
         if not isinstance(choice, str) or choice in WORDS:
@@ -161,8 +161,8 @@ class DatasetStage:
         for asset in self.assets:
             scene, first = asset.scene, len(materials)
             self._first.append((len(meshes), first))
-            meshes += [each.with_materials(each.materials + np.int32(first)) for each in scene.meshes]
-            materials += [_renumbered(each, len(textures)) for each in scene.materials]
+            meshes += [mesh.with_materials(mesh.materials + np.int32(first)) for mesh in scene.meshes]
+            materials += [_renumbered(material, len(textures)) for material in scene.materials]
             textures += scene.textures
         return meshes, materials, textures
 
@@ -186,9 +186,9 @@ def _asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
     points = np.concatenate(
         [np.zeros((0, 3))]
         + [
-            own @ each.transform[:3, :3].T + each.transform[:3, 3]
-            for each in scene.instances
-            for own in used_points([scene.meshes[each.mesh]])
+            points @ instance.transform[:3, :3].T + instance.transform[:3, 3]
+            for instance in scene.instances
+            for points in used_points([scene.meshes[instance.mesh]])
         ]
     )
     side = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
@@ -203,21 +203,25 @@ def _asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
 
 def _kinds(scene: Scene, model: Model, name: str) -> Iterator[tuple[int, str, str]]:
     """Part, name and category of a model's objects."""
-    numbers, known = classes(scene)
+    numbers, class_names = classes(scene)
     if not model.split:
-        shown = sorted({known[number] for number in numbers.tolist() if number >= 0})
+        shown = sorted({class_names[number] for number in numbers.tolist() if number >= 0})
         yield -1, name, model.category or (shown[0] if len(shown) == 1 else name)
         return
     parts, names = objects(scene)
-    for part, own in enumerate(names):
-        meant = {known[number] for number in numbers[parts == part].tolist() if number >= 0}
-        yield part, shortened(f"{name}/{own}"), model.category or (meant.pop() if len(meant) == 1 else own)
+    for part, object_name in enumerate(names):
+        meant = {class_names[number] for number in numbers[parts == part].tolist() if number >= 0}
+        yield (
+            part,
+            shortened(f"{name}/{object_name}"),
+            model.category or (meant.pop() if len(meant) == 1 else object_name),
+        )
 
 
 def _renumbered(material: Material, first: int) -> Material:
     """A material whose textures are numbered from ``first`` on."""
     changed = {name: getattr(material, name) + first for name in TEXTURE_FIELDS if getattr(material, name) is not None}
     if material.classic is not None and material.classic.textures:
-        layers = tuple(replace(each, texture=each.texture + first) for each in material.classic.textures)
+        layers = tuple(replace(layer, texture=layer.texture + first) for layer in material.classic.textures)
         changed["classic"] = replace(material.classic, textures=layers)
     return replace(material, **changed)

@@ -72,7 +72,13 @@ def path_of(scene: int, index: int, layer: str, ending: str = "png", thing: int 
 def lens_of(camera: Camera, size: tuple[int, int]) -> Lens:
     """Of a pinhole, or of a measured camera of pictures of ``size`` (width, height)."""
     if isinstance(camera.projection, Intrinsics):
-        own = camera.projection
-        return Lens(own.fx, own.fy, own.cx, own.cy, own.distortion if any(own.distortion) else ())
+        intrinsics = camera.projection
+        return Lens(
+            intrinsics.fx,
+            intrinsics.fy,
+            intrinsics.cx,
+            intrinsics.cy,
+            intrinsics.distortion if any(intrinsics.distortion) else (),
+        )
     focal = size[1] / 2 / float(np.tan(np.radians(camera.fov) / 2))
     return Lens(focal, focal, (size[0] - 1) / 2, (size[1] - 1) / 2, ())
