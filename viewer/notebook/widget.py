@@ -70,10 +70,10 @@ class Widget(AnywidgetRenderCanvas):
 
         Raises ViewerError if there is none.
         """
-        made = self.view.snapshot()
+        picture = self.view.snapshot()
         self.drive.wake()
         self._park_later()
-        return made
+        return picture
 
     def close(self) -> None:
         """Remove it from the page and release everything."""
@@ -89,10 +89,10 @@ class Widget(AnywidgetRenderCanvas):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The widget; and what pages without it show, such as a saved notebook's: HTML of its text, and of the picture
         if it has all of its pixels."""
-        made = super()._repr_mimebundle_(**kwargs)
-        if made is not None:
-            made[0]["text/html"] = beside(f"{self!r}: moves once its cell is run", *self._still())
-        return made
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle[0]["text/html"] = beside(f"{self!r}: moves once its cell is run", *self._still())
+        return bundle
 
     def _still(self) -> tuple[bytes, tuple[int, int], str]:
         """A file of the picture, empty where it is not complete; its size on the page; its MIME type."""

@@ -54,8 +54,8 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def files(self) -> Files:
         """Files of the page, by name."""
         view = self.view.view
-        made = {f"picture{ending}": partial(self._download, ending) for ending in DOWNLOADS}
-        return {**resources(view.keymap, view.handlers, self.name), "options.json": self._values, **made}
+        downloads = {f"picture{ending}": partial(self._download, ending) for ending in DOWNLOADS}
+        return {**resources(view.keymap, view.handlers, self.name), "options.json": self._values, **downloads}
 
     async def _values(self) -> File:
         """The page's options, as texts."""

@@ -90,7 +90,7 @@ class Guard:
     def _allowed(self, scope: Scope) -> bool:
         parts = scope["path"].split("/")
         # In constant time, against timing attacks.
-        known = len(parts) == 3 and secrets.compare_digest(parts[1].encode(), self.token.encode())
+        token_matches = len(parts) == 3 and secrets.compare_digest(parts[1].encode(), self.token.encode())
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
         try:
@@ -98,17 +98,17 @@ class Guard:
             same = origin is None or urlsplit(origin).netloc == host
         except ValueError:  # no name of any host
             return False
-        return known and same and (local or not self.local)
+        return token_matches and same and (local or not self.local)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = scope["path"].rsplit("/", 1)[-1] or "index.html"
-        found = self.files.get(name)
+        resource = self.files.get(name)
         if scope["method"] not in ("GET", "HEAD"):
             await _answer(send, File.text("text/plain", "only GET", 405))
-        elif found is None:
+        elif resource is None:
             await _answer(send, File.text("text/plain", "not found", 404))
         else:
-            await _answer(send, found if isinstance(found, File) else await found())
+            await _answer(send, resource if isinstance(resource, File) else await resource())
 
 
 def _checked(receive: Receive) -> Receive:
@@ -128,22 +128,22 @@ def sound(text: str | None) -> bool:
     if not isinstance(text, str) or len(text) > LONGEST:
         return False
     try:
-        found = json.loads(text, parse_constant=_refused)
+        event = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError):
         return False
-    if not isinstance(found, dict) or not isinstance(kind := found.get("type"), str):
+    if not isinstance(event, dict) or not isinstance(kind := event.get("type"), str):
         return False
     if kind.startswith("_") and kind not in NUMBERS:  # rendercanvas's own
         return False
-    held = found.get("modifiers", [])
+    modifiers = event.get("modifiers", [])
     return (
-        all(_number(found.get(name)) for name in NUMBERS.get(kind, ()))
-        and all(isinstance(found.get(name), str) for name in TEXTS.get(kind, ()))
-        and _number(found.get("button", 0))
-        and _number(found.get("timestamp", 0.0 if kind in OWN else None), LATEST)
-        and isinstance(held, list)
-        and all(isinstance(each, str) for each in held)
-        and isinstance(found.get("buttons", []), list)
+        all(_number(event.get(name)) for name in NUMBERS.get(kind, ()))
+        and all(isinstance(event.get(name), str) for name in TEXTS.get(kind, ()))
+        and _number(event.get("button", 0))
+        and _number(event.get("timestamp", 0.0 if kind in OWN else None), LATEST)
+        and isinstance(modifiers, list)
+        and all(isinstance(modifier, str) for modifier in modifiers)
+        and isinstance(event.get("buttons", []), list)
     )
 
 

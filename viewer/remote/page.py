@@ -35,23 +35,25 @@ def offered(name: str, value: str) -> bool:
 def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
     """The page's files by name. performed : names of the view's actions. name : of the scene."""
     core = files("rendercanvas.core")
-    own = assets() / "remote"
-    scripts = {each: core.joinpath(each).read_text("utf-8") for each in SCRIPTS}
+    folder = assets() / "remote"
+    scripts = {script_name: core.joinpath(script_name).read_text("utf-8") for script_name in SCRIPTS}
     scripts |= {name: script(name) for name in ("hands.js", "motion.js")}
-    scripts |= {"page.js": (own / "page.js").read_text("utf-8")}
+    scripts |= {"page.js": (folder / "page.js").read_text("utf-8")}
     return {
-        "index.html": File.text("text/html", _page(keymap, performed, name, (own / "index.html").read_text("utf-8"))),
-        "page.css": File.text("text/css", (own / "page.css").read_text("utf-8")),
+        "index.html": File.text(
+            "text/html", _page(keymap, performed, name, (folder / "index.html").read_text("utf-8"))
+        ),
+        "page.css": File.text("text/css", (folder / "page.css").read_text("utf-8")),
         "renderview.css": File.text("text/css", core.joinpath("renderview.css").read_text("utf-8")),
-        **{each: File.text("text/javascript", text) for each, text in scripts.items()},
+        **{script_name: File.text("text/javascript", text) for script_name, text in scripts.items()},
     }
 
 
 def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) -> str:
     rows, group = [], ""
     for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of its device
-        here = "".join(f"<p>{_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
-        rows.append(f'<section class="{kind}"><h2>{kind}</h2>{here}</section>')
+        cells = "".join(f"<p>{_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
+        rows.append(f'<section class="{kind}"><h2>{kind}</h2>{cells}</section>')
     for action in ACTIONS:
         if (action.name not in performed and not action.hold) or not keymap.keys(action):
             continue
@@ -74,6 +76,6 @@ def _field(name: str) -> str:
     """An option as a list of its words, or to be typed; empty is its default."""
     field = f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
     if listed := choices(name):
-        items = "".join(f'<option value="{each}">{each or "of the scene"}</option>' for each in listed)
+        items = "".join(f'<option value="{choice}">{choice or "of the scene"}</option>' for choice in listed)
         field = f'<select name="{name}">{items}</select>'
     return f'<label title="{escape(registered()[name].about, quote=True)}">{name}{field}</label>'

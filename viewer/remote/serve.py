@@ -80,19 +80,19 @@ def _listening(host: str, port: int | str) -> socket.socket:
     numbers = [PORT, 0] if port == "auto" else [int(port)]
     for number in numbers:
         try:
-            found = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-            made = socket.socket(found[0], found[1])
+            address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            listener = socket.socket(address[0], address[1])
         except OSError as error:
             raise ViewerError(
                 f"--remote-host {host}", f"is not an address ({error.strerror})", "0.0.0.0 is all"
             ) from error
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(found[4])
-            made.listen(16)
-            return made
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address[4])
+            listener.listen(16)
+            return listener
         except OSError as error:
-            made.close()
+            listener.close()
             if number == numbers[-1]:
                 if error.errno == errno.EADDRNOTAVAIL:
                     what = "is not an address of this machine"

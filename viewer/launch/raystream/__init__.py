@@ -23,7 +23,7 @@ from typing import Any
 
 _NAME = "viewer"
 # The folder of the package: of this one's in a wheel, of the project's in a checkout.
-_BESIDE = next(each for each in Path(__file__).resolve().parents if (each / _NAME / "__init__.py").is_file())
+_BESIDE = next(parent for parent in Path(__file__).resolve().parents if (parent / _NAME / "__init__.py").is_file())
 _REMEDY = "give raystream an environment of its own: python -m venv"
 
 
@@ -33,10 +33,10 @@ def inner() -> ModuleType:
 
     Raises ImportError, in one line, where another module of that name is in use, or lies in its place.
     """
-    found = sys.modules.get(_NAME) or _loaded()
-    if getattr(found, "__distribution__", "") == __name__:
-        return found
-    where = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), _NAME)
+    module = sys.modules.get(_NAME) or _loaded()
+    if getattr(module, "__distribution__", "") == __name__:
+        return module
+    where = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), _NAME)
     overwritten = _BESIDE in Path(where).resolve().parents
     raise _fault(
         f"{where}: is another package '{_NAME}', installed over raystream's own ({_REMEDY})"
@@ -50,15 +50,15 @@ def _loaded() -> ModuleType:
     spec = PathFinder.find_spec(_NAME, [str(_BESIDE)])
     if spec is None or spec.loader is None:
         raise _fault(f"{_BESIDE / _NAME}: not found (the installation is incomplete; install again)")
-    made = sys.modules[_NAME] = module_from_spec(spec)
+    module = sys.modules[_NAME] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(made)
+        spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[_NAME]
         if isinstance(error, ImportError) and (error.name or "").split(".")[0] == _NAME:
             raise _fault(f"{spec.origin}: is another package '{_NAME}', or broken: {error} ({_REMEDY})") from error
         raise
-    return made
+    return module
 
 
 def _fault(line: str) -> ImportError:
