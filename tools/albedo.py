@@ -75,23 +75,23 @@ def _ggx(cosine: float, alpha: float, ratios: Any, samples: int, out: Any) -> fl
             hz = z + height
             size = math.sqrt(hx * hx + hy * hy + hz * hz)
             hx, hz = hx / size, hz / size
-            along = hx * sine + hz * cosine
-            above = 2.0 * along * hz - cosine
+            o_dot_h = hx * sine + hz * cosine
+            above = 2.0 * o_dot_h * hz - cosine
             weight = (1.0 + shadow) / (1.0 + shadow + _lambda(above, alpha)) if above > 0.0 else 0.0
             total += weight
             for k in range(len(ratios)):
                 ratio = ratios[k]
-                squared = 1.0 - (1.0 - along * along) / (ratio * ratio)
+                squared = 1.0 - (1.0 - o_dot_h * o_dot_h) / (ratio * ratio)
                 if squared <= 0.0:
                     out[k, 0] += weight
                     continue
                 behind = math.sqrt(squared)
-                across = (along - ratio * behind) / (along + ratio * behind)
-                parallel = (ratio * along - behind) / (ratio * along + behind)
+                perpendicular = (o_dot_h - ratio * behind) / (o_dot_h + ratio * behind)
+                parallel = (ratio * o_dot_h - behind) / (ratio * o_dot_h + behind)
                 f0 = ((ratio - 1.0) / (ratio + 1.0)) ** 2
-                rise = (0.5 * (across * across + parallel * parallel) - f0) / (1.0 - f0)
+                rise = (0.5 * (perpendicular * perpendicular + parallel * parallel) - f0) / (1.0 - f0)
                 out[k, 0] += weight * rise
-                below = (along / ratio - behind) * hz - cosine / ratio
+                below = (o_dot_h / ratio - behind) * hz - cosine / ratio
                 if below < 0.0:
                     crossing = (1.0 + shadow) / (1.0 + shadow + _lambda(below, alpha))
                     out[k, 1] += crossing * (1.0 - rise)
@@ -104,13 +104,13 @@ def _ggx(cosine: float, alpha: float, ratios: Any, samples: int, out: Any) -> fl
 def ggx(cosines: Array, alphas: Array, ratios: Array, samples: int = SAMPLES) -> tuple[Array, Array]:
     """E (alphas, cosines), and S, A, B (3, ratios, alphas, cosines)."""
     reflected = np.zeros((len(alphas), len(cosines)))
-    others = np.zeros((3, len(ratios), len(alphas), len(cosines)))
+    terms = np.zeros((3, len(ratios), len(alphas), len(cosines)))
     out = np.zeros((len(ratios), 3))
     for row, alpha in enumerate(alphas):
         for column, cosine in enumerate(cosines):
             reflected[row, column] = _ggx(cosine, alpha, ratios, samples, out)
-            others[:, :, row, column] = out.T
-    return reflected, others
+            terms[:, :, row, column] = out.T
+    return reflected, terms
 
 
 def _anisotropic_lambda(wx: float, wy: float, wz: float, x: float, y: float) -> float:
@@ -134,10 +134,10 @@ def _anisotropic(cosine: float, azimuth: float, x: float, y: float, samples: int
             hz = cosine / long + height
             size = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
             hx, hy, hz = hx * size, hy * size, hz * size
-            along = 2.0 * (hx * wx + hy * wy + hz * cosine)
-            above = along * hz - cosine
+            twice_dot = 2.0 * (hx * wx + hy * wy + hz * cosine)
+            above = twice_dot * hz - cosine
             if above > 0.0:
-                leaving = _anisotropic_lambda(along * hx - wx, along * hy - wy, above, x, y)
+                leaving = _anisotropic_lambda(twice_dot * hx - wx, twice_dot * hy - wy, above, x, y)
                 total += (1.0 + shadow) / (1.0 + shadow + leaving)
     return total / (2 * samples * samples)
 
@@ -146,20 +146,20 @@ def anisotropic(strengths: Array, azimuths: Array, alphas: Array, cosines: Array
     """(strengths, azimuths, alphas, cosines): by how much E exceeds that of the quadratic mean of both alphas."""
 
     def excess(strength: float, azimuth: float, alpha: float, cosine: float) -> float:
-        along = alpha + (1.0 - alpha) * strength * strength
-        mean = math.sqrt(0.5 * (along * along + alpha * alpha))
+        alpha_x = alpha + (1.0 - alpha) * strength * strength
+        mean = math.sqrt(0.5 * (alpha_x * alpha_x + alpha * alpha))
         isotropic = _anisotropic(cosine, 1.0, mean, mean, samples)
-        return _anisotropic(cosine, azimuth, along, alpha, samples) - isotropic
+        return _anisotropic(cosine, azimuth, alpha_x, alpha, samples) - isotropic
 
     return np.array([[[[excess(s, p, a, c) for c in cosines] for a in alphas] for p in azimuths] for s in strengths])
 
 
 def _charlie_lambda(cosine: float, alpha: float) -> float:
     """Lambda of Charlie's sheen: Estevez and Kulla 2017, section 3, fitted by them."""
-    share = (1.0 - alpha) * (1.0 - alpha)
-    a, b = 21.5473 + (25.3245 - 21.5473) * share, 3.82987 + (3.32435 - 3.82987) * share
-    c, d = 0.19823 + (0.16801 - 0.19823) * share, -1.97760 + (-1.27393 + 1.97760) * share
-    e = -4.32054 + (-4.85967 + 4.32054) * share
+    weight = (1.0 - alpha) * (1.0 - alpha)
+    a, b = 21.5473 + (25.3245 - 21.5473) * weight, 3.82987 + (3.32435 - 3.82987) * weight
+    c, d = 0.19823 + (0.16801 - 0.19823) * weight, -1.97760 + (-1.27393 + 1.97760) * weight
+    e = -4.32054 + (-4.85967 + 4.32054) * weight
     x = cosine if cosine < 0.5 else 1.0 - cosine
     fit = a / (1.0 + b * x**c) + d * x + e
     if cosine < 0.5:
@@ -170,17 +170,17 @@ def _charlie_lambda(cosine: float, alpha: float) -> float:
 def _charlie(cosine: float, alpha: float, samples: int) -> float:
     """Charlie's albedo, over directions whose heights' roots are even: it is brightest near the horizon."""
     sine, total = math.sqrt(max(0.0, 1.0 - cosine * cosine)), 0.0
-    here = _charlie_lambda(cosine, alpha)
+    lambda_o = _charlie_lambda(cosine, alpha)
     for j in range(samples):
         root = (j + 0.5) / samples
         height = root * root
         radius = math.sqrt(1.0 - height * height)
-        shadow = 1.0 / ((1.0 + here + _charlie_lambda(height, alpha)) * 4.0 * cosine)
+        shadow = 1.0 / ((1.0 + lambda_o + _charlie_lambda(height, alpha)) * 4.0 * cosine)
         for i in range(samples):
             angle = math.pi * (i + 0.5) / samples
             hx, hy, hz = sine + radius * math.cos(angle), radius * math.sin(angle), cosine + height
-            across = (hx * hx + hy * hy) / (hx * hx + hy * hy + hz * hz)
-            total += (2.0 + 1.0 / alpha) * across ** (0.5 / alpha) / (2.0 * math.pi) * shadow * 2.0 * root
+            sine_squared = (hx * hx + hy * hy) / (hx * hx + hy * hy + hz * hz)
+            total += (2.0 + 1.0 / alpha) * sine_squared ** (0.5 / alpha) / (2.0 * math.pi) * shadow * 2.0 * root
     return total / (samples * samples) * 2.0 * math.pi
 
 

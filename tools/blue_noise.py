@@ -62,12 +62,12 @@ def ranks(size: int, seed: int) -> NDArray[np.int64]:
         pattern.put(empty, True)
         if empty == tight:
             break
-    found = np.zeros(total, np.int64)
+    texel_ranks = np.zeros(total, np.int64)
     start = pattern.member.copy()
     for rank in range(first - 1, -1, -1):
         texel = pattern.cluster()
         pattern.put(texel, False)
-        found[texel] = rank
+        texel_ranks[texel] = rank
     for texel in np.flatnonzero(start):
         pattern.put(int(texel), True)
     # Ulichney changes here to the clusters of the minority once half is filled; a Gaussian over the whole torus sums to
@@ -75,8 +75,8 @@ def ranks(size: int, seed: int) -> NDArray[np.int64]:
     for rank in range(first, total):
         texel = pattern.void()
         pattern.put(texel, True)
-        found[texel] = rank
-    return found.reshape(size, size)
+        texel_ranks[texel] = rank
+    return texel_ranks.reshape(size, size)
 
 
 def tiles() -> NDArray[np.uint16]:
@@ -89,11 +89,11 @@ def main() -> None:
     """Write the file, or say whether it is what this script makes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
-    made = tiles()
+    texture = tiles()
     if parser.parse_args().check:
-        print("the same" if np.array_equal(np.load(ASSET), made) else "different")
+        print("the same" if np.array_equal(np.load(ASSET), texture) else "different")
         return
-    np.save(ASSET, made)
+    np.save(ASSET, texture)
     print(f"{ASSET}: {ASSET.stat().st_size} bytes")
 
 

@@ -25,17 +25,17 @@ _COMMON = {"test", "of", "the", "a", "in", "on", "by", "init"}  # words of names
 def tests_for(paths: Sequence[Path]) -> list[Path]:
     """The test files that cover files or folders of the project, the nearest first: in the mirrored folder, then by
     name. Raises ValueError for a path that is not in it."""
-    found: dict[Path, None] = {}
+    ordered: dict[Path, None] = {}
     for path in paths:
-        whole = path.resolve()
-        if not whole.exists() or not whole.is_relative_to(ROOT):
+        resolved = path.resolve()
+        if not resolved.exists() or not resolved.is_relative_to(ROOT):
             raise ValueError(f"{path}: neither a file nor a folder of the project")
-        mirror = mirror_of(whole)
-        near = [each for each in _of(whole, mirror) if mirror is not None and each.is_relative_to(mirror)]
-        reached = _reached(whole, mirror)
-        for tests in (reached & set(near), reached, set(near), _of(whole, mirror)):
-            found |= dict.fromkeys(sorted(tests - found.keys(), key=lambda test: _distance(test, whole)))
-    return list(found)
+        mirror = mirror_of(resolved)
+        near = [test for test in _of(resolved, mirror) if mirror is not None and test.is_relative_to(mirror)]
+        reached = _reached(resolved, mirror)
+        for tests in (reached & set(near), reached, set(near), _of(resolved, mirror)):
+            ordered |= dict.fromkeys(sorted(tests - ordered.keys(), key=lambda test: _distance(test, resolved)))
+    return list(ordered)
 
 
 def _distance(test: Path, path: Path) -> tuple[bool, int, float, bool, int, Path]:
@@ -62,7 +62,7 @@ def _words_of(test: Path) -> set[str]:
 @cache
 def counted_words(test: Path) -> Counter[str]:
     """How often a test has each word, with the modules of the tests' own that it imports."""
-    texts = [each.read_text(encoding="utf-8") for each in (test, *_helpers(test))]
+    texts = [file.read_text(encoding="utf-8") for file in (test, *_helpers(test))]
     return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(texts)))
 
 
@@ -77,7 +77,7 @@ def _helpers(test: Path) -> tuple[Path, ...]:
     """Modules of the tests' own that a test imports."""
     names = (name.rpartition(".")[2] for name in _imported(test))
     beside = ((test.parent / f"{name}.py", TESTS / f"{name}.py") for name in names if name.isidentifier())
-    return tuple(dict.fromkeys(each for both in beside for each in both if each.is_file() and each != test))
+    return tuple(dict.fromkeys(file for both in beside for file in both if file.is_file() and file != test))
 
 
 @cache
@@ -105,16 +105,16 @@ def mirror_of(path: Path) -> Path | None:
 @cache
 def _of(path: Path, mirror: Path | None) -> frozenset[Path]:
     """All of them: those that are reached, and those of the mirrored folder where none of it is."""
-    found = set(_reached(path, mirror))
-    if mirror is not None and not any(each.is_relative_to(mirror) for each in found):
-        found |= set(test_files(mirror))
+    covering = set(_reached(path, mirror))
+    if mirror is not None and not any(test.is_relative_to(mirror) for test in covering):
+        covering |= set(test_files(mirror))
     stem, parts = path.stem, path.relative_to(ROOT).parts[:-1]
     words = [path.name, *("_".join(stem.split("_")[:k]) for k in range(stem.count("_") + 1, 0, -1)), *reversed(parts)]
-    for word in [] if found else words:  # names that are put together, and tools that are run
-        found = {test for test in test_files(TESTS) if word in _words(test)}
-        if found:
+    for word in [] if covering else words:  # names that are put together, and tools that are run
+        covering = {test for test in test_files(TESTS) if word in _words(test)}
+        if covering:
             break
-    return frozenset(found)
+    return frozenset(covering)
 
 
 @cache
@@ -122,39 +122,37 @@ def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
     """Those that have its name, import its modules or name its shaders."""
     if path.is_relative_to(TESTS):
         return frozenset(test_files(path))
-    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
-    shaders = _including({each.stem for each in files if each.suffix == ".glsl"})
-    modules = {module_name(each) for each in files if each.suffix == ".py"}
-    found: set[Path] = set()
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    shaders = _including({file.stem for file in files if file.suffix == ".glsl"})
+    modules = {module_name(file) for file in files if file.suffix == ".py"}
+    reached: set[Path] = set()
     if mirror is not None:
-        found = {test for test in test_files(mirror) if path.is_dir() or test.stem.startswith(f"test_{path.stem}")}
+        reached = {test for test in test_files(mirror) if path.is_dir() or test.stem.startswith(f"test_{path.stem}")}
     for shader in all_shaders() if shaders else ():  # names of some are put together
         folder = TESTS / shader.parent.relative_to(ROOT / "shaders")
         if shader.stem in shaders and folder.is_dir() and folder != TESTS:
-            found |= set(test_files(folder))
+            reached |= set(test_files(folder))
     if shaders:
-        modules |= {module_name(each) for each in all_sources() if shaders & names_in(each)}
-    found |= _importers(modules, shaders, mirror, bool(found))
+        modules |= {module_name(source) for source in all_sources() if shaders & names_in(source)}
+    reached |= _importers(modules, shaders, mirror, bool(reached))
     for test in test_files(mirror) if mirror is not None else ():
-        if module_name(path.parent) in imports_of(test) or _folders(path) & _words_of(
-            test
-        ):  # which a package's tests name
-            found.add(test)
-    return frozenset(found)
+        if module_name(path.parent) in imports_of(test) or _folders(path) & _words_of(test):  # which a package's tests name
+            reached.add(test)
+    return frozenset(reached)
 
 
 def _importers(modules: Set[str], shaders: Set[str], mirror: Path | None, other: bool) -> set[Path]:
     """The tests that import modules or name shaders; without any, and no other, those of the modules that import these,
     one step at a time; and of shaders, whose folder has no tests of its own, until there are some more."""
-    found = {test for name in modules for test in _importing()[0].get(name, ())}
-    found |= {test for test in test_files(TESTS) if shaders & names_in(test)} if shaders else set()
+    importers = {test for name in modules for test in _importing()[0].get(name, ())}
+    importers |= {test for test in test_files(TESTS) if shaders & names_in(test)} if shaders else set()
     least = _FEW if shaders and mirror is None else 0 if other else 1
-    seen = set(modules)
-    while len(found) < least and modules:
-        modules = {module_name(each) for name in modules for each in _importing()[1].get(name, ())} - seen
-        seen |= modules
-        found |= {test for name in modules for test in _importing()[0].get(name, ())}
-    return found
+    visited = set(modules)
+    while len(importers) < least and modules:
+        modules = {module_name(module) for name in modules for module in _importing()[1].get(name, ())} - visited
+        visited |= modules
+        importers |= {test for name in modules for test in _importing()[0].get(name, ())}
+    return importers
 
 
 @cache
@@ -171,23 +169,23 @@ def all_shaders() -> tuple[Path, ...]:
 @cache
 def _importing() -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
     """The tests, and the sources, that import each module."""
-    found: tuple[dict[str, list[Path]], dict[str, list[Path]]] = {}, {}
-    for files, importing in zip((test_files(TESTS), all_sources()), found, strict=True):
+    importers: tuple[dict[str, list[Path]], dict[str, list[Path]]] = {}, {}
+    for files, importing in zip((test_files(TESTS), all_sources()), importers, strict=True):
         for file in files:
             for name in imports_of(file):
                 importing.setdefault(name, []).append(file)
-    return found
+    return importers
 
 
 @cache
 def all_sources() -> tuple[Path, ...]:
     """The modules of the package and of the tools."""
-    return tuple(each for folder in ("viewer", "tools") for each in (ROOT / folder).rglob("*.py"))
+    return tuple(file for folder in ("viewer", "tools") for file in (ROOT / folder).rglob("*.py"))
 
 
 def _including(shaders: set[str]) -> set[str]:
     """Shaders, and all that include them."""
-    texts = {each.stem: names_in(each) for each in all_shaders()} if shaders else {}
+    texts = {shader.stem: names_in(shader) for shader in all_shaders()} if shaders else {}
     while more := {name for name, names in texts.items() if names & shaders} - shaders:
         shaders |= more
     return shaders
@@ -211,18 +209,18 @@ _IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|impor
 def imports_of(path: Path) -> frozenset[str]:
     """The modules that a file imports; a test's with those of the modules of the tests' own."""
     helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
-    return frozenset().union(*(_imported(each) for each in (path, *helpers)))
+    return frozenset().union(*(_imported(file) for file in (path, *helpers)))
 
 
 @cache
 def _imported(path: Path) -> frozenset[str]:
     """The modules that a file imports, also in the text of a script; `raystream.X` is `viewer.X`, too."""
-    found: set[str] = set()
+    imported: set[str] = set()
     for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
         words = re.findall(r"[\w.]+", re.sub(r"#[^\n]*| as \w+", "", names or modules))
-        found.update((module, *(f"{module}.{word}" for word in words)) if module else words)
-    found |= {f"viewer.{name.removeprefix('raystream.')}" for name in found if name.startswith("raystream.")}
-    return frozenset(found)
+        imported.update((module, *(f"{module}.{word}" for word in words)) if module else words)
+    imported |= {f"viewer.{name.removeprefix('raystream.')}" for name in imported if name.startswith("raystream.")}
+    return frozenset(imported)
 
 
 @cache
@@ -236,7 +234,7 @@ if __name__ == "__main__":
     if not sys.argv[1:]:
         sys.exit(__doc__)
     try:
-        chosen = tests_for([Path(given) for given in sys.argv[1:]])
+        chosen = tests_for([Path(name) for name in sys.argv[1:]])
     except ValueError as error:
         sys.exit(str(error))
-    print(*(each.relative_to(ROOT).as_posix() for each in chosen), sep="\n")
+    print(*(test.relative_to(ROOT).as_posix() for test in chosen), sep="\n")

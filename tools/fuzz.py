@@ -106,10 +106,10 @@ def measured(number: int, seed: int, folder: Path, only: str = "") -> tuple[str,
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, began = _status(), time.process_time()
     fault = run_case(number, seed, folder, only)
-    seconds, taken = time.process_time() - began, _taken(before, _status())
-    if taken > MEMORY and not fault:
-        fault = f"{taken >> 20} MiB more memory"
-    return fault, seconds, taken
+    seconds, growth = time.process_time() - began, _taken(before, _status())
+    if growth > MEMORY and not fault:
+        fault = f"{growth >> 20} MiB more memory"
+    return fault, seconds, growth
 
 
 def worker(first: int, stop: int, step: int, seed: int, only: str, end: float, marks: str) -> None:
@@ -129,15 +129,15 @@ def worker(first: int, stop: int, step: int, seed: int, only: str, end: float, m
                 break
             mark["number"] = number
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            fault, seconds, taken = measured(number, seed, Path(folder), only)
+            fault, seconds, growth = measured(number, seed, Path(folder), only)
             signal.setitimer(signal.ITIMER_PROF, 0)
             if os.fstat(2).st_size > said and not fault:
                 fault = "words on standard error"
             said = os.fstat(2).st_size
             if seconds > mark["seconds"]:
                 mark["seconds"], mark["slowest"] = seconds, number
-            if taken > mark["taken"]:
-                mark["taken"], mark["largest"] = taken, number
+            if growth > mark["taken"]:
+                mark["taken"], mark["largest"] = growth, number
             mark["cases"] += 1
             if fault or ran % 1000 == 0:
                 print(json.dumps([number, fault]), flush=True)
@@ -201,8 +201,8 @@ class Fuzzing:
         """Run a worker on the numbers, and after its death another one on the rest."""
         environment = {**os.environ, "LP_NUM_THREADS": "0"}  # llvmpipe's would be waited for with every small picture
         while numbers and time.monotonic() < end:
-            given = map(str, (numbers.start, numbers.stop, numbers.step, self.seed, self.only, end, path))
-            command = [sys.executable, "-B", __file__, "--worker", *given]
+            arguments = map(str, (numbers.start, numbers.stop, numbers.step, self.seed, self.only, end, path))
+            command = [sys.executable, "-B", __file__, "--worker", *arguments]
             mark["number"] = numbers.start
             with (
                 tempfile.TemporaryFile() as said,
@@ -274,21 +274,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="files whose name holds this word")
     parser.add_argument("--keep", help="folder for the files with faults")
     parser.add_argument("--case", type=int, help="run this case alone, here, and keep its file")
-    found: Any = parser.parse_args(arguments)
-    if not _seeds(found.only):
-        parser.error(f"no file's name holds {found.only!r}")
-    if found.case is None:
-        fuzzing = Fuzzing(found.seed, found.only, found.keep)
-        count = found.count if found.count is not None else CASES if found.seconds is None else ENDLESS
-        fuzzing.run(found.first, count, max(1, found.jobs), math.inf if found.seconds is None else found.seconds)
+    options: Any = parser.parse_args(arguments)
+    if not _seeds(options.only):
+        parser.error(f"no file's name holds {options.only!r}")
+    if options.case is None:
+        fuzzing = Fuzzing(options.seed, options.only, options.keep)
+        count = options.count if options.count is not None else CASES if options.seconds is None else ENDLESS
+        fuzzing.run(
+            options.first, count, max(1, options.jobs), math.inf if options.seconds is None else options.seconds
+        )
         return int(fuzzing.faults > 0)
-    folder = Path(found.keep or tempfile.mkdtemp())
+    folder = Path(options.keep or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
-    seed, path = write_case(found.case, found.seed, folder, found.only)
+    seed, path = write_case(options.case, options.seed, folder, options.only)
     print(f"{path}: from {seed.name}, {path.stat().st_size} bytes", flush=True)
-    fault, seconds, taken = measured(found.case, found.seed, folder, found.only)
+    fault, seconds, growth = measured(options.case, options.seed, folder, options.only)
     print(fault or "read, or refused by one clear line")
-    print(f"{seconds:.2f} s of processor time, {taken / 2**20:.0f} MiB")
+    print(f"{seconds:.2f} s of processor time, {growth / 2**20:.0f} MiB")
     return int(bool(fault))
 
 

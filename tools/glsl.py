@@ -93,20 +93,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
         stepwise = arguments.machine == "multipass" and arguments.fuse == "none"
         parts = prepared.modules(stepwise, "film" in program.inputs)
-        made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
-        wanted = [
+        passes = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
+        selected = [
             (name, text)
-            for name, states, text in made
+            for name, states, text in passes
             if arguments.step in (None, name, *states, *(origin(state) for state in states))
         ]
-        if not wanted:
-            names = ", ".join(name for name, _, _ in made)
+        if not selected:
+            names = ", ".join(name for name, _, _ in passes)
             raise ViewerError("--step", f"no step '{arguments.step}'", f"there are {names}")
     except ViewerError as error:
         print(f"glsl.py: error: {error}", file=sys.stderr)
         return 2
     try:
-        for name, source in wanted:
+        for name, source in selected:
             print(f"==== {arguments.program}, {arguments.machine}: {name} ====")
             for line in listing(source):
                 print(line)

@@ -99,12 +99,12 @@ def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> d
     deviation of a block's luminance by one sample a pixel, as a part of it."""
     about = json.loads((REFERENCES / f"{name}.json").read_text())
     camera = about["camera"]
-    seen = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
+    viewpoint = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
     environment = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
     renderer = viewer.Renderer(
         str(MODELS / about["model"]),
         program=program,
-        camera=seen,
+        camera=viewpoint,
         environment=environment,
         machine="singlepass",
         pixel_filter="box",
@@ -113,38 +113,38 @@ def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> d
     )
     for line in renderer.scene.warnings:
         print(f"    {name}: {line}")
-    made = renderer.render(size=(about["size"], about["size"]), spp=spp)
-    assert made.film is not None
-    count = made.film.count.astype(np.float64)
-    variance = np.where(count > 1, made.film.square / np.maximum(count - 1, 1), 0.0)
-    luminance = made.linear.astype(np.float64) @ (0.2126, 0.7152, 0.0722)
-    blocks = [_blocks(np.repeat(each[..., None], 3, axis=2))[..., 0] for each in (variance, luminance)]
+    rendered = renderer.render(size=(about["size"], about["size"]), spp=spp)
+    assert rendered.film is not None
+    count = rendered.film.count.astype(np.float64)
+    variance = np.where(count > 1, rendered.film.square / np.maximum(count - 1, 1), 0.0)
+    luminance = rendered.linear.astype(np.float64) @ (0.2126, 0.7152, 0.0722)
+    blocks = [_blocks(np.repeat(image[..., None], 3, axis=2))[..., 0] for image in (variance, luminance)]
     deviation = np.sqrt(blocks[0]) / BLOCK / np.maximum(blocks[1], 0.02)
-    return {"picture": made.linear, "deviation": deviation.astype(np.float32), "spp": np.float32(spp)}
+    return {"picture": rendered.linear, "deviation": deviation.astype(np.float32), "spp": np.float32(spp)}
 
 
-def compare(name: str, made: dict[str, NDArray], lobes: bool) -> dict[str, float]:
+def compare(name: str, rendered: dict[str, NDArray], lobes: bool) -> dict[str, float]:
     """The share of blocks that agree, that of those without a reason to differ, the largest distance from the bracket
     of a block, and the means."""
-    picture = made["picture"]
-    held = np.load(REFERENCES / f"{name}.npz")
+    picture = rendered["picture"]
+    stored = np.load(REFERENCES / f"{name}.npz")
     trust = json.loads((REFERENCES / "trust.json").read_text())[name]
     passes = ("multi_lobes", "ggx_lobes") if lobes else ("multi", "ggx")
     if trust["use"] == "thin" and not lobes:
         passes = ("thin", "thin")
-    found = [held[key].astype(np.float64) for key in passes if key in held]
-    if not found:
+    references = [stored[key].astype(np.float64) for key in passes if key in stored]
+    if not references:
         return {}
-    blocks = [_blocks(each) for each in found]
+    blocks = [_blocks(reference) for reference in references]
     low, high = np.minimum.reduce(blocks), np.maximum.reduce(blocks)
     mine = _blocks(picture.astype(np.float64))
     scale = np.maximum(high, 0.02)
     off = np.maximum(np.maximum(low - mine, mine - high), 0.0) / scale
-    noise = SIGMAS * made["deviation"][..., None] * np.sqrt(1.0 / float(made["spp"]) + 1.0 / REFERENCE_SPP)
+    noise = SIGMAS * rendered["deviation"][..., None] * np.sqrt(1.0 / float(rendered["spp"]) + 1.0 / REFERENCE_SPP)
     near = off <= NEAR + noise
     expected = np.zeros(near.shape[:2], bool)
-    for each in _expected(name, lobes):
-        for block in each.blocks:
+    for expectation in _expected(name, lobes):
+        for block in expectation.blocks:
             expected[block] = True
     for row, column in np.argwhere(~near.all(axis=2) & ~expected).tolist():
         print(f"    {name}: block {row}, {column}: {mine[row, column]} of {low[row, column]} .. {high[row, column]}")
@@ -154,13 +154,13 @@ def compare(name: str, made: dict[str, NDArray], lobes: bool) -> dict[str, float
         "expected": float(((off > NEAR).any(axis=2) & expected).sum()),
         "worst": float(off.max()),
         "mean": float(picture.mean()),
-        "low": float(min(each.mean() for each in found)),
-        "high": float(max(each.mean() for each in found)),
+        "low": float(min(reference.mean() for reference in references)),
+        "high": float(max(reference.mean() for reference in references)),
     }
 
 
 def _expected(name: str, lobes: bool) -> list[Expected]:
-    return [each for each in EXPECTED.get(name, []) if each.lobes == lobes]
+    return [entry for entry in EXPECTED.get(name, []) if entry.lobes == lobes]
 
 
 def _blocks(picture: NDArray) -> NDArray:
@@ -185,16 +185,16 @@ def defaults_sheet(chosen: argparse.Namespace) -> None:
     width, height = map(int, chosen.size.split("x"))
     folder, tiles = Path(chosen.out), []
     for file in chosen.names or sorted(map(str, MODELS.glob("*.glb"))):
-        kept = folder / f"{Path(file).stem}_{width}x{height}.png"
-        if not kept.exists():
+        path = folder / f"{Path(file).stem}_{width}x{height}.png"
+        if not path.exists():
             began = time.perf_counter()
             try:
-                Image.fromarray(by_defaults(file, (width, height), chosen.spp)).save(kept)
+                Image.fromarray(by_defaults(file, (width, height), chosen.spp)).save(path)
             except ViewerError as error:
                 print(f"{file}: {error}")
                 continue
-            print(f"{kept.name:44} {time.perf_counter() - began:.0f} s", flush=True)
-        tiles.append((Path(file).stem, np.asarray(Image.open(kept))))
+            print(f"{path.name:44} {time.perf_counter() - began:.0f} s", flush=True)
+        tiles.append((Path(file).stem, np.asarray(Image.open(path))))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)
 
@@ -222,8 +222,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tiles, rows = [], []
     for name in chosen.names or sorted(path.stem for path in REFERENCES.glob("*.npz")):
-        held = np.load(REFERENCES / f"{name}.npz")
-        if chosen.lobes and "multi_lobes" not in held:
+        stored = np.load(REFERENCES / f"{name}.npz")
+        if chosen.lobes and "multi_lobes" not in stored:
             continue
         file = (
             folder / f"{name}{'_lobes' if chosen.lobes else ''}{'' if chosen.program == 'path' else chosen.program}.npz"
@@ -235,21 +235,21 @@ def main() -> None:
             except ViewerError as error:
                 print(f"{name:28} {error}")
                 continue
-        made = dict(np.load(file))
-        picture, found = made["picture"], compare(name, made, chosen.lobes)
+        rendered = dict(np.load(file))
+        picture, figures = rendered["picture"], compare(name, rendered, chosen.lobes)
         seconds = time.perf_counter() - began
         print(
-            f"{name:28} {100 * found['agree']:5.1f} % of blocks agree, worst {100 * found['worst']:6.1f} %, "
-            f"{found['unexpected']:.0f} beyond noise without a reason, {found['expected']:.0f} with, "
-            f"mean {found['mean']:.4f} of {found['low']:.4f} .. {found['high']:.4f}  "
+            f"{name:28} {100 * figures['agree']:5.1f} % of blocks agree, worst {100 * figures['worst']:6.1f} %, "
+            f"{figures['unexpected']:.0f} beyond noise without a reason, {figures['expected']:.0f} with, "
+            f"mean {figures['mean']:.4f} of {figures['low']:.4f} .. {figures['high']:.4f}  "
             f"[{trust[name].get('material')}, {trust[name]['use']}] {seconds:.0f} s",
             flush=True,
         )
-        rows.append((name, trust[name], found))
+        rows.append((name, trust[name], figures))
         key = (
             "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
         )
-        tiles.append((name, srgb8(np.concatenate([picture, held[key].astype(np.float32)]))))
+        tiles.append((name, srgb8(np.concatenate([picture, stored[key].astype(np.float32)]))))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)
     if chosen.table:
@@ -261,30 +261,30 @@ def _table(rows: Iterable[tuple[str, dict, dict[str, float]]], lobes: bool) -> s
     head = ("model", "trusted", "blocks within 5 %", "farthest", "beyond noise", "with a reason", "mean", "reference")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     notes = []
-    for name, trust, found in rows:
-        cells = [name, f"{trust['material']}: {trust['use']}", f"{100 * found['agree']:.1f} %"]
-        cells += [f"{100 * found['worst']:.1f} %", f"{found['unexpected']:.0f}", f"{found['expected']:.0f}"]
-        cells += [f"{found['mean']:.4f}", f"{found['low']:.4f} .. {found['high']:.4f}"]
+    for name, trust, figures in rows:
+        cells = [name, f"{trust['material']}: {trust['use']}", f"{100 * figures['agree']:.1f} %"]
+        cells += [f"{100 * figures['worst']:.1f} %", f"{figures['unexpected']:.0f}", f"{figures['expected']:.0f}"]
+        cells += [f"{figures['mean']:.4f}", f"{figures['low']:.4f} .. {figures['high']:.4f}"]
         lines.append(f"| {' | '.join(cells)} |")
         if trust["material"] == "no":
             notes.append(f"- {name}, not trusted: {trust['note']}")
-        for each in _expected(name, lobes):
-            notes.append(f"- {name}, blocks {', '.join(map(str, sorted(each.blocks)))}: {each.reason}")
+        for expectation in _expected(name, lobes):
+            notes.append(f"- {name}, blocks {', '.join(map(str, sorted(expectation.blocks)))}: {expectation.reason}")
     return "\n".join([*lines, "", *notes, ""])
 
 
 def _sheet(tiles: list[tuple[str, NDArray]], name: str) -> None:
     """Eight in a row, by name; as JPEG small enough to be kept."""
-    wide, (tall, across) = 8, tiles[0][1].shape[:2]
-    picture = np.zeros((-(-len(tiles) // wide) * tall, wide * across, 3), np.uint8)
+    wide, (tile_height, tile_width) = 8, tiles[0][1].shape[:2]
+    picture = np.zeros((-(-len(tiles) // wide) * tile_height, wide * tile_width, 3), np.uint8)
     for number, (_, tile) in enumerate(tiles):
         row, column = divmod(number, wide)
-        picture[row * tall : (row + 1) * tall, column * across : (column + 1) * across] = tile
+        picture[row * tile_height : (row + 1) * tile_height, column * tile_width : (column + 1) * tile_width] = tile
     image = Image.fromarray(picture)
     drawing = ImageDraw.Draw(image)
     for number, (label, _) in enumerate(tiles):
         row, column = divmod(number, wide)
-        at = (column * across + 4, row * tall + 2)
+        at = (column * tile_width + 4, row * tile_height + 2)
         drawing.rectangle(drawing.textbbox(at, label[:26]), fill="white")
         drawing.text(at, label[:26], fill="black")
     image.save(name, quality=80, optimize=True)

@@ -48,21 +48,21 @@ def trees() -> dict[str, ast.Module]:
 
 def lines() -> dict[str, int]:
     """Lines of every module with code, by its path."""
-    found = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in trees()}
-    return {name: count for name, count in found.items() if not name.endswith("__init__.py")}
+    counts = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in trees()}
+    return {name: count for name, count in counts.items() if not name.endswith("__init__.py")}
 
 
 def classes() -> dict[str, list[str]]:
     """The modules that have a class of a name, by the name; private ones are left out, and those of viewer/pyrender: an
     interface of another library gives their names."""
-    found: dict[str, list[str]] = defaultdict(list)
+    modules: dict[str, list[str]] = defaultdict(list)
     for name, tree in trees().items():
         if name.startswith("viewer/pyrender/"):
             continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(name)
-    return dict(found)
+                modules[node.name].append(name)
+    return dict(modules)
 
 
 def chains() -> list[str]:
@@ -70,14 +70,16 @@ def chains() -> list[str]:
     parents: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by module and name
     for name, tree in trees().items():
         module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        known = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
+        resolved = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
-                known |= {each.asname or each.name: (node.module, each.name) for each in node.names}
+                resolved |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 bases = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
-                parents[module, node.name] = [known[each.id] for each in bases if getattr(each, "id", "") in known]
+                parents[module, node.name] = [
+                    resolved[base.id] for base in bases if getattr(base, "id", "") in resolved
+                ]
 
     def up(key: tuple[str, str]) -> list[str]:
         lines = [up(base) for base in parents[key] if base in parents]
@@ -90,17 +92,17 @@ def parameters() -> dict[str, int]:
     """Functions with more than `MOST_PARAMETERS` parameters, self apart. Not counted are loops that numba compiles, and
     helpers of these, which take arrays and numbers alone, most without hints; and functions of viewer/pyrender, whose
     parameters are those of another library's interface."""
-    found = {}
+    counts = {}
     for name, tree in trees().items():
         if name.startswith("viewer/pyrender/"):
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and "helper" not in map(ast.unparse, node.decorator_list):
-                given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                given = [each for each in given if each.arg not in ("self", "cls")]
-                if len(given) > MOST_PARAMETERS and any(each.annotation for each in given):
-                    found[f"{name}:{node.lineno} {node.name}"] = len(given)
-    return found
+                arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                arguments = [argument for argument in arguments if argument.arg not in ("self", "cls")]
+                if len(arguments) > MOST_PARAMETERS and any(argument.annotation for argument in arguments):
+                    counts[f"{name}:{node.lineno} {node.name}"] = len(arguments)
+    return counts
 
 
 def docstrings() -> Iterator[tuple[Place, str]]:
@@ -113,12 +115,12 @@ def docstrings() -> Iterator[tuple[Place, str]]:
 
 def words() -> dict[str, list[str]]:
     """Places of each of `WORDS` in docstrings."""
-    found: dict[str, list[str]] = {word: [] for word in WORDS}
+    places: dict[str, list[str]] = {word: [] for word in WORDS}
     for (name, line), text in docstrings():
         for word, pattern in WORDS.items():
             for match in re.finditer(pattern, text, re.IGNORECASE):
-                found[word].append(f"{name}:{line + text.count(chr(10), 0, match.start())}")
-    return found
+                places[word].append(f"{name}:{line + text.count(chr(10), 0, match.start())}")
+    return places
 
 
 def names() -> dict[str, list[str]]:
@@ -173,12 +175,12 @@ def sentences(text: str) -> list[int]:
 
 def pages() -> dict[str, float]:
     """The mean length of a page's sentences, words, by its path."""
-    found = {}
+    means = {}
     for path in sorted(path for folder in (".", "viewer", "shaders", "tests", "tools") for path in _markdown(folder)):
         lengths = sentences(path.read_text(encoding="utf-8"))
         if lengths:
-            found[path.relative_to(ROOT).as_posix()] = mean(lengths)
-    return found
+            means[path.relative_to(ROOT).as_posix()] = mean(lengths)
+    return means
 
 
 def _markdown(folder: str) -> Iterator[Path]:
@@ -221,11 +223,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             for place in places:
                 print(f"{place}: {word}")
         return 0
-    found = figures()
+    counts = figures()
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(counts, indent=2))
         return 0
-    for name, value in found.items():
+    for name, value in counts.items():
         if isinstance(value, list):
             value = f"{len(value)}{': ' if value else ''}{'; '.join(value)}"
         elif isinstance(value, dict):

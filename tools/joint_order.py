@@ -70,7 +70,7 @@ class Search:
         both = [
             first * self._of_both(product(order, index)) for first, index in zip(self.first, self.points, strict=True)
         ]
-        return [float(each.mean()) * len(each) / _OF_A_PAIR**2 for each in both]
+        return [float(values.mean()) * len(values) / _OF_A_PAIR**2 for values in both]
 
     def score(self, order: Order) -> float:
         """The mean logarithm of the variances."""
@@ -92,17 +92,19 @@ def run(seconds: float, seed: int) -> None:
             changed = list(order)
             for flip in random.integers(len(free), size=random.integers(1, 4)):
                 changed[free[flip][0]] ^= 1 << free[flip][1]
-            found = search.score(changed)
-            order, score, vain = (changed, found, 0) if found < score else (order, score, vain + 1)
+            changed_score = search.score(changed)
+            order, score, vain = (changed, changed_score, 0) if changed_score < score else (order, score, vain + 1)
         if score < best:
             best = score
-            told = ", ".join(f"{case} {value:.2f}" for case, value in zip(CASES, search.variances(order), strict=True))
-            print(f"{score:.3f} {[hex(word) for word in order]}\n    {told}", flush=True)
+            summary = ", ".join(
+                f"{case} {value:.2f}" for case, value in zip(CASES, search.variances(order), strict=True)
+            )
+            print(f"{score:.3f} {[hex(word) for word in order]}\n    {summary}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=75.0)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    run(given.seconds, given.seed)
+    arguments = parser.parse_args()
+    run(arguments.seconds, arguments.seed)

@@ -129,8 +129,10 @@ def write_arrays(path: Path, scene: Any, size: int) -> None:
     for corner in range(3):
         np.add.at(flat, triangles.triangles[:, corner], faces)
     flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-30)
-    given = triangles.normals
-    normals = flat if given is None else np.where(np.linalg.norm(given, axis=1, keepdims=True) > 0.5, given, flat)
+    vertex_normals = triangles.normals
+    normals = flat
+    if vertex_normals is not None:
+        normals = np.where(np.linalg.norm(vertex_normals, axis=1, keepdims=True) > 0.5, vertex_normals, flat)
     np.savez(
         path,
         **{"positions": triangles.positions, "normals": normals, "triangles": triangles.triangles},
@@ -165,8 +167,8 @@ def compared(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float]:
 def _luxcore(arrays: Path, out: Path, seconds: float) -> str:
     """Have it rendered by the Python that has it. Raises Refused where none has."""
     python = os.environ.get("RAYSTREAM_PEERS_PYTHON") or sys.executable
-    asked = subprocess.run([python, "-c", "import numpy, pyluxcore"], capture_output=True, check=False)
-    if asked.returncode:
+    probe = subprocess.run([python, "-c", "import numpy, pyluxcore"], capture_output=True, check=False)
+    if probe.returncode:
         raise Refused(f"pyluxcore is not installed for {python} (pip install pyluxcore numpy)")
     command = [python, str(Path(__file__)), "--luxcore", json.dumps([str(arrays), str(out), seconds])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -189,13 +191,13 @@ def compare(name: str, size: int, seconds: float, spp: int, out: str | None = No
     renderer = viewer.Renderer(scene, program="photon", photon_bounces=PHOTON_BOUNCES, depth=DEPTH)
     began = time.perf_counter()
     ours = renderer.render((size, size), spp=spp).linear
-    found = {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
+    comparison = {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
     if out is not None:
         from viewer.film.files.image import save_srgb8
 
         both = np.concatenate([ours, theirs], axis=1)
         save_srgb8(out, (255 * np.clip(both, 0, 1) ** (1 / 2.2)).astype(np.uint8))
-    return found
+    return comparison
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -217,17 +219,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.size < 2 * BLOCK or arguments.size % BLOCK:
         parser.error(f"--size {arguments.size}: a multiple of {BLOCK}")
     try:
-        found = compare(arguments.scene, arguments.size, arguments.seconds, arguments.spp, arguments.out)
+        comparison = compare(arguments.scene, arguments.size, arguments.seconds, arguments.spp, arguments.out)
     except Refused as error:
         print(f"luxcore.py: {error}", file=sys.stderr)
         return 2
     print(
-        f"{arguments.scene}, {arguments.size} x {arguments.size}: LuxCore {found['version']} BIDIRVMCPU "
-        f"{arguments.seconds:g} s, Raystream photon {arguments.spp} samples in {found['seconds']:.1f} s"
+        f"{arguments.scene}, {arguments.size} x {arguments.size}: LuxCore {comparison['version']} BIDIRVMCPU "
+        f"{arguments.seconds:g} s, Raystream photon {arguments.spp} samples in {comparison['seconds']:.1f} s"
     )
     print(
-        f"mean {100 * found['mean']:+.2f} %; blocks of {BLOCK} x {BLOCK}: RMS {100 * found['blocks']:.2f} %, median "
-        f"{100 * found['median']:.2f} %, beyond 10 %: {100 * found['beyond_a_tenth']:.1f} % of them"
+        f"mean {100 * comparison['mean']:+.2f} %; blocks of {BLOCK} x {BLOCK}: RMS {100 * comparison['blocks']:.2f} %, "
+        f"median {100 * comparison['median']:.2f} %, beyond 10 %: {100 * comparison['beyond_a_tenth']:.1f} % of them"
     )
     return 0
 

@@ -49,8 +49,8 @@ class Mutant:
 
     def texts(self, lines: Sequence[str]) -> tuple[str, str]:
         """The old text, of as many lines as occur once in the file, and the new one."""
-        whole, first, end = "\n".join(lines), self.number - 1, self.number
-        while whole.count("\n".join(lines[first:end])) > 1:
+        text, first, end = "\n".join(lines), self.number - 1, self.number
+        while text.count("\n".join(lines[first:end])) > 1:
             first, end = max(first - 1, 0), min(end + 1, len(lines))
         before, after = lines[first : self.number - 1], lines[self.number : end]
         return "\n".join(lines[first:end]), "\n".join([*before, self.changed, *after])
@@ -111,8 +111,8 @@ def _python_changes(text: str, lines: Sequence[str]) -> Iterator[tuple[int, str,
     for node in ast.walk(tree):  # what a cache, a clock or a state forgets
         if isinstance(node, ast.Expr | ast.Assign | ast.AugAssign) and node.lineno == node.end_lineno:
             call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-            kept = isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Attribute | ast.Subscript)
-            if node.lineno in code and (call or not isinstance(node, ast.Expr)) and not kept:
+            is_binding = isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Attribute | ast.Subscript)
+            if node.lineno in code and (call or not isinstance(node, ast.Expr)) and not is_binding:
                 line = lines[node.lineno - 1]
                 if line.strip() == line[node.col_offset : node.end_col_offset]:
                     yield node.lineno, line[: node.col_offset] + "pass", "left out"
@@ -187,22 +187,26 @@ def _glsl_changes(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
             continue  # declarations; computing lines are indented
         tail = line[len(code) :]
         for token in _GLSL_TOKEN.finditer(code):
-            word, head, rest = token[0], code[: token.start()], code[token.end() :] + tail
+            word, head, remainder = token[0], code[: token.start()], code[token.end() :] + tail
             if word in _SIGNS:
                 unary = word == "-" and not re.search(r"(?<!\breturn)(?<=[\w)\]]) *$", head.rstrip())
-                yield number, head + ("" if unary else _SIGNS[word]) + rest, "sign" if unary else "arithmetic"
+                yield number, head + ("" if unary else _SIGNS[word]) + remainder, "sign" if unary else "arithmetic"
             elif word in _TWINS and not head.endswith("."):
-                yield number, head + _TWINS[word] + rest, "twin"
+                yield number, head + _TWINS[word] + remainder, "twin"
             elif word.isdigit() and not re.search(r"[\w.]$", head):
-                yield number, head + str(int(word) + 1) + rest, "off by one"
+                yield number, head + str(int(word) + 1) + remainder, "off by one"
             elif re.fullmatch(r"\d+\.\d*", word) and head.strip() and "e" not in word:
-                yield number, head + {"0.0": "1.0", "1.0": "0.0"}.get(word, f"{2.0 * float(word)}") + rest, "constant"
+                yield (
+                    number,
+                    head + {"0.0": "1.0", "1.0": "0.0"}.get(word, f"{2.0 * float(word)}") + remainder,
+                    "constant",
+                )
         for swizzle in _SWIZZLE.finditer(code):
             names, letters = ("xyz", swizzle[1]) if swizzle[1][0] in "xyz" else ("rgb", swizzle[1])
-            turned = letters.translate(str.maketrans(names, names[1] + names[0] + names[0]))
+            swapped = letters.translate(str.maketrans(names, names[1] + names[0] + names[0]))
             if len(set(letters)) > 1:
-                turned = letters[1] + letters[0] + letters[2:]
-            yield number, f"{code[: swizzle.start()]}.{turned}{code[swizzle.end() :]}{tail}", "axis or channel"
+                swapped = letters[1] + letters[0] + letters[2:]
+            yield number, f"{code[: swizzle.start()]}.{swapped}{code[swizzle.end() :]}{tail}", "axis or channel"
         for factor in _dropped_factors(number, code):
             yield number, factor[1] + tail, factor[2]
         if re.fullmatch(r"\s+[\w.\[\]]+ [-+*/]?= [^;{}]*;\s*", code) or re.fullmatch(r"\s+\w+\([^;{}]*\);\s*", code):

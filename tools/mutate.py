@@ -75,21 +75,21 @@ class Outcome:
 
 def faults(path: Path = LIST) -> list[Fault]:
     """The list. Raises ValueError for an entry that is not one, or a name that is there twice."""
-    found = [
+    parsed = [
         Fault(tests=tuple(entry.pop("tests")), **entry) for entry in tomllib.loads(path.read_text("utf-8"))["fault"]
     ]
-    names = [fault.name for fault in found]
+    names = [fault.name for fault in parsed]
     if len(set(names)) < len(names):
         raise ValueError(f"{path.name}: two faults are named {next(n for n in names if names.count(n) > 1)}")
-    return found
+    return parsed
 
 
-def chosen(known: Sequence[Fault], patterns: Sequence[str]) -> list[Fault]:
+def chosen(candidates: Sequence[Fault], patterns: Sequence[str]) -> list[Fault]:
     """The faults whose names match a pattern; all without patterns. Raises ValueError for a pattern of none."""
     for pattern in patterns:
-        if not any(fnmatchcase(fault.name, pattern) for fault in known):
+        if not any(fnmatchcase(fault.name, pattern) for fault in candidates):
             raise ValueError(f"no fault is named {pattern}; --list shows them all")
-    return [f for f in known if not patterns or any(fnmatchcase(f.name, pattern) for pattern in patterns)]
+    return [f for f in candidates if not patterns or any(fnmatchcase(f.name, pattern) for pattern in patterns)]
 
 
 @contextmanager
@@ -97,8 +97,8 @@ def copy_of_project(folder: Path) -> Iterator[Path]:
     """The files that git knows or would take, as they are now, in a folder of their own."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
-    with tempfile.TemporaryDirectory(dir=folder, prefix="tree-") as made:
-        tree = Path(made)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="tree-") as location:
+        tree = Path(location)
         for name in filter(None, names):
             if (ROOT / name).is_file():
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def tried(fault: Fault, tree: Path, timeout: float) -> Outcome:
     return Outcome(fault, what, said, time.perf_counter() - began)
 
 
-def tried_all(wanted: Sequence[Fault], jobs: int, timeout: float) -> Iterator[Outcome]:
+def tried_all(selected: Sequence[Fault], jobs: int, timeout: float) -> Iterator[Outcome]:
     """Try the faults, so many at a time, each in a tree of its own; as they come to an end."""
     trees: SimpleQueue[Path] = SimpleQueue()
 
@@ -161,11 +161,11 @@ def tried_all(wanted: Sequence[Fault], jobs: int, timeout: float) -> Iterator[Ou
             trees.put(tree)
 
     with tempfile.TemporaryDirectory(prefix="raystream-mutate-") as folder:
-        made = [copy_of_project(Path(folder)) for _ in range(jobs)]
-        for each in made:
-            trees.put(each.__enter__())  # all of them go with the folder
+        copies = [copy_of_project(Path(folder)) for _ in range(jobs)]
+        for copy in copies:
+            trees.put(copy.__enter__())  # all of them go with the folder
         with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(job, wanted)
+            yield from pool.map(job, selected)
 
 
 def shown(outcome: Outcome) -> str:
@@ -193,34 +193,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="faults that are tried at a time (default: 1)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a fault's tests may take")
     parser.add_argument("--no-check", action="store_true", help="do not run the tests without a fault first")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        if given.draw is None:
-            known = faults(given.faults)
+        if options.draw is None:
+            candidates = faults(options.faults)
         else:
-            known = [Fault(**entry) for entry in drawn(given.draw, given.seed, given.within, given.nearest)]
-        wanted = chosen(known, given.names)
-        for fault in wanted:
+            candidates = [
+                Fault(**entry) for entry in drawn(options.draw, options.seed, options.within, options.nearest)
+            ]
+        selected = chosen(candidates, options.names)
+        for fault in selected:
             fault.put((ROOT / fault.file).read_text("utf-8"))
     except ValueError as error:
         print(f"mutate.py: {error}", file=sys.stderr)
         return 2
-    if given.list:
-        print("\n".join(map(listed, wanted)))
+    if options.list:
+        print("\n".join(map(listed, selected)))
         return 0
-    if not given.no_check:
-        every = dict.fromkeys(test for fault in wanted for test in fault.tests)
-        code, text = run_tests(ROOT, list(every), given.timeout * len(wanted))
+    if not options.no_check:
+        every = dict.fromkeys(test for fault in selected for test in fault.tests)
+        code, text = run_tests(ROOT, list(every), options.timeout * len(selected))
         if code != PASSED:
             print(f"{text}\nmutate.py: these tests fail without a fault", file=sys.stderr)
             return 2
-    found = []
-    for outcome in tried_all(wanted, max(1, given.jobs), given.timeout):
-        found.append(outcome)
+    outcomes = []
+    for outcome in tried_all(selected, max(1, options.jobs), options.timeout):
+        outcomes.append(outcome)
         print(shown(outcome), flush=True)
-    counted = {what: sum(o.what == what for o in found) for what in (CAUGHT, LATE, SURVIVED, WRONG)}
-    print(f"{len(found)} faults: " + ", ".join(f"{n} {what}" for what, n in counted.items() if n))
-    for outcome in found:
+    counted = {what: sum(o.what == what for o in outcomes) for what in (CAUGHT, LATE, SURVIVED, WRONG)}
+    print(f"{len(outcomes)} faults: " + ", ".join(f"{n} {what}" for what, n in counted.items() if n))
+    for outcome in outcomes:
         if outcome.what == SURVIVED:
             print(f"  {outcome.fault.name}: {outcome.fault.about}")
     return 2 if counted[WRONG] else 1 if counted[SURVIVED] else 0

@@ -48,9 +48,9 @@ def figures() -> str:
         row = f"| {_filled(entry)} | {_where(entry['file'])} |"
         topics.setdefault(entry["topic"], []).append(row)
     rows = ["| figure | machine, date |", "|---|---|"]
-    for topic, found in topics.items():
+    for topic, entries in topics.items():
         anchor = re.sub(r"[^a-z ]", "", topic.lower()).replace(" ", "-")
-        rows += [f'| <a id="{anchor}"></a>**{topic}** | |', *found]
+        rows += [f'| <a id="{anchor}"></a>**{topic}** | |', *entries]
     return "\n".join(rows)
 
 
@@ -61,14 +61,14 @@ def speed() -> str:
 
 def files() -> str:
     """The results files by benchmark, with subject, machine and date."""
-    found: dict[str, list[str]] = {}
+    paths_of: dict[str, list[str]] = {}
     for path in sorted(RESULTS.rglob("*.json")):
         if path.parent.name == "reproduction":  # which has a page of its own
             continue
-        found.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
+        paths_of.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
     rows = ["| `python tools/bench.py` | subject | machine, date |", "|---|---|---|"]
-    for name, paths in sorted(found.items()):
-        about = next((text for each in paths if (text := _read(each).get("about"))), "the host outside of OpenGL")
+    for name, paths in sorted(paths_of.items()):
+        about = next((text for path in paths if (text := _read(path).get("about"))), "the host outside of OpenGL")
         rows.append(f"| `{name}` | {about} | {'; '.join(map(_where, paths))} |")
     return "\n".join(rows)
 
@@ -94,8 +94,8 @@ PAGES += ("tests/repro/README.md",)
 
 
 def _entries(kind: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(FIGURES.read_text(encoding="utf-8"))[kind]
-    return found
+    entries: list[dict[str, Any]] = tomllib.loads(FIGURES.read_text(encoding="utf-8"))[kind]
+    return entries
 
 
 def _filled(entry: dict[str, Any]) -> str:
@@ -106,8 +106,8 @@ def _filled(entry: dict[str, Any]) -> str:
 
 @cache
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-    return found
+    data: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return data
 
 
 def _where(name: str) -> str:
@@ -125,28 +125,28 @@ def _rows(table: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
         yield f"{first} | {row[1]}" if "" in names or names.count(first) > 1 else first, row
 
 
-def _values(name: str, title: str, known: Callable[[str], bool], column: str) -> list[Any]:
-    """The cells of a column, of the rows whose name is ``known``; of tables whose title begins so.
+def _values(name: str, title: str, matches: Callable[[str], bool], column: str) -> list[Any]:
+    """The cells of a column, of the rows whose name ``matches``; of tables whose title begins so.
 
     Raises LookupError where there is none.
     """
-    found = [
+    cells = [
         values[table["columns"].index(column)]
         for table in _read(name)["tables"]
         if table["title"].startswith(title) and column in table["columns"]
         for row, values in _rows(table)
-        if known(row)
+        if matches(row)
     ]
-    if not found:
+    if not cells:
         raise LookupError(f"{name}: no cell of column '{column}' in table '{title}'")
-    return found
+    return cells
 
 
 def _shown(name: str, cell: list[Any]) -> str:
     """A number of a results file, see the head of figures.toml."""
     if cell[0] == "ratio":
         _, title, row, other, column, form = cell
-        top, below = (_values(name, title, each.__eq__, column)[0] for each in (row, other))
+        top, below = (_values(name, title, label.__eq__, column)[0] for label in (row, other))
         return format(top / below, form)
     if cell[0] in ("median", "most"):
         of, title, end, column, form = cell
@@ -160,7 +160,7 @@ def _shown(name: str, cell: list[Any]) -> str:
 
 def made(text: str) -> str:
     """A page with its generated parts as they should be."""
-    return _PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}", text)
+    return _PART.sub(lambda match: f"{match[1]}{PARTS[match[2]]()}\n{match[3]}", text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -23,13 +23,16 @@ from viewer.formats.bsp import lumps as bsp
 def level_bytes(level: Level, pages: NDArray[np.uint8]) -> bytes:
     """The file."""
     faces = np.zeros(len(level.faces), bsp.FACE)
-    for face, given in zip(faces, level.faces, strict=True):
-        face["texture"], face["kind"], face["effect"] = given["texture"], given["kind"], -1
-        face["vertex"], face["vertices"] = given["vertex"], given["number"]
-        face["corner"], face["corners"] = given["first"], len(given["corners"])
-        face["lightmap"] = given.get("lightmap", -1)
-        face["light_start"], face["light_size"] = given.get("light_start", (0, 0)), given.get("light_size", (0, 0))
-        face["net"] = given.get("net", (0, 0))
+    for face, level_face in zip(faces, level.faces, strict=True):
+        face["texture"], face["kind"], face["effect"] = level_face["texture"], level_face["kind"], -1
+        face["vertex"], face["vertices"] = level_face["vertex"], level_face["number"]
+        face["corner"], face["corners"] = level_face["first"], len(level_face["corners"])
+        face["lightmap"] = level_face.get("lightmap", -1)
+        face["light_start"], face["light_size"] = (
+            level_face.get("light_start", (0, 0)),
+            level_face.get("light_size", (0, 0)),
+        )
+        face["net"] = level_face.get("net", (0, 0))
     textures = np.zeros(len(NAMES), bsp.TEXTURE)
     textures["name"], textures["contents"] = [f"chapel/{name}".encode() for name in NAMES], 1
     model = np.zeros(1, bsp.MODEL)
@@ -41,7 +44,7 @@ def level_bytes(level: Level, pages: NDArray[np.uint8]) -> bytes:
         text += f'{{\n"classname" "info_player_deathmatch"\n"name" "{name}"\n"origin" "{x} {y} {z}"\n'
         text += f'"angle" "{angle}"\n"angles" "{tilt} {angle} 0"\n}}\n'
     for at, strength, color in LIGHTS:
-        place = " ".join(f"{each:g}" for each in at)
+        place = " ".join(f"{coordinate:g}" for coordinate in at)
         text += f'{{\n"classname" "light"\n"origin" "{place}"\n"light" "{strength:g}"\n'
         text += f'"_color" "{color[0]:g} {color[1]:g} {color[2]:g}"\n}}\n'
     lumps = {

@@ -59,10 +59,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """0; 2 with one line on standard error; 130 where it was interrupted."""
-    given = list(sys.argv[1:] if argv is None else argv)
-    arguments = _parser().parse_args(given)
+    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = _parser().parse_args(words)
     try:
-        return _run(arguments, given)
+        return _run(arguments, words)
     except ViewerError as error:
         if arguments.debug:
             raise
@@ -75,33 +75,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _run(arguments: argparse.Namespace, given: list[str]) -> int:
+def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     from reproduction import run
     from reproduction.context import Context
     from reproduction.page import TALLIES, tallies
     from reproduction.stored import Measurements
 
-    wanted = run.chosen(arguments.only, arguments.timed)
+    sections = run.chosen(arguments.only, arguments.timed)
     if arguments.list:
-        width = max((len(each.identifier) for each in wanted), default=0)
-        for each in wanted:
-            print(f"{each.identifier:{width}}  {each.paper}: {each.title}{'' if each.quick else ' (not with --quick)'}")
+        width = max((len(section.identifier) for section in sections), default=0)
+        for section in sections:
+            remark = "" if section.quick else " (not with --quick)"
+            print(f"{section.identifier:{width}}  {section.paper}: {section.title}{remark}")
         return 0
-    if not wanted:
+    if not sections:
         raise ViewerError("--timed", "none of these sections times", "--list --timed names those that do")
     if arguments.update is not None and arguments.stored is not None:
         raise ViewerError("--update", "goes not with --from", "one measures, the other does not")
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
             raise ViewerError(module, "is not installed", "pip install raystream[reproduce]")
-    if "" in (given[k + 1] for k, each in enumerate(given[:-1]) if each in ("-o", "--output")):
+    if "" in (words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-o", "--output")):
         raise ViewerError("-o", "names nothing", "name a folder")
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ViewerError(f"-o {arguments.output}", "is a file", "name a folder")
     if arguments.prove is not None:
-        return _prove(arguments.prove, wanted)
+        return _prove(arguments.prove, sections)
     began = time.perf_counter()
-    command = " ".join(["python tools/reproduce.py", *_without_output(given)])
+    command = " ".join(["python tools/reproduce.py", *_without_output(words)])
     with TerminalProgress() as progress:
         lines = _Lines(progress)
         source = arguments.stored or arguments.update
@@ -113,12 +114,12 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
             folder = arguments.update
             before = stored if arguments.timed else None
             again = Context(folder, quick, arguments.device, before=before, kept="updating")
-            run.update(again, wanted, stored, lines)
-            wanted, units = run.chosen(), _made(again)
+            run.update(again, sections, stored, lines)
+            sections, units = run.chosen(), _made(again)
         context = Context(folder, quick, arguments.device, stored=stored)
         forced = arguments.update is None and bool(arguments.only or arguments.timed)
-        path, made = run.report(context, wanted, command, lines, forced)
-    for kind, count in tallies(made).items():
+        path, checks = run.report(context, sections, command, lines, forced)
+    for kind, count in tallies(checks).items():
         print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} not comparable")
     units = _made(context) if stored is None else units
     took = duration(time.perf_counter() - began)
@@ -126,36 +127,36 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     return 0
 
 
-def _prove(folder: Path, wanted: Sequence[Registered]) -> int:
+def _prove(folder: Path, sections: Sequence[Registered]) -> int:
     """Write the list of what turns checks over; 1 where nothing does so with one."""
     from reproduction import proof
     from reproduction.stored import Measurements
 
     with TerminalProgress() as progress:
-        left = proof.prove(folder, wanted, Measurements.read(folder, "--prove"), _Lines(progress))
-    for section, grades in left.items():
-        for each in grades:
-            print(f"{section}: nothing turns over the {each.kind} '{each.name}': {each.said}")
+        unproven = proof.prove(folder, sections, Measurements.read(folder, "--prove"), _Lines(progress))
+    for section, grades in unproven.items():
+        for check in grades:
+            print(f"{section}: nothing turns over the {check.kind} '{check.name}': {check.said}")
     print(f"wrote {folder / proof.FILE}")
-    return 1 if left else 0
+    return 1 if unproven else 0
 
 
 def _made(context: Context) -> str:
     return f"{context.made} results made, {context.found} kept from before"
 
 
-def _without_output(given: list[str]) -> list[str]:
+def _without_output(words: list[str]) -> list[str]:
     """The arguments less the folder, which says nothing to a reader."""
-    kept = []
+    remaining = []
     skip = False
-    for argument in given:
+    for argument in words:
         if skip or argument.startswith(("--output=", "-o=")):
             skip = False
         elif argument in ("-o", "--output"):
             skip = True
         elif argument != "--debug":
-            kept.append(argument)
-    return kept
+            remaining.append(argument)
+    return remaining
 
 
 class _Lines:
@@ -164,10 +165,10 @@ class _Lines:
     def __init__(self, progress: TerminalProgress) -> None:
         self._progress, self._last = progress, ""
 
-    def __call__(self, share: float, text: str) -> None:
-        self._progress(share, text)
+    def __call__(self, fraction: float, text: str) -> None:
+        self._progress(fraction, text)
         if not self._progress.enabled and text != self._last:
-            print(f"{share:4.0%} {text}", file=sys.stderr, flush=True)
+            print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
         self._last = text
 
 

@@ -115,11 +115,11 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
         try:
             settle(app)
             pose(app)
-            taken: list[bytes] = []
-            app.view.after_draw(lambda: taken.append(app.window.read()))
-            while not taken:
+            frames: list[bytes] = []
+            app.view.after_draw(lambda: frames.append(app.window.read()))
+            while not frames:
                 app.turn()
-            return np.frombuffer(taken[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()
+            return np.frombuffer(frames[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()
         finally:
             app.release()
 
@@ -130,9 +130,9 @@ def packed(pixels: bytes) -> bytes:
 
     picture = Image.frombytes("RGB", SIZE, pixels)
     for colors in (None, 256, 128, 64, 32):
-        made = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
+        quantized = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
         out = io.BytesIO()
-        made.save(out, "PNG", optimize=True)
+        quantized.save(out, "PNG", optimize=True)
         if len(out.getvalue()) <= LARGEST:
             break
     return out.getvalue()

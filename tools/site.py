@@ -42,8 +42,8 @@ _SECTIONS = (
 
 def pages() -> list[Path]:
     """The Markdown files of the repository, but for the templates of issues."""
-    found = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.md"))]
-    return [ROOT / "README.md", *(path for path in found if path.parent.name != "ISSUE_TEMPLATE")]
+    files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.md"))]
+    return [ROOT / "README.md", *(path for path in files if path.parent.name != "ISSUE_TEMPLATE")]
 
 
 def place(path: Path) -> str:
@@ -146,16 +146,16 @@ def gallery(folder: Path, size: int) -> str:
 
 def menu(staged: Sequence[str]) -> str:
     """The menu, as hidden lists of contents for the first page: every page once."""
-    made, folders = [("Pictures", [GALLERY])], [name for name in staged if _is_listing(name)]
-    left = [name for name in staged if name != "index.md" and name not in folders]
+    sections, folders = [("Pictures", [GALLERY])], [name for name in staged if _is_listing(name)]
+    remaining = [name for name in staged if name != "index.md" and name not in folders]
     for title, folder in _SECTIONS:
-        own = [name for name in left if name.startswith(folder)]
-        left = [name for name in left if name not in own]
-        made.append((title, sorted(own, key=_first)))
-    made += [("Reference", sorted(left, key=_first)), ("Folders", sorted(folders))]
+        members = [name for name in remaining if name.startswith(folder)]
+        remaining = [name for name in remaining if name not in members]
+        sections.append((title, sorted(members, key=_first)))
+    sections += [("Reference", sorted(remaining, key=_first)), ("Folders", sorted(folders))]
     lists = [
         f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(name.removesuffix(".md") for name in names)
-        for title, names in made
+        for title, names in sections
     ]
     return "\n\n" + "\n```\n\n".join(lists) + "\n```\n"
 

@@ -22,12 +22,12 @@ def reference() -> Iterator[tuple[str, str]]:
     rows = []
     for name in ast.literal_eval(assigned["__all__"]):
         if name in homes:
-            found = _definition(homes[name], name)
+            definition = _definition(homes[name], name)
             yield (
                 f"{PLACE}/{name}.md",
-                "\n\n".join([f"# {name}", *_entry(found, f"raystream.{name}"), *_methods(found)]) + "\n",
+                "\n\n".join([f"# {name}", *_entry(definition, f"raystream.{name}"), *_methods(definition)]) + "\n",
             )
-            rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(found)}")
+            rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(definition)}")
     rows += ["- [`raystream.farm`](../viewer/farm/README.md)", "- [`raystream.pyrender`](../viewer/pyrender/README.md)"]
     yield f"{PLACE}/index.md", "# Reference\n\nThe names of `import raystream`.\n\n" + "\n".join(rows) + "\n"
 
@@ -50,11 +50,11 @@ def _definition(module: str, name: str) -> Definition:
 
 def _entry(node: Definition, name: str) -> list[str]:
     """Signature and docstring."""
-    decorators = {ast.unparse(each) for each in node.decorator_list}
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     signature = name
-    made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
-    if isinstance(node, ast.ClassDef) and made:
-        signature += f"({ast.unparse(made[0].args).removeprefix('self').removeprefix(', ')})"
+    constructors = [member for member in node.body if isinstance(member, ast.FunctionDef) and member.name == "__init__"]
+    if isinstance(node, ast.ClassDef) and constructors:
+        signature += f"({ast.unparse(constructors[0].args).removeprefix('self').removeprefix(', ')})"
     if isinstance(node, ast.FunctionDef) and not decorators & {"property", "cached_property"}:
         arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self").removeprefix("cls, ")
         returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
@@ -64,11 +64,11 @@ def _entry(node: Definition, name: str) -> list[str]:
 
 def _methods(node: Definition) -> Iterator[str]:
     """Of a class, its public methods and properties, in order."""
-    for each in node.body if isinstance(node, ast.ClassDef) else ():
-        setter = isinstance(each, ast.FunctionDef) and any(".setter" in ast.unparse(d) for d in each.decorator_list)
-        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_") and not setter:
-            yield f"## {each.name}"
-            yield from _entry(each, each.name)
+    for member in node.body if isinstance(node, ast.ClassDef) else ():
+        setter = isinstance(member, ast.FunctionDef) and any(".setter" in ast.unparse(d) for d in member.decorator_list)
+        if isinstance(member, ast.FunctionDef) and not member.name.startswith("_") and not setter:
+            yield f"## {member.name}"
+            yield from _entry(member, member.name)
 
 
 def _purpose(node: Definition) -> str:
@@ -79,12 +79,12 @@ def _purpose(node: Definition) -> str:
 
 def _markdown(text: str) -> str:
     """A docstring: ``name : text`` at the start of a line or behind a sentence becomes an entry of a list."""
-    made = []
+    blocks = []
     for paragraph in text.split("\n\n"):
-        first, *rest = re.split(r"(?:^|(?<=[.;,])\s|\n)(\w+(?:, \w+)*)\s+:\s", re.sub(r"\n +", r"\n", paragraph))
-        entries = [f"- **{name}**: {_escaped(of)}" for name, of in zip(rest[::2], rest[1::2], strict=True)]
-        made += [_escaped(first).strip(), "\n".join(entries)]
-    return "\n\n".join(part for part in made if part)
+        first, *fields = re.split(r"(?:^|(?<=[.;,])\s|\n)(\w+(?:, \w+)*)\s+:\s", re.sub(r"\n +", r"\n", paragraph))
+        entries = [f"- **{name}**: {_escaped(of)}" for name, of in zip(fields[::2], fields[1::2], strict=True)]
+        blocks += [_escaped(first).strip(), "\n".join(entries)]
+    return "\n\n".join(part for part in blocks if part)
 
 
 def _escaped(text: str) -> str:
