@@ -16,26 +16,26 @@ from viewer.scene.scene import Scene
 def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
     """The camera of the options of the view, for pictures of that aspect. Raises ViewerError for a name that the scene
     does not have, and for options that contradict each other."""
-    camera = settings.camera
-    if isinstance(camera, str) and not any(c.name == camera for c in scene.cameras) and "," in camera:
-        camera = Camera.parse(camera)
-    found = camera if isinstance(camera, Camera) else scene.camera(camera, aspect)
-    found = found if settings.fov is None else found.with_fov(settings.fov)
+    requested = settings.camera
+    if isinstance(requested, str) and not any(c.name == requested for c in scene.cameras) and "," in requested:
+        requested = Camera.parse(requested)
+    camera = requested if isinstance(requested, Camera) else scene.camera(requested, aspect)
+    camera = camera if settings.fov is None else camera.with_fov(settings.fov)
     if settings.aperture is not None or settings.focus is not None:
-        found = found.with_lens(settings.aperture, settings.focus)
-    return projected(found.about(scene.origin), settings)
+        camera = camera.with_lens(settings.aperture, settings.focus)
+    return projected(camera.about(scene.origin), settings)
 
 
 def projected(camera: Camera, settings: Settings) -> Camera:
     """A camera with the projection that the options ask for, and their eyes. Raises ViewerError where these contradict
     each other, and for a measured camera that is none."""
-    asked = _asked(settings)
-    if asked is None:
+    kind = _requested_kind(settings)
+    if kind is None:
         return camera if settings.stereo is None else camera.with_projection(camera.projection, settings.stereo)
-    return camera.with_projection(_projection(asked, camera, settings), settings.stereo)
+    return camera.with_projection(_projection(kind, camera, settings), settings.stereo)
 
 
-OWN = {  # options that belong to some projections alone, and these; the first one where the option alone is given
+KINDS_OF = {  # projections that an option belongs to; the first one where there is no other word
     "ortho": ("orthographic",),
     "fisheye": ("fisheye", "equisolid"),
     "intrinsics": ("perspective", "opencv-fisheye"),
@@ -43,42 +43,42 @@ OWN = {  # options that belong to some projections alone, and these; the first o
 }
 
 
-def _asked(settings: Settings) -> str | None:
+def _requested_kind(settings: Settings) -> str | None:
     """The name of the projection that the options ask for; None: the camera's own."""
-    asked, by = settings.projection, "projection"
-    for name, kinds in OWN.items():
+    kind, source = settings.projection, "projection"
+    for name, kinds in KINDS_OF.items():
         if settings[name] is None:
             continue
-        if asked is None:
-            asked, by = kinds[0], name
-        elif asked not in kinds:
-            given = f"--projection {asked}" if by == "projection" else f"--{by}"
-            raise ViewerError(f"--{name}", f"is not of {given}", "take one of them")
-    if settings.intrinsics is None and (asked == "opencv-fisheye" or settings.distortion is not None):
-        what = "--distortion" if settings.distortion is not None else f"--projection {asked}"
+        if kind is None:
+            kind, source = kinds[0], name
+        elif kind not in kinds:
+            option = f"--projection {kind}" if source == "projection" else f"--{source}"
+            raise ViewerError(f"--{name}", f"is not of {option}", "take one of them")
+    if settings.intrinsics is None and (kind == "opencv-fisheye" or settings.distortion is not None):
+        what = "--distortion" if settings.distortion is not None else f"--projection {kind}"
         raise ViewerError(what, "needs the camera's matrix", "give --intrinsics FX,FY,CX,CY")
-    return asked
+    return kind
 
 
-def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | None:
-    own = camera.projection
-    if asked == "orthographic":
-        if settings.ortho is None and isinstance(own, Orthographic):
-            return own
+def _projection(kind: str, camera: Camera, settings: Settings) -> Projection | None:
+    projection = camera.projection
+    if kind == "orthographic":
+        if settings.ortho is None and isinstance(projection, Orthographic):
+            return projection
         # Of a file's camera the focus is its target: at the middle of the scene.
         shown = 2 * math.tan(math.radians(camera.fov) / 2) * camera.focus_distance
         return Orthographic(shown if settings.ortho in (None, "auto") else settings.ortho)
-    if asked == "equirectangular":
+    if kind == "equirectangular":
         return Equirectangular()
-    if asked in ("fisheye", "equisolid"):
-        angle = own.angle if isinstance(own, Fisheye) else 180.0
-        return Fisheye(angle if settings.fisheye is None else settings.fisheye, asked == "equisolid")
+    if kind in ("fisheye", "equisolid"):
+        angle = projection.angle if isinstance(projection, Fisheye) else 180.0
+        return Fisheye(angle if settings.fisheye is None else settings.fisheye, kind == "equisolid")
     if settings.intrinsics is None:
         return None
     numbers, size = settings.intrinsics
     rows = numbers[:3], numbers[3:6], numbers[6:]
     try:
-        return Intrinsics.of_matrix(rows, size, settings.distortion or (), asked == "opencv-fisheye")
+        return Intrinsics.of_matrix(rows, size, settings.distortion or (), kind == "opencv-fisheye")
     except ViewerError as error:
         flag = "--distortion" if error.where == "distortion" else "--intrinsics"
         raise ViewerError(flag, error.what, error.hint) from None
@@ -86,25 +86,25 @@ def _projection(asked: str, camera: Camera, settings: Settings) -> Projection | 
 
 def view_notes(settings: Settings, camera: Camera) -> list[str]:
     """Remarks on options that mean nothing to the settings' camera."""
-    found = []
+    notes = []
     if camera.aperture > 0 and camera.model.wide:
-        found.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
+        notes.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
     as_wide = isinstance(camera.projection, Orthographic) and settings.ortho in (None, "auto")
     if settings.fov is not None and camera.projection is not None and not as_wide:
-        found.append("--fov changes nothing: the camera's projection is not by a field of view")
-    return found
+        notes.append("--fov changes nothing: the camera's projection is not by a field of view")
+    return notes
 
 
 def projection_kind(settings: Settings, scene: Scene) -> str:
     """The name of the shader of the settings' camera, see `Camera.kind`; framing the scene is left out."""
-    camera = settings.camera
-    if isinstance(camera, Camera):
-        found = camera
-    elif isinstance(camera, str):
-        found = next((each for each in scene.cameras if each.name == camera), _ANY)
+    requested = settings.camera
+    if isinstance(requested, Camera):
+        camera = requested
+    elif isinstance(requested, str):
+        camera = next((c for c in scene.cameras if c.name == requested), _ANY)
     else:
-        found = scene.cameras[0] if scene.cameras else _ANY
-    return projected(found, settings).kind
+        camera = scene.cameras[0] if scene.cameras else _ANY
+    return projected(camera, settings).kind
 
 
 _ANY = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))

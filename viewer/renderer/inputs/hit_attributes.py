@@ -33,20 +33,20 @@ class HitAttributes:
 
     def materials(self, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.int32]:
         """(N,) the materials' numbers in the scene, -1 for none. triangles : (N,) within their instances."""
-        found = np.append(self._materials, np.int32(-1))[instances]
-        for mesh, rows in self._by_mesh(np.flatnonzero((instances >= 0) & (found < 0)), instances):
-            found[rows] = mesh.materials[triangles[rows]]
-        return found
+        materials = np.append(self._materials, np.int32(-1))[instances]
+        for mesh, rows in self._by_mesh(np.flatnonzero((instances >= 0) & (materials < 0)), instances):
+            materials[rows] = mesh.materials[triangles[rows]]
+        return materials
 
     def uvs(self, hits: NDArray, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.float32]:
         """(N, 2) of the meshes' first set; zeros without."""
-        found = np.zeros((len(hits), 2), np.float32)
+        uvs = np.zeros((len(hits), 2), np.float32)
         weights = self.weights(hits, instances)
         for mesh, rows in self._by_mesh(np.flatnonzero(instances >= 0), instances):
             if mesh.uvs is not None:
                 corners = mesh.uvs[mesh.triangles[triangles[rows]]].astype(np.float64)
-                found[rows] = (corners * weights[rows, :, None]).sum(axis=1)
-        return found
+                uvs[rows] = (corners * weights[rows, :, None]).sum(axis=1)
+        return uvs
 
     def weights(self, hits: NDArray, instances: NDArray[np.int32]) -> NDArray[np.float64]:
         """(N, 3) of the corners in the mesh's order: flattening swaps two of a mirrored instance."""
@@ -67,18 +67,21 @@ class HitAttributes:
     @cached_property
     def _materials(self) -> NDArray[np.int32]:
         """(I,) of instances of one material, -1 of others."""
-        own = [-1] * len(self.scene.meshes)
+        uniform = [-1] * len(self.scene.meshes)
         for number in np.unique(self.meshes).tolist():
-            every = self.scene.meshes[number].materials
-            if len(every) and (every == every[0]).all():
-                own[number] = int(every[0])
-        given = (own[each.mesh] if each.material is None else each.material for each in self.scene.instances)
-        return np.fromiter(given, np.int32, len(self.scene.instances))
+            materials = self.scene.meshes[number].materials
+            if len(materials) and (materials == materials[0]).all():
+                uniform[number] = int(materials[0])
+        numbers = (
+            uniform[instance.mesh] if instance.material is None else instance.material
+            for instance in self.scene.instances
+        )
+        return np.fromiter(numbers, np.int32, len(self.scene.instances))
 
     @cached_property
     def _mirrored(self) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = np.linalg.det(transforms_of(self.scene.instances)[:, :3, :3]) < 0
-        return found
+        mirrored: NDArray[np.bool_] = np.linalg.det(transforms_of(self.scene.instances)[:, :3, :3]) < 0
+        return mirrored
 
     def _by_mesh(self, rows: NDArray[np.intp], instances: NDArray[np.int32]) -> Iterator[tuple[Mesh, NDArray[np.intp]]]:
         """The rows on each mesh."""

@@ -80,8 +80,8 @@ class Lighting:
     @property
     def notes(self) -> list[str]:
         """Remarks for the user."""
-        found = [GRADIENT_BEHIND] * self.gradient_behind + [DARK] * self.dark
-        return [*self.remarks, *found, *self.listed.warnings]
+        derived = [GRADIENT_BEHIND] * self.gradient_behind + [DARK] * self.dark
+        return [*self.remarks, *derived, *self.listed.warnings]
 
     @property
     def own_alone(self) -> bool:
@@ -121,11 +121,11 @@ class Lighting:
     def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
         """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
         trees, too, by levels."""
-        found = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+        modules = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
         for tree in trees if self.listed.sources is not None else ():  # nothing shines: there is no tree
             self.modules(True, "independent", tree)
-            found += self._trees[tree]
-        return found
+            modules += self._trees[tree]
+        return modules
 
     @property
     def trees(self) -> list[int]:
@@ -138,7 +138,7 @@ class Lighting:
 
     def all_modules(self) -> list[Module]:
         """All modules so far."""
-        trees = [module for each in self._trees.values() for module in each]
+        trees = [module for modules in self._trees.values() for module in modules]
         return [*self._plain, *self._lit, *self._far, *self._behind, *trees, *self._samplers.values()]
 
 
@@ -152,29 +152,29 @@ def scene_lighting(
     before  : of an earlier scene, from which ``changes`` lead here: equal parts are shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
     """
-    made = _scene_lighting(scene, settings, before, changes)
-    if made.dark != (dark := _is_dark(scene, made)):
-        made = replace(made, dark=dark)
+    lighting = _scene_lighting(scene, settings, before, changes)
+    if lighting.dark != (dark := _is_dark(scene, lighting)):
+        lighting = replace(lighting, dark=dark)
     floor: Floor | None = None
-    in_studio = made.environment.name == "studio" and scene.ground is None
+    in_studio = lighting.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
-    meant = made.requested.meant
+    meant = lighting.requested.meant
     behind_own = isinstance(meant, Beside) and meant.name == "none" and settings.background is None
     background = GRADIENT if behind_own or (in_studio and settings.background is None) else settings.background
     if ground == SHADOW and scene.ground is None:
-        held = before.backdrop if before is not None and changes is not None and not changes.geometry else None
-        floor = held.floor if held is not None else None  # it stays where it is while the model moves
+        previous = before.backdrop if before is not None and changes is not None and not changes.geometry else None
+        floor = previous.floor if previous is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
     backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
-    if backdrop == made.backdrop and (made is before or backdrop is None):
-        return made if behind_own == made.gradient_behind else replace(made, gradient_behind=behind_own)
+    if backdrop == lighting.backdrop and (lighting is before or backdrop is None):
+        return lighting if behind_own == lighting.gradient_behind else replace(lighting, gradient_behind=behind_own)
     behind: list[Module] = []
-    if backdrop is not None and before is not None and _only_rotated(before, made) and backdrop == before.backdrop:
-        assert isinstance(made.environment, ImageEnvironment)
-        behind = rotated_modules(before._behind, made.environment)
+    if backdrop is not None and before is not None and _only_rotated(before, lighting) and backdrop == before.backdrop:
+        assert isinstance(lighting.environment, ImageEnvironment)
+        behind = rotated_modules(before._behind, lighting.environment)
     elif backdrop is not None:
-        behind = backdrop_modules(backdrop, made.environment, made.listed)
-    return replace(made, backdrop=backdrop, gradient_behind=behind_own, _behind=behind)
+        behind = backdrop_modules(backdrop, lighting.environment, lighting.listed)
+    return replace(lighting, backdrop=backdrop, gradient_behind=behind_own, _behind=behind)
 
 
 def _is_dark(scene: Scene, lighting: Lighting) -> bool:
@@ -182,24 +182,26 @@ def _is_dark(scene: Scene, lighting: Lighting) -> bool:
     if lighting.environment.flux or lighting.listed.count:
         return False
     return not any(
-        each.unlit or (each.kind == "classic" and each.classic is not None and not each.classic.lit)
-        for each in scene.materials
+        material.unlit or (material.kind == "classic" and material.classic is not None and not material.classic.lit)
+        for material in scene.materials
     )
 
 
 def background_of(scene: Scene, settings: Settings) -> Any:
     """The value of the option ``background`` that a scene will have, at a glance, without any work on emissive meshes
     and on the irradiance of its own lights: a single object of a file lacks a fill beside them more often than not."""
-    asked = settings.environment
-    if settings.background is not None or settings.sun is not None or asked not in (None, "studio"):
+    environment = settings.environment
+    if settings.background is not None or settings.sun is not None or environment not in (None, "studio"):
         return settings.background
-    alone = asked == "studio" or (is_single_object(scene) and (scene.fills or not seems_lit(scene)))
-    return GRADIENT if alone and scene.ground is None else None
+    in_studio = environment == "studio" or (is_single_object(scene) and (scene.fills or not seems_lit(scene)))
+    return GRADIENT if in_studio and scene.ground is None else None
 
 
 def seems_lit(scene: Scene) -> bool:
     """Whether a scene has lights of its own, at a glance."""
-    return bool(scene.lights) or any(any(each.emission) and each.emission_texture is None for each in scene.materials)
+    return bool(scene.lights) or any(
+        any(material.emission) and material.emission_texture is None for material in scene.materials
+    )
 
 
 def _scene_lighting(
@@ -213,29 +215,31 @@ def _scene_lighting(
     listing = listing or _emits(scene, changes.moved) or _emits(scene, _instances_of(scene, changes.posed))
     grounded = _on_plain_ground(scene)
     meant = _default(scene, settings, grounded, before, listing, changes.geometry)
-    found, remarks = _environment(settings, grounded, meant, before)
+    environment, remarks = _environment(settings, grounded, meant, before)
     requested = Requested(settings.environment, settings.environment_rotation, settings.sun, grounded, meant)
     if before is None:
-        parts = ambient(found)
-        each = each_light(scene, in_world(parts, found))
-        return Lighting(found, scene_lights(scene, found), each, parts, requested, remarks)
-    same = found is before.environment
-    rotated = not same and _rotated(before.environment, found)
-    parts = before.ambient if same or rotated else ambient(found)
+        parts = ambient(environment)
+        all_lights = each_light(scene, in_world(parts, environment))
+        return Lighting(environment, scene_lights(scene, environment), all_lights, parts, requested, remarks)
+    same = environment is before.environment
+    rotated = not same and _rotated(before.environment, environment)
+    parts = before.ambient if same or rotated else ambient(environment)
     if not listing and same:
         return before if before.requested == requested else replace(before, requested=requested, remarks=remarks)
-    far = before._far if same else [_turn(module, found) for module in before._far] if rotated else []
+    far = before._far if same else [_turn(module, environment) for module in before._far] if rotated else []
     if not listing and rotated:  # the flux is the same, and so is every list
-        each = turned(before.each, in_world(parts, found))
-        lit = [each if module is before.each else module for module in before._lit]
+        all_lights = turned(before.each, in_world(parts, environment))
+        lit = [all_lights if module is before.each else module for module in before._lit]
         lit[: len(far)] = far if lit else []
-        return replace(before, environment=found, each=each, requested=requested, remarks=remarks, _far=far, _lit=lit)
-    listed, each = scene_lights(scene, found), each_light(scene, in_world(parts, found))
+        return replace(
+            before, environment=environment, each=all_lights, requested=requested, remarks=remarks, _far=far, _lit=lit
+        )
+    listed, all_lights = scene_lights(scene, environment), each_light(scene, in_world(parts, environment))
     return replace(
         before,
-        environment=found,
+        environment=environment,
         listed=listed,
-        each=each,
+        each=all_lights,
         ambient=parts,
         requested=requested,
         remarks=remarks,
@@ -289,8 +293,8 @@ def _environment(
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
     if rotation != before.requested.rotation and isinstance(old, ImageEnvironment):
-        own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
-        old = old.rotated(own + rotation)
+        image_rotation = value.rotation if isinstance(value, ImageEnvironment) else 0.0
+        old = old.rotated(image_rotation + rotation)
     return old, before.remarks
 
 
@@ -325,7 +329,7 @@ def _turn(module: Module, environment: Environment) -> Module:
 
 def _instances_of(scene: Scene, meshes: Sequence[int]) -> list[int]:
     """The numbers of the instances of these meshes."""
-    return [number for number, each in enumerate(scene.instances) if each.mesh in meshes] if meshes else []
+    return [number for number, instance in enumerate(scene.instances) if instance.mesh in meshes] if meshes else []
 
 
 def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:
@@ -335,6 +339,6 @@ def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:
         return False
     drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in map(int, numbers)}
     return any(
-        not emitting.isdisjoint([own] if own is not None else set(scene.meshes[mesh].materials.tolist()))
-        for mesh, own in drawn
+        not emitting.isdisjoint([material] if material is not None else set(scene.meshes[mesh].materials.tolist()))
+        for mesh, material in drawn
     )

@@ -70,28 +70,30 @@ def environment_beside(scene: Scene) -> Beside | None:
         return None
     emitting, bounds = emitters(scene), scene.bounds()
     eye, lights = np.array(scene.camera().origin), _lights(scene)
-    alone = is_single_object(scene)
+    single_object = is_single_object(scene)
     sunlit = not len(emitting.corners) and only_suns(lights)
-    if not alone and _walled(surface, eye):
+    if not single_object and _walled(surface, eye):
         return sky_of(lights) if sunlit else None
-    if not alone and _roofed(surface, bounds):
+    if not single_object and _roofed(surface, bounds):
         return None
     facing = _facing(surface, eye)
     if not facing.any():
         return None
     points, normals = surface.points[facing], surface.normals[facing]
-    light = around = irradiance(points, normals, lights, emitting)
-    if alone:
-        places = np.array([each.position for each in lights]).reshape(-1, 3)
+    total = around = irradiance(points, normals, lights, emitting)
+    if single_object:
+        places = np.array([light.position for light in lights]).reshape(-1, 3)
         within = ((bounds[0] <= places) & (places <= bounds[1])).all(axis=1).tolist()
-        outer = [each for each, inner in zip(lights, within, strict=True) if each.kind == "directional" or not inner]
+        outer = [light for light, inner in zip(lights, within, strict=True) if light.kind == "directional" or not inner]
         if len(outer) < len(lights) or len(emitting.corners):
             around = irradiance(points, normals, outer, None)
-    if not (_shown(around * _diffuse(scene)[surface.materials[facing]]) and (not alone or _key_and_fill(around))):
-        return _studio_beside(light)
-    if sunlit and not alone:
+    if not (
+        _shown(around * _diffuse(scene)[surface.materials[facing]]) and (not single_object or _key_and_fill(around))
+    ):
+        return _studio_beside(total)
+    if sunlit and not single_object:
         return sky_of(lights)
-    return Beside("none", 0.0, tone=min(_key(light) / IRRADIANCE, MOST_LEVEL))
+    return Beside("none", 0.0, tone=min(_key(total) / IRRADIANCE, MOST_LEVEL))
 
 
 def white_radiance(scene: Scene, open_air: float | None = None) -> float:
@@ -156,11 +158,11 @@ def _studio_beside(light: Float) -> Beside:
 def _diffuse(scene: Scene) -> Float:
     """(M,): of each material the part that is no metal; metals show their surroundings, and delta lights hardly at
     all."""
-    found = np.ones(len(scene.materials))
+    diffuse = np.ones(len(scene.materials))
     for number, material in enumerate(scene.materials):
         if material.kind == "principled":
-            found[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
-    return found
+            diffuse[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
+    return diffuse
 
 
 def _mean(scene: Scene, texture: int | None, channel: int) -> float:
@@ -184,16 +186,16 @@ def sky_of(lights: Sequence[Light]) -> Beside:
     x, y, z = (-component for component in sun.direction)
     if y <= 0:  # from below the horizon: no sun
         return Beside("sky", 1.0)
-    own = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
+    sky_luminance = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
     place = math.degrees(math.asin(min(y, 1.0))), math.degrees(math.atan2(x, z))
-    return Beside("sky", min(float(luminance(sun.intensity)) / own, MOST_LEVEL), place)
+    return Beside("sky", min(float(luminance(sun.intensity)) / sky_luminance, MOST_LEVEL), place)
 
 
 def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:
     """(N,): luminance of the irradiance at points (N, 3) with unit normals (N, 3), unshadowed, W/m^2."""
     total = np.zeros(len(points))
-    for light, share in _standing(lights):
-        power = float(luminance(light.intensity)) * share
+    for light, weight in _standing(lights):
+        power = float(luminance(light.intensity)) * weight
         if light.kind == "directional":
             total += power * np.maximum(normals @ -np.array(light.direction), 0.0)
             continue
@@ -224,15 +226,15 @@ def _from_emitters(points: Float, normals: Float, emitting: Emitters) -> Float:
         return np.zeros(len(points))
     round_ = np.zeros(len(corners), bool) if emitting.sphere is None else emitting.sphere
     with np.errstate(all="ignore"):
-        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        area = np.where(round_, math.pi * corners[:, 1, 0] ** 2, np.linalg.norm(across, axis=1) / 2)
+        area_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.where(round_, math.pi * corners[:, 1, 0] ** 2, np.linalg.norm(area_normals, axis=1) / 2)
         power = area * luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
     power = np.where(np.isfinite(power), np.maximum(power, 0.0), 0.0)
     ends = np.cumsum(power)
     if not ends[-1] > 0:
         return np.zeros(len(points))
     chosen = np.searchsorted(ends, (np.arange(EMITTERS) + 0.5) / EMITTERS * ends[-1], side="right")
-    total, each = np.zeros(len(points)), ends[-1] / EMITTERS
+    total, sample_power = np.zeros(len(points)), ends[-1] / EMITTERS
     for k in np.minimum(chosen, len(ends) - 1).tolist():
         center = corners[k, 0] if round_[k] else corners[k].mean(axis=0)
         away = center - points
@@ -240,9 +242,9 @@ def _from_emitters(points: Float, normals: Float, emitting: Emitters) -> Float:
         towards = away / np.sqrt(square)[:, None]
         leaving = np.ones(len(points))
         if not round_[k]:
-            leaving = -(towards @ across[k]) / (2 * area[k])
+            leaving = -(towards @ area_normals[k]) / (2 * area[k])
             leaving = np.abs(leaving) if emitting.both is not None and emitting.both[k] else np.maximum(leaving, 0.0)
-        total += each * leaving * np.maximum((towards * normals).sum(axis=1), 0.0) / square
+        total += sample_power * leaving * np.maximum((towards * normals).sum(axis=1), 0.0) / square
     return total
 
 

@@ -143,8 +143,8 @@ class PreparedScene:
     def fingerprint(self) -> str:
         """Differs where anything does that the light in a picture depends on."""
         scene = self.scene
-        looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
-        return fingerprint(scene.meshes, scene.instances, *looks, *motion_of(scene))
+        shading_inputs = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
+        return fingerprint(scene.meshes, scene.instances, *shading_inputs, *motion_of(scene))
 
     def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
         """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
@@ -206,7 +206,9 @@ class PreparedScene:
     def camera_moves(self, settings: Settings) -> bool:
         """Whether the camera of the settings may move."""
         camera = settings.camera
-        return bool(camera.motion) if isinstance(camera, Camera) else any(each.motion for each in self.scene.cameras)
+        return (
+            bool(camera.motion) if isinstance(camera, Camera) else any(camera.motion for camera in self.scene.cameras)
+        )
 
     def projection(self, settings: Settings) -> str:
         """The kind of the settings' camera, as of `Camera.kind`."""
@@ -305,32 +307,32 @@ def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, cha
 
 
 def adapted(
-    before: PreparedScene, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
+    before: PreparedScene, source: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
 ) -> PreparedScene:
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
     look = before.look if _keeps_look(before, changes) else scene_look(scene)
-    looks = _looks(scene, materials, lighting, look, before, changes)
+    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
     details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
     if look.detailed and before.structure.levels == 2:
         objects = before.structure.built.objects
         details = details or [object_details(objects.meshes, objects.keys)]
     elif look.detailed and (flat is not None or not details):
-        whole = scene.flatten() if flat is None else flat
-        details = [flat_details(whole, flat_keys(scene, whole))]
+        triangles = scene.flatten() if flat is None else flat
+        details = [flat_details(triangles, flat_keys(scene, triangles))]
     shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
-    others = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
-    if look.shining and (not shining or others):
+    stale = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
+    if look.shining and (not shining or stale):
         shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
     details += shining
-    shading = [before.shading[0], geometry, *looks, *details]
+    shading = [before.shading[0], geometry, *surface_modules, *details]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
     return replace(
         before,
-        given=given,
+        given=source,
         scene=scene,
         settings=settings,
         shading=shading,
@@ -350,7 +352,7 @@ def _keeps_look(before: PreparedScene, changes: SceneChanges) -> bool:
 
 
 def _prepared(
-    given: Scene,
+    source: Scene,
     scene: Scene,
     settings: Settings,
     lighting: Lighting,
@@ -367,7 +369,7 @@ def _prepared(
         flat = scene.flatten()
         keys = flat_keys(scene, flat)
         sides = culled(flat.materials, scene.materials) if options.back_faces == "culled" else None
-        moving = Moving.of([each.positions[flat.triangles] for each in keys]) if keys else None
+        moving = Moving.of([triangles.positions[flat.triangles] for triangles in keys]) if keys else None
         earlier = before.structure if before is not None and before.structure_options == options else None
         primitives = Primitives(flat.corners(), flat.quadrics, sides, moving)
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
@@ -379,12 +381,14 @@ def _prepared(
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
     materials, look = decided_materials(scene), scene_look(scene)
-    looks = _looks(scene, materials, lighting, look, before, changes)
-    shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
+    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
+    shading = [thin_lens(scene.camera()), geometry, *surface_modules, *([details()] if look.detailed else [])]
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
-    starts = np.cumsum([0, *(len(scene.meshes[each.mesh].triangles) for each in scene.instances)], dtype=np.int64)
-    return PreparedScene(given, scene, settings, structure, options, shading, lighting, materials, starts, look, flat)
+    starts = np.cumsum(
+        [0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)], dtype=np.int64
+    )
+    return PreparedScene(source, scene, settings, structure, options, shading, lighting, materials, starts, look, flat)
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
@@ -398,7 +402,7 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
         if instance.motion is not None and isinstance(scene.meshes[instance.mesh], (Quadric, Quadrics)):
             name = instance.name or scene.meshes[instance.mesh].name
             raise ViewerError(f"{scene.name}: {name}", "a quadric that moves", "take --accel two-level-bvh")
-    return [flat, *(each.flatten() for each in at_keys(scene)[1:])]
+    return [flat, *(posed.flatten() for posed in at_keys(scene)[1:])]
 
 
 def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
@@ -414,10 +418,10 @@ def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
 def _slides(scene: Scene, changes: SceneChanges) -> bool:
     """Whether a pose has moved texture coordinates, by which a texture may shine."""
     posed = (scene.meshes[number] for number in changes.posed)
-    return any(isinstance(each, DeformedMesh) and each.deformation.morphs("uvs", "uvs_1") for each in posed)
+    return any(isinstance(mesh, DeformedMesh) and mesh.deformation.morphs("uvs", "uvs_1") for mesh in posed)
 
 
-def _looks(
+def _surface_modules(
     scene: Scene,
     materials: list[Material],
     lighting: Lighting,

@@ -126,10 +126,10 @@ def _read(path: str) -> PictureProgram:
     if not callable(program.make):
         raise ViewerError(path, f"the maker of {NAME} is no function", REMEDY)
     program = replace(program, make=_guarded(program.make, path))
-    made: Any = program()
-    if not isinstance(made, Program):
+    wired: Any = program()
+    if not isinstance(wired, Program):
         where = f"{path}:{_first_line(program.make)}"
-        raise ViewerError(where, f"the maker of {NAME} returns {type(made).__name__}, not Program")
+        raise ViewerError(where, f"the maker of {NAME} returns {type(wired).__name__}, not Program")
     return program
 
 
@@ -151,7 +151,7 @@ def _line_named(path: str, make: Callable[..., Any] | None = None) -> Iterator[N
     try:
         yield
     except (Exception, SystemExit) as error:
-        lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
         line = lines[-1] if lines else _first_line(make)
         where = f"{path}:{line}" if line else path
         if isinstance(error, WiringError):

@@ -85,25 +85,25 @@ class SceneCopy:
         # The scene passed last, and the one lent last, with their copies.
         self._passed: tuple[Scene, Scene] | None = None if before is None else before._passed
         self._lent: tuple[Scene, Scene] | None = None if before is None else before._lent
-        self._seen: dict[int, ref[Scene]] = {} if before is None else before._seen
+        self._references: dict[int, ref[Scene]] = {} if before is None else before._references
         pairs = [pair for pair in (self._passed, self._lent) if pair is not None]
-        earlier = next((made for source, made in pairs if source is scene), None)
-        self._seen = {key: each for key, each in self._seen.items() if each() is not None}
-        self._edited = id(scene) in self._seen  # perhaps, in place
+        earlier = next((scene_copy for source, scene_copy in pairs if source is scene), None)
+        self._references = {key: reference for key, reference in self._references.items() if reference() is not None}
+        self._edited = id(scene) in self._references  # perhaps, in place
         self.copy = scene
-        if isinstance(scene, PreparedScene) or any(scene is each for each in self._shown):
+        if isinstance(scene, PreparedScene) or any(scene is internal for internal in self._shown):
             self._parts = self._earlier
         else:
             self.copy = self._copy(scene, earlier)
-            self._passed, self._seen[id(scene)] = (scene, self.copy), ref(scene)
+            self._passed, self._references[id(scene)] = (scene, self.copy), ref(scene)
         for part in () if self._lent is None else _all_parts(self._lent[0]):  # it may be passed next
             if id(part) in self._earlier:
                 self._parts.setdefault(id(part), self._earlier[id(part)])
         self._earlier, self._shown = {}, ()
-        vars(self).pop("_own", None)
+        vars(self).pop("_internal", None)
 
     def _copy(self, scene: Scene, earlier: Scene | None) -> Scene:
-        parts = {each.name: _unshared(getattr(scene, each.name)) for each in fields(scene) if each.init}
+        parts = {field.name: _unshared(getattr(scene, field.name)) for field in fields(scene) if field.init}
         for name in ("meshes", "materials", "textures"):
             parts[name] = [self._part(part) for part in parts[name]]
         parts["instances"] = self._instances(parts["instances"])
@@ -117,18 +117,18 @@ class SceneCopy:
         for pair in (self._passed, self._lent):
             if pair is not None and pair[1] is shown:
                 return pair[0]
-        sources = {id(each.copy): each.source for each in self._parts.values()}
-        parts = {each.name: _unshared(getattr(shown, each.name)) for each in fields(shown) if each.init}
+        sources = {id(entry.copy): entry.source for entry in self._parts.values()}
+        parts = {field.name: _unshared(getattr(shown, field.name)) for field in fields(shown) if field.init}
         for name in ("meshes", "materials", "textures", "instances"):
             parts[name] = [self._lend(part, sources) for part in parts[name]]
         self._lent = shown.with_parts(**parts), shown
-        self._seen[id(self._lent[0])] = ref(self._lent[0])
+        self._references[id(self._lent[0])] = ref(self._lent[0])
         return self._lent[0]
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _own(self) -> set[int]:
+    def _internal(self) -> set[int]:
         """The identities of the parts of the renderer's own scenes."""
         return {id(part) for scene in self._shown for part in _all_parts(scene)}
 
@@ -138,27 +138,29 @@ class SceneCopy:
             return part
         if id(part) in self._parts:
             return self._parts[id(part)].copy
-        known = self._earlier.get(id(part))
-        if known is None and id(part) in self._own:
+        previous = self._earlier.get(id(part))
+        if previous is None and id(part) in self._internal:
             return part
         content: dict[str, Any] = {}
-        kept: dict[str, Any] = {}  # attributes of the copy before
+        unchanged: dict[str, Any] = {}  # attributes of the copy before
         for name in _attributes(part):
-            before, value = None if known is None else known.content.get(name), vars(part).get(name)
+            before, value = None if previous is None else previous.content.get(name), vars(part).get(name)
             if isinstance(value, list) and isinstance(part, Mesh):
                 value = np.array(value)
             content[name] = now = self._content(value, before, self._part)
             same = now.same(before) if isinstance(now, _ArrayContent) else _same(before, now)
-            if known is not None and same:
-                kept[name] = vars(known.copy)[name]
-        if known is not None and len(kept) == len(content):
-            made = known.copy
+            if previous is not None and same:
+                unchanged[name] = vars(previous.copy)[name]
+        if previous is not None and len(unchanged) == len(content):
+            duplicate = previous.copy
         else:
-            values = {name: _value(each, isinstance(part, SHARED), known is not None) for name, each in content.items()}
-            made = _assembled(part, values | kept, known is not None or _is_unchecked(part, content))
-            vars(made).update(kept)  # which a check may have converted
-        self._parts[id(part)] = _Copied(part, made, content)
-        return made
+            values = {
+                name: _value(value, isinstance(part, SHARED), previous is not None) for name, value in content.items()
+            }
+            duplicate = _assembled(part, values | unchanged, previous is not None or _is_unchecked(part, content))
+            vars(duplicate).update(unchanged)  # which a check may have converted
+        self._parts[id(part)] = _Copied(part, duplicate, content)
+        return duplicate
 
     def _content(self, value: Any, before: Any, part: Callable[[Any], Any]) -> Any:
         """The content of an attribute, as it is compared with that of ``before``. part : the copy of a part in it."""
@@ -169,56 +171,60 @@ class SceneCopy:
         if isinstance(value, COPIED):
             return part(value)
         if isinstance(value, (tuple, list)):
-            found = tuple(self._content(each, None, part) for each in value)
-            return value if isinstance(value, tuple) and same_items(found, value) else found
+            items = tuple(self._content(item, None, part) for item in value)
+            return value if isinstance(value, tuple) and same_items(items, value) else items
         return value
 
     def _instances(self, instances: Sequence[Instance]) -> list[Instance]:
         """The copies of instances: compared together, since there may be very many."""
-        matrices, own = _matrices(instances), self._own
-        made: list[Instance | None] = []
-        for each in instances:
-            pair = self._earlier.get(id(each))
+        matrices, internal = _matrices(instances), self._internal
+        copies: list[Instance | None] = []
+        for instance in instances:
+            pair = self._earlier.get(id(instance))
             if pair is not None:
                 old = pair.copy
-                same = old.mesh == each.mesh and old.material == each.material and old.name == each.name
-                made.append(old if same and _same_motion(old.motion, each.motion) else None)
+                same = old.mesh == instance.mesh and old.material == instance.material and old.name == instance.name
+                copies.append(old if same and _same_motion(old.motion, instance.motion) else None)
             else:
-                made.append(each if id(each) in own else None)
-        kept = [each for each in made if each is not None]
-        rows = np.arange(len(made)) if len(kept) == len(made) else np.flatnonzero([each is not None for each in made])
-        before, now = transforms_of(kept), matrices[rows]
+                copies.append(instance if id(instance) in internal else None)
+        unchanged = [duplicate for duplicate in copies if duplicate is not None]
+        rows = (
+            np.arange(len(copies))
+            if len(unchanged) == len(copies)
+            else np.flatnonzero([duplicate is not None for duplicate in copies])
+        )
+        before, now = transforms_of(unchanged), matrices[rows]
         moved = ((before != now) & ~(np.isnan(before) & np.isnan(now))).any(axis=(1, 2))
         for k in rows[moved].tolist():
-            made[k] = None
-        for k, (each, old) in enumerate(zip(instances, made, strict=True)):
+            copies[k] = None
+        for k, (instance, old) in enumerate(zip(instances, copies, strict=True)):
             if old is None:
-                motion = None if each.motion is None else np.array(each.motion, np.float64)
-                made[k] = old = Instance(each.mesh, matrices[k], each.material, each.name, motion)
-            if old is not each:
-                self._parts[id(each)] = _Copied(each, old, NOTHING)
-        return made  # type: ignore[return-value]
+                motion = None if instance.motion is None else np.array(instance.motion, np.float64)
+                copies[k] = old = Instance(instance.mesh, matrices[k], instance.material, instance.name, motion)
+            if old is not instance:
+                self._parts[id(instance)] = _Copied(instance, old, NOTHING)
+        return copies  # type: ignore[return-value]
 
     def _lend(self, part: Any, sources: dict[int, Any]) -> Any:
         """A part for callers, of one of the renderer's own."""
         if isinstance(part, tuple):
-            return tuple(self._lend(each, sources) for each in part)
+            return tuple(self._lend(item, sources) for item in part)
         if id(part) in sources or _is_constant(part) or not isinstance(part, (*COPIED, Instance)):
             return sources.get(id(part), part)
         content: dict[str, Any] = {}
         if isinstance(part, Instance):
             motion = None if part.motion is None else part.motion.copy()
-            made: Any = Instance(part.mesh, part.transform.copy(), part.material, part.name, motion)
+            duplicate: Any = Instance(part.mesh, part.transform.copy(), part.material, part.name, motion)
         else:
-            made = copy(part)
+            duplicate = copy(part)
             for name in _attributes(part):
                 value = self._lend(vars(part).get(name), sources)
                 copied = isinstance(value, np.ndarray) and not isinstance(part, SHARED)
-                vars(made)[name] = value.copy() if copied else value
-            content = {name: self._content(vars(part).get(name), None, lambda own: own) for name in _attributes(part)}
-        sources[id(part)] = made
-        self._parts[id(made)] = _Copied(made, part, content)
-        return made
+                vars(duplicate)[name] = value.copy() if copied else value
+            content = {name: self._content(vars(part).get(name), None, lambda item: item) for name in _attributes(part)}
+        sources[id(part)] = duplicate
+        self._parts[id(duplicate)] = _Copied(duplicate, part, content)
+        return duplicate
 
 
 def _all_parts(scene: Scene) -> Iterator[Any]:
@@ -242,7 +248,7 @@ def _is_constant(part: Any) -> bool:
 
 def _attributes(part: Any) -> Sequence[str]:
     """The names of a part's attributes, those aside that follow from others."""
-    return INDEPENDENT.get(type(part)) or [each.name for each in fields(part)]
+    return INDEPENDENT.get(type(part)) or [field.name for field in fields(part)]
 
 
 def _value(content: Any, shared: bool, edited: bool) -> Any:
@@ -258,33 +264,33 @@ def _is_unchecked(part: Any, content: dict[str, Any]) -> bool:
     """Whether a part may have been assigned to since its making, by the types of its values."""
     if isinstance(part, Material):
         return True
-    arrays = (each for each in content.values() if isinstance(each, _ArrayContent))
-    return type(part) is Mesh and any(each.dtype not in (np.float32, np.int32) for each in arrays)
+    arrays = (array for array in content.values() if isinstance(array, _ArrayContent))
+    return type(part) is Mesh and any(array.dtype not in (np.float32, np.int32) for array in arrays)
 
 
 def _assembled(part: Any, values: dict[str, Any], checked: bool) -> Any:
     """A copy of a part with these attributes; ``checked`` like a new one. Raises ViewerError where they do not fit."""
     if isinstance(part, DeformedMesh) and checked:
         return DeformedMesh(**values)  # what has been computed for it is no longer its own
-    made = copy(part)
-    vars(made).update(values)
-    if checked and hasattr(made, "__post_init__"):
+    duplicate = copy(part)
+    vars(duplicate).update(values)
+    if checked and hasattr(duplicate, "__post_init__"):
         try:
-            made.__post_init__()
+            duplicate.__post_init__()
         except (TypeError, ValueError) as error:  # of NumPy
             raise ViewerError(
                 f"{type(part).__name__.lower()} '{part.name}'", f"an array does not fit: {error}"
             ) from None
-    return made
+    return duplicate
 
 
 def _matrices(instances: Sequence[Instance]) -> NDArray[np.float64]:
     """(I, 4, 4): a copy of the transformations. Raises ViewerError for one of another shape."""
-    if {getattr(each.transform, "shape", ()) for each in instances} - {(4, 4)}:
-        for number, each in enumerate(instances):
-            if np.shape(each.transform) != (4, 4):
-                name = f" '{each.name}'" if each.name else ""
-                what = f"its transform has shape {np.shape(each.transform)}"
+    if {getattr(instance.transform, "shape", ()) for instance in instances} - {(4, 4)}:
+        for number, instance in enumerate(instances):
+            if np.shape(instance.transform) != (4, 4):
+                name = f" '{instance.name}'" if instance.name else ""
+                what = f"its transform has shape {np.shape(instance.transform)}"
                 raise ViewerError(f"instance {number}{name}", what, "give a matrix (4, 4)")
     return transforms_of(instances)
 

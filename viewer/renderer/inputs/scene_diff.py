@@ -53,7 +53,7 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
     if after is before:
         return SceneChanges()
     instances = _Instances(before.instances, after.instances)
-    culling = [{k for k, each in enumerate(scene.materials) if culls(each)} for scene in (before, after)]
+    culling = [{k for k, material in enumerate(scene.materials) if culls(material)} for scene in (before, after)]
     pairs = list(zip(before.meshes, after.meshes, strict=False))
     other = len(before.meshes) != len(after.meshes)
     posed = tuple(k for k, (old, new) in enumerate(pairs) if old is not new and _follows(old, new))

@@ -44,9 +44,9 @@ class Settings(Mapping[str, Any]):
 
     __slots__ = ("_values",)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **chosen: Any) -> None:
         values = {name: options.OPTIONS[name].default for name in NAMES}
-        values |= {name: checked(name, value) for name, value in given.items()}
+        values |= {name: checked(name, value) for name, value in chosen.items()}
         object.__setattr__(self, "_values", values)
 
     def __getattr__(self, name: str) -> Any:
@@ -73,8 +73,8 @@ class Settings(Mapping[str, Any]):
         return hash(tuple(self._values.values()))
 
     def __repr__(self) -> str:
-        told = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].default)
-        return f"Settings({', '.join(told)})"
+        changed = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].default)
+        return f"Settings({', '.join(changed)})"
 
     def __reduce__(self) -> Any:
         program = file_of(self.program) or self.program  # which another process reads itself
@@ -92,21 +92,21 @@ class Settings(Mapping[str, Any]):
 
     def _with(self, changed: Mapping[str, Any]) -> Settings:
         """The same with other values, which have been checked."""
-        made: Settings = object.__new__(Settings)
-        object.__setattr__(made, "_values", {**self._values, **changed})
-        return made
+        settings: Settings = object.__new__(Settings)
+        object.__setattr__(settings, "_values", {**self._values, **changed})
+        return settings
 
     def differences(self, other: Settings) -> dict[str, Affects]:
         """The options whose values differ, and the part that each affects."""
         differ = [name for name in NAMES if not _same(self._values[name], other[name])]
-        found = {name: options.OPTIONS[name].affects for name in differ}
-        if "camera" in found and _kind(self.camera) != _kind(other.camera):
-            found["camera"] = Affects.PROGRAM
+        effects = {name: options.OPTIONS[name].affects for name in differ}
+        if "camera" in effects and _kind(self.camera) != _kind(other.camera):
+            effects["camera"] = Affects.PROGRAM
         now = self.form()
-        for name in [name for name, affects in found.items() if affects == Affects.UNIFORMS and name not in VIEW]:
+        for name in [name for name, affects in effects.items() if affects == Affects.UNIFORMS and name not in VIEW]:
             if self._with({name: other[name]}).form() != now:
-                found[name] = Affects.PROGRAM  # states or streams follow from it
-        return found
+                effects[name] = Affects.PROGRAM  # states or streams follow from it
+        return effects
 
     # -- what follows ----------------------------------------------------------------------------------------------
 
@@ -132,8 +132,8 @@ class Settings(Mapping[str, Any]):
         """The keywords that the chosen program is made with, beside those of traversal and first hits: from the
         settings, and from the scene."""
         gather = self.final_gather > 0
-        own = {"depth": self.max_depth, "kind": self.photon_map, "search": self.search, "gather": gather}
-        return self.picture_program.arguments(**own, **scene)
+        keywords = {"depth": self.max_depth, "kind": self.photon_map, "search": self.search, "gather": gather}
+        return self.picture_program.arguments(**keywords, **scene)
 
     @property
     def search(self) -> str:
@@ -159,9 +159,9 @@ class Settings(Mapping[str, Any]):
         """The values of options that the program decides where they are left to it."""
         return {"depth": self.max_depth, "roulette": self.roulette_from}
 
-    def unused(self, given: Iterable[str]) -> list[str]:
+    def unused(self, requested: Iterable[str]) -> list[str]:
         """A remark on the options among these names of which the chosen program makes no use."""
-        names = (name for name in given if name in NAMES and self[name] != options.OPTIONS[name].default)
+        names = (name for name in requested if name in NAMES and self[name] != options.OPTIONS[name].default)
         return unused(self.program, names)
 
     def structure_options(self) -> StructureOptions:
@@ -188,9 +188,9 @@ class Settings(Mapping[str, Any]):
         return {name: str(self._values[name]) for name in ("program", *self._machine())}
 
 
-def unused(program: str, given: Iterable[str]) -> list[str]:
-    """A remark on the options among those given of which a program makes no use."""
-    flags = [options.OPTIONS[name].flag for name in given if not PICTURES[program].uses(name)]
+def unused(program: str, requested: Iterable[str]) -> list[str]:
+    """A remark on the options among these names of which a program makes no use."""
+    flags = [options.OPTIONS[name].flag for name in requested if not PICTURES[program].uses(name)]
     return [f"program {program} makes no use of {', '.join(flags)}"] if flags else []
 
 
@@ -201,12 +201,15 @@ def checked(name: str, value: Any) -> Any:
     return read_program(value) if name == "program" else options.check(name, value)
 
 
-def unknown_keyword(name: str, call: str, own: Collection[str] = NAMES) -> ViewerError:
-    """The error for a keyword that a call does not take: whose it is, or which one may be meant. own : the call's."""
+def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> ViewerError:
+    """The error for a keyword that a call does not take: whose it is, or which one may be meant.
+
+    accepted : those that it takes.
+    """
     if name in HOMES:
         return ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to {call}")
-    hint = options.meant(name, [*own, *HOMES])
-    elsewhere = next((home for other, home in HOMES.items() if f"'{other}'" in hint and other not in own), "")
+    hint = options.meant(name, [*accepted, *HOMES])
+    elsewhere = next((home for other, home in HOMES.items() if f"'{other}'" in hint and other not in accepted), "")
     if elsewhere:
         hint = f"{hint.removesuffix('?')}, of {elsewhere}?"
     return ViewerError(f"keyword '{name}'", f"unknown to {call}", hint)
@@ -227,16 +230,16 @@ def registered() -> dict[str, Option]:
     Texts on options (help, docstrings, pages) are made from these; floors below know no names.
     """
     words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
-    known = {name: replace(options.OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
-    known["program"] = replace(known["program"], read=lambda _, value: read_program(value))
-    return {**options.OPTIONS, **known, "depth": replace(options.OPTIONS["depth"], default_text=_depths())}
+    completed = {name: replace(options.OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
+    completed["program"] = replace(completed["program"], read=lambda _, value: read_program(value))
+    return {**options.OPTIONS, **completed, "depth": replace(options.OPTIONS["depth"], default_text=_depths())}
 
 
 def _depths() -> str:
     """The maximum path length that programs have, and those of which it is another."""
-    others: dict[int, list[str]] = {}
+    programs: dict[int, list[str]] = {}
     for name, program in PICTURES.items():
         if program.depth != PictureProgram.depth and program.uses("depth"):
-            others.setdefault(program.depth, []).append(name)
-    told = (f"of {listed(names, 'and')} {depth}" for depth, names in sorted(others.items()))
-    return ", ".join((str(PictureProgram.depth), *told))
+            programs.setdefault(program.depth, []).append(name)
+    parts = (f"of {listed(names, 'and')} {depth}" for depth, names in sorted(programs.items()))
+    return ", ".join((str(PictureProgram.depth), *parts))

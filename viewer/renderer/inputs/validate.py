@@ -33,10 +33,10 @@ def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = N
         return scene
     if isinstance(scene, Scene):
         scene.check()
-    found = taken(scene, options, max_texture)
-    if found is not scene:
-        warn(found.warnings)
-    return found
+    resolved = taken(scene, options, max_texture)
+    if resolved is not scene:
+        warn(resolved.warnings)
+    return resolved
 
 
 def settings_given(settings: object) -> Settings | None:
@@ -77,11 +77,11 @@ def placed(
     return numbers, matrices
 
 
-def _real(given: Any, where: str, hint: str) -> NDArray[np.float64]:
+def _real(matrix: Any, where: str, hint: str) -> NDArray[np.float64]:
     try:
-        if np.iscomplexobj(given):
+        if np.iscomplexobj(matrix):
             raise TypeError("complex numbers")
-        return np.array(given, np.float64)
+        return np.array(matrix, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ViewerError(where, f"no transformation ({error})", hint) from None
 
