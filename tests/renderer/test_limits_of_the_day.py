@@ -68,7 +68,7 @@ def test_rasterised_first_hits_are_of_24_bits() -> None:
     renderer = Renderer("cornell", limits="2004", **{**STEPS, "program": "shadow", "sampler": "table"}, camera="front")
     assert renderer.first_hits.mode == "raster"
     renderer.render(SIZE, spp=1)
-    _, raster = renderer.gpu_scene.raster._made
+    _, raster = renderer.gpu_scene.raster._current
     with renderer.device.current():
         texels = raster.draw.records.read_texels()
     assert np.array_equal(rounded(texels), texels) and len(np.unique(texels)) > 50

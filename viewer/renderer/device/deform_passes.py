@@ -119,11 +119,11 @@ def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
 def read_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
     """Tables read by the passes that write tables of these names, beside those themselves."""
     poses, trees = deforming.poses, deforming.trees
-    found = [*_read(deforming)[0], *([poses.facets] if poses.faceted else [])]
+    tables = [*_read(deforming)[0], *([poses.facets] if poses.faceted else [])]
     if "triangles" in written:
-        found += [trees.corners, trees.leaves, trees.inner]
+        tables += [trees.corners, trees.leaves, trees.inner]
     of_boxes = {"bvh_pairs": trees.pairs, "bvh_nodes": trees.nodes}
-    return found + [table for name, table in of_boxes.items() if name in written]
+    return tables + [table for name, table in of_boxes.items() if name in written]
 
 
 def _module(

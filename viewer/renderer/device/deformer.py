@@ -43,11 +43,11 @@ class GpuDeformer:
     def job(self, prepared: PreparedScene) -> Job:
         """Bring the memories of a scene over the structure up to date; no step where they are."""
         tables, version = self.tables(prepared), self.deforming.version
-        held = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
-        if held != self._done:
+        versions = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
+        if versions != self._done:
             posed = yield from self.pose(tables)
             yield from self.refit(tables, posed)
-            self._done = held
+            self._done = versions
 
     def follow(self, deforming: Deforming) -> None:
         """Serve the same objects with other trees."""
@@ -62,13 +62,13 @@ class GpuDeformer:
 
     def tables(self, prepared: PreparedScene) -> dict[str, Table]:
         """The tables of deforming data, by name, of those that programs may read; they are then on the device."""
-        found = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
-        for table in found.values():
+        tables = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
+        for table in tables.values():
             if table.hot:
                 self.resources.get(table)
             else:
                 self.resources.base(table)
-        return found
+        return tables
 
     def pose(self, tables: Mapping[str, Table]) -> Job:
         """Write posed vertices to their tables; returns the stream of them, None where there are none."""
@@ -156,12 +156,12 @@ class GpuDeformer:
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
         size = WIDTH, -(-count // WIDTH)
-        held = self.streams.get(name)
-        if held is None or held.record != record or held.size != size:
-            if held is not None:
-                held.release()
-            held = self.streams[name] = Stream(self.device, record, size)
-        return held
+        stream = self.streams.get(name)
+        if stream is None or stream.record != record or stream.size != size:
+            if stream is not None:
+                stream.release()
+            stream = self.streams[name] = Stream(self.device, record, size)
+        return stream
 
     def compiled_anew(self) -> Passes:
         """The passes that it has, from their files. Raises ShaderError."""

@@ -91,7 +91,7 @@ class RasterPass:
 
     def __init__(self, device: Device, resources: Resources) -> None:
         self.device, self.resources = device, resources
-        self._made: tuple[str, RasterizedHits] | None = None
+        self._current: tuple[str, RasterizedHits] | None = None
 
     def over(
         self,
@@ -110,8 +110,8 @@ class RasterPass:
         """
         once = settings.eye_rays == "shared"  # every sample's are those of the first
         # Its target holds all of the picture, or a rectangle.
-        whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= self.device.max_texture
-        raster = self._pass(prepared, size if whole else shape, settings.sampler)
+        fits = size[0] * size[1] <= LARGEST_TARGET and max(size) <= self.device.max_texture
+        raster = self._pass(prepared, size if fits else shape, settings.sampler)
         camera, pixel_filter = eye(settings, camera)
         lens = lens_uniforms(camera, size, "point" if centred else pixel_filter)
         raster.set({**sampler_uniforms(settings.seed), **lens, **uniforms}, size)
@@ -122,16 +122,16 @@ class RasterPass:
         return draw
 
     def _pass(self, prepared: PreparedScene, needed: tuple[int, int], sampler: str) -> RasterizedHits:
-        made = self._made
+        current = self._current
         # A larger target than needed will do: pictures of many sizes follow each other in a window.
-        if made is None or made[0] != sampler or made[1].size[0] < needed[0] or made[1].size[1] < needed[1]:
+        if current is None or current[0] != sampler or current[1].size[0] < needed[0] or current[1].size[1] < needed[1]:
             self.release()
-            self._made = made = sampler, RasterizedHits(self.device, prepared, self.resources, needed, sampler)
-        return made[1]
+            self._current = current = sampler, RasterizedHits(self.device, prepared, self.resources, needed, sampler)
+        return current[1]
 
     def release(self) -> None:
         """Free the pass's textures; it is made again when it is needed."""
-        if self._made is not None:
+        if self._current is not None:
             with self.device.current():
-                self._made[1].release()
-            self._made = None
+                self._current[1].release()
+            self._current = None

@@ -28,15 +28,15 @@ def picture_bytes(
     """
     layers = expanded(layers)
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
-    each = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
-    each += 2 * 12 * bounces if "bounce" in layers else 0
+    pixel_bytes = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
+    pixel_bytes += 2 * 12 * bounces if "bounce" in layers else 0
     textures = (FILM.texels + HALF.texels) * 16 if progressive else 0
     if progressive and not {"depth", "normal", "albedo"}.isdisjoint(sizes):
-        each += FEATURES.dtype.itemsize
+        pixel_bytes += FEATURES.dtype.itemsize
         textures += FEATURES.texels * 16
     if progressive and not sizes.keys().isdisjoint(LIGHT_LAYERS):
         textures += LIGHT_SUMS.texels * 16
-    return size[0] * size[1] * (each + (textures if software else 0))
+    return size[0] * size[1] * (pixel_bytes + (textures if software else 0))
 
 
 def check_memory(

@@ -72,12 +72,12 @@ class GpuScene:
     def beside(self, buffers: bool = True) -> GpuScene:
         """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these. buffers :
         see `Resources.beside`."""
-        made = copy(self)
-        made.resources = self.resources.beside(buffers)
-        made.machines = MachinePool(self.device, made.resources, made.bind)
-        made.raster = RasterPass(self.device, made.resources)
-        made.executor = Executor(self.device, made.resources, made.machines.machine_of)
-        return made
+        fork = copy(self)
+        fork.resources = self.resources.beside(buffers)
+        fork.machines = MachinePool(self.device, fork.resources, fork.bind)
+        fork.raster = RasterPass(self.device, fork.resources)
+        fork.executor = Executor(self.device, fork.resources, fork.machines.machine_of)
+        return fork
 
     def leave(self) -> None:
         """Free its own resources, not those shared with the scene that it is `beside`."""
@@ -154,8 +154,8 @@ class GpuScene:
             if other is None and self._rebuilder is not None:
                 self._rebuilder[1].look(deforming.poses.meshes)
         with self.device.current():
-            kept = replace_scene(before, goal, self.resources, self.machines)
-            if not kept or goal.structure is not before.structure or len(moved):
+            machines_stay = replace_scene(before, goal, self.resources, self.machines)
+            if not machines_stay or goal.structure is not before.structure or len(moved):
                 self.raster.release()  # it holds textures of the scene's
             for table, first, last in rows or ():
                 self.resources.update(table, first, last)
@@ -214,11 +214,11 @@ class GpuScene:
     def _with_other_trees(self, goal: PreparedScene, structure: Structure) -> Structure | None:
         """A structure that has been built in the background, because the trees of this one have grown too dear; it then
         serves another pose."""
-        deforming, again, held = structure.deforming, structure.again, self._rebuilder
+        deforming, again, rebuilder = structure.deforming, structure.again, self._rebuilder
         if deforming is None or again is None or goal.structure_options.rebuild != "auto":
             self._rebuilder = None
             return None
-        if held is None or held[0] is not structure:
+        if rebuilder is None or rebuilder[0] is not structure:
 
             def make(trees: Trees) -> Structure:
                 other = again(trees)
@@ -226,24 +226,24 @@ class GpuScene:
                 return other
 
             scales = structure.built.objects.scales[: len(deforming.numbers)]
-            held = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
-            self._rebuilder = held
-        found = held[1].take()
-        if found is not None and found.deforming is not None:
-            found.deforming.version = deforming.version
-        return found
+            rebuilder = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
+            self._rebuilder = rebuilder
+        rebuilt = rebuilder[1].take()
+        if rebuilt is not None and rebuilt.deforming is not None:
+            rebuilt.deforming.version = deforming.version
+        return rebuilt
 
     def _settles(self) -> None:
         """Have a deformer for the structure on show, where there is something to deform."""
         structure, deforming = self.prepared.structure, self.prepared.structure.deforming
         if self._instances is not structure.built:
             self._share(structure.built if structure.levels == 2 else None)
-        held = self.deformer
-        if held is not None and deforming is not None and held.deforming.poses is deforming.poses:
-            if held.deforming is not deforming:
-                held.follow(deforming)
-        elif held is not None:
-            held.release()
+        deformer = self.deformer
+        if deformer is not None and deforming is not None and deformer.deforming.poses is deforming.poses:
+            if deformer.deforming is not deforming:
+                deformer.follow(deforming)
+        elif deformer is not None:
+            deformer.release()
             self.deformer = None
             self.resources.settling.clear()
         if deforming is not None and self.deformer is None and self.device.limits is None:
@@ -299,9 +299,9 @@ class GpuScene:
         make = PICTURES[before.name]
         if make is before:
             return key, program
-        taken = make.arguments(**dict(form))
-        renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **taken)
-        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(taken.items()))), renewed
+        arguments = make.arguments(**dict(form))
+        renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **arguments)
+        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(arguments.items()))), renewed
 
     def _changed(self) -> None:
         self.version = next(_VERSIONS)
@@ -314,16 +314,16 @@ class GpuScene:
 
         first_hits : the mode, as of `FirstHits`.
         """
-        make, form = self._made(settings, surfaces)
+        make, form = self._program_form(settings, surfaces)
         key = (make, self.structure.levels, first_hits, *form.items())
         if key not in self._programs:
             self._programs[key] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
         return self._programs[key]
 
-    def _made(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
+    def _program_form(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
         """The program of pictures, or of their ``surfaces``, and the keywords that it is made with."""
-        made = PICTURES[settings.program]
-        return (PICTURES["cast"], {"layers": True}) if surfaces else (made, _form(self.prepared, settings))
+        program = PICTURES[settings.program]
+        return (PICTURES["cast"], {"layers": True}) if surfaces else (program, _form(self.prepared, settings))
 
     def light_layers(self, settings: Settings, traced: bool = False) -> tuple[Program, tuple[Any, ...]]:
         """The program that sorts the light of the settings' paths, and its key. traced : it traces the film, too."""
@@ -362,7 +362,7 @@ class GpuScene:
         counting: bool = False,
     ) -> Key:
         """The key of the machine for a `program` of pictures, in streams of a ``shape`` (width, height)."""
-        make, form = self._made(settings, surfaces)
+        make, form = self._program_form(settings, surfaces)
         identity = ("picture", make, surfaces, first_hits, tuple(form.items()))
         return self.key(identity, program, settings, shape, counting)
 
@@ -399,9 +399,9 @@ class GpuScene:
 
     def discard(self, prepared: PreparedScene) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
-        kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
+        in_use = {id(memory) for module in self.prepared.made() for memory in module.memories}
         with self.device.current():
-            gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
+            gone = [m for module in prepared.made() for m in module.memories if id(m) not in in_use]
             deforming = prepared.structure.deforming
             if deforming is not None and deforming is not self.structure.deforming:
                 gone += [*deforming.poses.tables, *deforming.trees.tables]

@@ -78,7 +78,7 @@ class GridBuild:
         sources = _sources(triangles, addresses)
         self._passes = {name: Pass.of_source(device, source, PASSES[name][1]) for name, source in sources}
         self._sort = PhotonSort(device, list_size(2), paired=True)
-        self._held: dict[str, Stream] = {}
+        self._streams: dict[str, Stream] = {}
 
     def serves(self, triangles: Table, addresses: Addresses) -> bool:
         """Whether its programs read a table."""
@@ -118,12 +118,12 @@ class GridBuild:
         yield Draw(partial(self._draw, "expand", {"sums": sums, "spans": spans}, sort.list, **expand))
         yield from sort.sort()
         yield TimedStage("search")
-        made = self._stream("pointers", POINTER, cell_size(grid.voxels), 1)
-        yield Draw(partial(self._draw, "pointers", {"list": sort.list}, made))
+        cell_pointers = self._stream("pointers", POINTER, cell_size(grid.voxels), 1)
+        yield Draw(partial(self._draw, "pointers", {"list": sort.list}, cell_pointers))
         listed = self._stream("lists", LISTED, sort.size, 1)
         yield Draw(partial(self._draw, "lists", {"list": sort.list}, listed, entries=entries))
         yield TimedStage("copy")
-        yield Host(partial(pointers.receive, made, grid.voxels))
+        yield Host(partial(pointers.receive, cell_pointers, grid.voxels))
         yield Host(partial(lists.receive, listed, entries))
         grid.statistics.update(rows=rows, list_entries=entries, sort_passes=sort.passes)
 
@@ -161,16 +161,16 @@ class GridBuild:
         return [self._stream(name, COUNT, list_size(count), 1) for name in ("counts", "sums")]
 
     def _stream(self, name: str, record: Record, size: tuple[int, int], channels: int = 4) -> Stream:
-        held = self._held.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self._held[name] = Stream(self.device, record, size, channels)
-        return held
+        stream = self._streams.get(name)
+        if stream is None or stream.size != size:
+            if stream is not None:
+                stream.release()
+            stream = self._streams[name] = Stream(self.device, record, size, channels)
+        return stream
 
     def release(self) -> None:
         """Free the streams."""
         self._sort.release()
-        for stream in self._held.values():
+        for stream in self._streams.values():
             stream.release()
-        self._held.clear()
+        self._streams.clear()

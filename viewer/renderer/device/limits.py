@@ -28,17 +28,17 @@ def check_limits(prepared: PreparedScene, settings: Settings) -> None:
     if settings.picture_program.maps_photons:
         what = "photon mapping came on hardware after it, whose fragments had floats of 32 bits (2003)"
         raise ViewerError(
-            flag, what, f"take another --program: {listed(programs_with(lambda each: not each.maps_photons))}"
+            flag, what, f"take another --program: {listed(programs_with(lambda program: not program.maps_photons))}"
         )
-    wanted = list(_conflicts(settings))
-    if wanted:
+    remedies = list(_conflicts(settings))
+    if remedies:
         what = "programs of the day have neither loops nor bits: a pass is one call of one kernel"
-        raise ViewerError(flag, what, f"add {' '.join(wanted)}")
+        raise ViewerError(flag, what, f"add {' '.join(remedies)}")
     over = [(number, word, most) for number, word, most in sizes(prepared, settings, limits) if number > most]
     if over:
-        _, word, most = max(over, key=lambda each: each[0] / each[2])
-        told = ", ".join(f"{n:,} {w}" for n, w, _ in over)
-        raise ViewerError(flag, f"{told}; an address tells {most:,} apart", _hint(prepared, word, most))
+        _, word, most = max(over, key=lambda size: size[0] / size[2])
+        excess = ", ".join(f"{n:,} {w}" for n, w, _ in over)
+        raise ViewerError(flag, f"{excess}; an address tells {most:,} apart", _hint(prepared, word, most))
 
 
 def _conflicts(settings: Settings) -> Iterator[str]:

@@ -62,17 +62,17 @@ class MachinePool(Mapping[Key, Machine]):
         bind: Callable[[Program, Settings, bool | None], LinkedProgram],
     ) -> None:
         self.device, self.resources, self._bind = device, resources, WeakMethod(bind)
-        self._held: dict[Key, Machine] = {}
+        self._machines: dict[Key, Machine] = {}
         self._settings: dict[Key, Settings] = {}  # by which each was made
 
     def __getitem__(self, key: Key) -> Machine:
-        return self._held[key]
+        return self._machines[key]
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self._held)
+        return iter(self._machines)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._machines)
 
     def take(
         self,
@@ -87,12 +87,12 @@ class MachinePool(Mapping[Key, Machine]):
         streams : those that a new one is lent, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
         """
         settings = working(self.device, settings)
-        machine = self._held.pop(key, None)
+        machine = self._machines.pop(key, None)
         if machine is None:
-            while len(self._held) >= MOST_MACHINES:
-                oldest = next(iter(self._held))
+            while len(self._machines) >= MOST_MACHINES:
+                oldest = next(iter(self._machines))
                 self._settings.pop(oldest)
-                self._held.pop(oldest).release()
+                self._machines.pop(oldest).release()
             machine = self._make(program, key, settings, streams, deferred)
         if not deferred:
             try:
@@ -100,7 +100,7 @@ class MachinePool(Mapping[Key, Machine]):
             except ShaderError:
                 machine.release()
                 raise
-        self._held[key], self._settings[key] = machine, settings
+        self._machines[key], self._settings[key] = machine, settings
         _schedule(machine, settings)
         return machine
 
@@ -112,27 +112,27 @@ class MachinePool(Mapping[Key, Machine]):
     def reload(self, renewed: Callable[[Key, Program], tuple[Key, Program]]) -> None:
         """Rebuild all machines, their shaders from their files. renewed : key and program as they are now. Raises
         ViewerError; the old ones then stay."""
-        made: dict[Key, Machine] = {}
+        machines: dict[Key, Machine] = {}
         settings: dict[Key, Settings] = {}
         with self.device.current():
             try:
-                for before, old in self._held.items():
+                for before, old in self._machines.items():
                     key, program = renewed(before, old.linked.counted)
                     settings[key] = self._settings[before]
-                    made[key] = self._make(program, key, settings[key])
+                    machines[key] = self._make(program, key, settings[key])
             except ViewerError:
-                for machine in made.values():
+                for machine in machines.values():
                     machine.release()
                 raise
-            for old in self._held.values():
+            for old in self._machines.values():
                 old.release()
-        self._held, self._settings = made, settings
+        self._machines, self._settings = machines, settings
 
     def release(self) -> None:
         """Give all machines back; the context must be current."""
-        for machine in self._held.values():
+        for machine in self._machines.values():
             machine.release()
-        self._held.clear()
+        self._machines.clear()
         self._settings.clear()
 
     def _make(
@@ -165,8 +165,10 @@ def ways(device: Device, settings: Settings) -> Ways:
 def working(device: Device, settings: Settings) -> Settings:
     """The settings with the values of ``auto`` on the device, and with the next machine, mask and count that work where
     it fails the self-tests of theirs."""
-    settings, found = tuned(settings, device.driver, device.software_form), ways(device, settings)
-    return settings.replace(machine=found.machine, mask=found.mask, count=found.count) if found.notes else settings
+    settings, fallbacks = tuned(settings, device.driver, device.software_form), ways(device, settings)
+    if not fallbacks.notes:
+        return settings
+    return settings.replace(machine=fallbacks.machine, mask=fallbacks.mask, count=fallbacks.count)
 
 
 def _schedule(machine: Machine, settings: Settings) -> None:
@@ -185,12 +187,12 @@ def warm(device: Device, *machines: Machine) -> Iterator[float]:
     Yields the share done. Raises ShaderError where a shader does not compile.
     """
     yield 0.0
-    yield from compiled(device, Batch(each for machine in machines for each in machine.batch), 0.0)
+    yield from compiled(device, Batch(linked for machine in machines for linked in machine.batch), 0.0)
     for number, machine in enumerate(machines):
-        for share in device.steps(machine.warm()):
-            yield (number + share) / len(machines)
+        for fraction in device.steps(machine.warm()):
+            yield (number + fraction) / len(machines)
 
 
-def compiled(device: Device, batch: Batch, share: float = 1.0) -> Iterator[float]:
-    """Compile a batch in pieces; yields ``share`` times the part done. Raises ShaderError."""
-    return (share * done for done in device.steps(batch.steps()))
+def compiled(device: Device, batch: Batch, scale: float = 1.0) -> Iterator[float]:
+    """Compile a batch in pieces; yields ``scale`` times the part done. Raises ShaderError."""
+    return (scale * fraction for fraction in device.steps(batch.steps()))

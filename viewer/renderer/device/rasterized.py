@@ -92,9 +92,9 @@ def _table(linked: LinkedProgram) -> NDArray:
     tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
     numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
     finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
-    kept = finite[tables["faces"]["corners"][numbers]].all(axis=1)
-    out = np.zeros(int(kept.sum()), DRAWN.dtype)
-    out["number"], out["address"] = numbers[kept], addresses[kept]
+    finite_faces = finite[tables["faces"]["corners"][numbers]].all(axis=1)
+    out = np.zeros(int(finite_faces.sum()), DRAWN.dtype)
+    out["number"], out["address"] = numbers[finite_faces], addresses[finite_faces]
     return out
 
 
@@ -120,7 +120,7 @@ class RasterizedHits:
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
         used = [memory for module in (*vertex, *fragment, order) for memory in module.memories]
-        own = {f"memory_{m.name}": resources.get(m).texture for m in used if not isinstance(m, Table) or m.hot}
+        textures = {f"memory_{m.name}": resources.get(m).texture for m in used if not isinstance(m, Table) or m.hot}
         self._resources, self._order = resources, order
         self.draw = Rasterizer(
             device,
@@ -128,7 +128,7 @@ class RasterizedHits:
             HIT,
             size,
             blank,
-            {**own, "memory_arena": resources.arena},
+            {**textures, "memory_arena": resources.arena},
         )
         self.uniforms = {name: value for module in (*vertex, *fragment) for name, (_, value) in module.uniforms.items()}
         self.uniforms |= resources.bases([*vertex, *fragment, order])
@@ -150,8 +150,8 @@ class RasterizedHits:
         that lie in it.
         """
         top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
-        whole = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
-        at, drawn = ((0, 0), self.picture) if whole else ((left, top), size)
+        fits = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
+        at, drawn = ((0, 0), self.picture) if fits else ((left, top), size)
         key = number, at, drawn, tuple(map(float, origin))
         if key != self._drawn:
             self._draw(at, drawn, number, origin)

@@ -55,8 +55,8 @@ def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module],
 
 def _drop(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
     machines.release()
-    kept = {id(memory) for module in after.made() for memory in module.memories}
-    resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in kept)
+    shared = {id(memory) for module in after.made() for memory in module.memories}
+    resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in shared)
     resources.arena.compact()  # no machine is left that knows where its tables lie
 
 

@@ -102,13 +102,13 @@ def tile_job(
             yield from copies(piece.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
         streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
-        held, of = first_hits.held, (*first_hits.of, rectangle)
-        if held.stream is not stream or held.of != of:
-            held.of = None
-            found = {"pixel": streams["pixel"], "hit": stream}
+        cached, of = first_hits.held, (*first_hits.of, rectangle)
+        if cached.stream is not stream or cached.of != of:
+            cached.of = None
+            outputs = {"pixel": streams["pixel"], "hit": stream}
             counting = piece.counting
-            yield Run(first_hits.program, first_hits.key, piece.size, rays, found, piece.uniforms, counting=counting)
-            held.stream, held.of = stream, of
+            yield Run(first_hits.program, first_hits.key, piece.size, rays, outputs, piece.uniforms, counting=counting)
+            cached.stream, cached.of = stream, of
     elif first_hits is not None:
         streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
         number = int(piece.uniforms.get("path_samples", 1)) - 1
@@ -130,11 +130,11 @@ def rectangles(size: tuple[int, int], side: int, most: int) -> Iterator[tuple[sl
     than ``side``, none with more than ``most`` pixels."""
     width, height = size
     widest = min(side, most)
-    across = -(-width // widest)
-    wide = -(-width // across)
+    columns = -(-width // widest)
+    wide = -(-width // columns)
     tallest = min(most // wide, widest)
-    down = -(-height // tallest)
-    tall = -(-height // down)
+    rows = -(-height // tallest)
+    tall = -(-height // rows)
     for top in range(0, height, tall):
         for left in range(0, width, wide):
             yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))

@@ -94,12 +94,16 @@ def load_tuning() -> dict[str, Measured]:
     """The results by driver build; those that cannot be read, or name unknown values, count as not measured."""
     try:
         with open(tuning_path(), "rb") as file:
-            found = json.loads(file.read(LARGEST_FILE))
+            document = json.loads(file.read(LARGEST_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("drivers"), dict):
+    if (
+        not isinstance(document, dict)
+        or document.get("format") != FORMAT
+        or not isinstance(document.get("drivers"), dict)
+    ):
         return {}
-    read = ((driver, _read(entry)) for driver, entry in found["drivers"].items())
+    read = ((driver, _read(entry)) for driver, entry in document["drivers"].items())
     return {driver: entry for driver, entry in read if entry is not None}
 
 
@@ -110,7 +114,9 @@ def _read(entry: Any) -> Measured | None:
     trials, skipped = _tuples(Trial, entry.get("trials")), _tuples(Skipped, entry.get("skipped"))
     if not isinstance(since, str) or not isinstance(note, str) or trials is None or skipped is None:
         return None
-    if not all(_valid({each.option: each.value}) and _took(each.seconds) and _took(each.before) for each in trials):
+    if not all(
+        _valid({trial.option: trial.value}) and _took(trial.seconds) and _took(trial.before) for trial in trials
+    ):
         return None
     for option, value, reason in skipped:
         if option not in CHOICES or value not in ("", *CHOICES[option]) or not isinstance(reason, str):
@@ -118,12 +124,12 @@ def _read(entry: Any) -> Measured | None:
     return Measured(entry["auto"], since, trials, skipped, note)
 
 
-def _tuples(kind: Callable[..., T], told: Any) -> tuple[T, ...] | None:
+def _tuples(kind: Callable[..., T], rows: Any) -> tuple[T, ...] | None:
     """Rows of a file as tuples of a kind with a text first; None where they are none."""
     width = len(signature(kind).parameters)
-    if not isinstance(told, list) or not all(isinstance(row, list) and len(row) == width for row in told):
+    if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == width for row in rows):
         return None
-    return tuple(kind(*row) for row in told) if all(isinstance(row[0], str) for row in told) else None
+    return tuple(kind(*row) for row in rows) if all(isinstance(row[0], str) for row in rows) else None
 
 
 def _took(seconds: Any) -> bool:
@@ -137,23 +143,23 @@ def _valid(chosen: Any) -> bool:
 
 
 def save_tuning(
-    driver: str, chosen: Mapping[str, str], found: Sequence[Outcome] = (), note: str = "", at_once: bool = True
+    driver: str, chosen: Mapping[str, str], outcomes: Sequence[Outcome] = (), note: str = "", at_once: bool = True
 ) -> None:
     """Add a driver's results to the file, where it can be written. at_once : this process has them, too; else the next
     one."""
     since = datetime.date.today().isoformat()
-    made = tuple(each for each in found if isinstance(each, Trial))
-    skipped = tuple(each for each in found if isinstance(each, Skipped))
-    kept = load_tuning() | {driver: Measured(dict(chosen), since, made, skipped, note)}
+    measured = tuple(outcome for outcome in outcomes if isinstance(outcome, Trial))
+    skipped = tuple(outcome for outcome in outcomes if isinstance(outcome, Skipped))
+    entries = load_tuning() | {driver: Measured(dict(chosen), since, measured, skipped, note)}
     drivers = {
         name: {
-            "auto": each.chosen,
-            "since": each.since,
-            "trials": each.trials,
-            "skipped": each.skipped,
-            "note": each.note,
+            "auto": entry.chosen,
+            "since": entry.since,
+            "trials": entry.trials,
+            "skipped": entry.skipped,
+            "note": entry.note,
         }
-        for name, each in kept.items()
+        for name, entry in entries.items()
     }
     text = json.dumps({"format": FORMAT, "drivers": drivers}, indent=1)
     if at_once:
@@ -182,14 +188,14 @@ def defaults(software: bool) -> dict[str, str]:
 @cache
 def tuning(driver: str, software: bool) -> Mapping[str, str]:
     """The meaning of ``auto`` there, by option; read once in a process. software : as of `defaults`."""
-    found = load_tuning().get(driver)
-    return defaults(software) | ({} if found is None else dict(found.chosen))
+    measured = load_tuning().get(driver)
+    return defaults(software) | ({} if measured is None else dict(measured.chosen))
 
 
 def tuned(settings: Settings, driver: str, software: bool) -> Settings:
     """The settings with the meaning of ``auto`` in its place, but for that of ``memory``, which the device has."""
-    left = [name for name in CHOICES if name != "memory" and settings[name] == "auto"]
-    return settings.replace(**{name: tuning(driver, software)[name] for name in left}) if left else settings
+    automatic = [name for name in CHOICES if name != "memory" and settings[name] == "auto"]
+    return settings.replace(**{name: tuning(driver, software)[name] for name in automatic}) if automatic else settings
 
 
 def in_buffers(settings: Settings, device: Device) -> bool:
@@ -239,33 +245,33 @@ def trials(
     the values before any trial. settle : waits until the device is idle. slowest : seconds of a run by the
     first values; nothing is tried where it takes longer.
     """
-    watch, left = _Stopwatch(clock, settle), TRIALS
+    watch, remaining = _Stopwatch(clock, settle), TRIALS
     best, (run, seconds) = dict(first), (yield from _ready(prepare(first), watch))
     if isinstance(run, str) or seconds > slowest:
         return
     for name, words in CHOICES.items():
-        others = [word for word in words if word != first[name]]
+        alternatives = [word for word in words if word != first[name]]
         needed, value = NEEDS.get(name, ("", ""))
         if needed and best[needed] != value:
             yield Skipped(name, "", f"of use to --{needed} {value} alone")
-            left -= len(others)
+            remaining -= len(alternatives)
             continue
-        for word in others:
-            end = watch.spent + (SECONDS - watch.spent) / left
-            other, _ = yield from _ready(prepare({**best, name: word}), watch)
-            if isinstance(other, str):
-                yield Skipped(name, word, other)
+        for word in alternatives:
+            end = watch.spent + (SECONDS - watch.spent) / remaining
+            candidate, _ = yield from _ready(prepare({**best, name: word}), watch)
+            if isinstance(candidate, str):
+                yield Skipped(name, word, candidate)
             else:
-                trial = Trial(name, word, *(yield from _compared(other, run, watch, end)))
+                trial = Trial(name, word, *(yield from _compared(candidate, run, watch, end)))
                 yield trial
                 if _better(trial):
-                    best, run = {**best, name: word}, other
-            left -= 1
+                    best, run = {**best, name: word}, candidate
+            remaining -= 1
 
 
-def chosen_by(found: Iterable[Outcome | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+def chosen_by(outcomes: Iterable[Outcome | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
     """The values that trials from the ``first`` ones lead to."""
-    better = (trial for trial in found if isinstance(trial, Trial) and _better(trial))
+    better = (trial for trial in outcomes if isinstance(trial, Trial) and _better(trial))
     return dict(first) | {trial.option: trial.value for trial in better}
 
 
