@@ -13,7 +13,7 @@ import pytest
 import viewer
 from viewer.cameras import backdrop
 from viewer.lighting.emitters import emitters
-from viewer.renderer.inputs.own_light import Beside, environment_beside, irradiance
+from viewer.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
 from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer
 from viewer.scene.geometry.surface import surface_points
@@ -88,7 +88,7 @@ def test_irradiance_of_surfaces(both: bool) -> None:
     ids=("lit", "key alone", "faint", "own", "from behind"),
 )
 def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) -> None:
-    found = environment_beside(ball(lights=lights))
+    found = default_environment(ball(lights=lights))
     assert found is not None and found.name == name
 
 
@@ -110,18 +110,18 @@ def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
         ends.append(Instance(0, end))
     front = viewer.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
     wide = scene.with_parts(instances=[Instance(0), *ends], cameras=[front])
-    lit = environment_beside(scene)
+    lit = default_environment(scene)
     assert lit is not None and lit.name == "none"
-    found = environment_beside(wide)
+    found = default_environment(wide)
     assert found is not None and found.name == "studio"
 
 
 def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
     """Level with four times as strong a lamp; of a faint one it is as it is without any."""
     one, four, faint = (
-        environment_beside(ball(lights=[lamp((4.0, 4.0, 5.0), strength)])) for strength in (100.0, 400.0, 1e-3)
+        default_environment(ball(lights=[lamp((4.0, 4.0, 5.0), strength)])) for strength in (100.0, 400.0, 1e-3)
     )
-    assert one is not None and four is not None and faint == Beside("studio", 1.0)
+    assert one is not None and four is not None and faint == DefaultEnvironment("studio", 1.0)
     assert four.level == pytest.approx(4 * one.level) and four.tone == pytest.approx(4 * one.tone)
     white = 100.0 / 6.55**2 / math.pi + one.level * IRRADIANCE / math.pi  # the brightest of both lights
     assert 0.7 < one.tone * (IRRADIANCE / math.pi) / white < 1.1
@@ -132,7 +132,7 @@ def test_the_studio_is_the_fill_to_the_scene_s_own_key() -> None:
 def test_metals_do_not_show_lamps(metallic: float, name: str) -> None:
     scene = ball(lights=[KEY, FILL, LOW])
     shiny = places.material(0.5, kind="principled", metallic=metallic)
-    found = environment_beside(scene.with_parts(materials=[shiny]))
+    found = default_environment(scene.with_parts(materials=[shiny]))
     assert found is not None and found.name == name
 
 
@@ -159,12 +159,12 @@ def test_a_room_that_a_sun_lights_has_its_sky() -> None:
     sun = Light("directional", "sun", direction=(-1.0, -1.0, 0.0), intensity=(9.0, 9.0, 9.0))
     eye = viewer.Camera((0.0, 1.5, 1.5), (0.0, 1.5, 0.0), fov=60.0)
     walled, open_ = (of_meshes(room(4.0, sides), lights=[sun], cameras=[eye]) for sides in ("wens", "w"))
-    found = environment_beside(walled)
+    found = default_environment(walled)
     assert found is not None and found.name == "sky" and found.sun == pytest.approx((45.0, 90.0))
     own = float(sunlight(math.radians(45)) @ (0.2126, 0.7152, 0.0722)) * SCALE
     assert found.level == pytest.approx(9.0 / own)
-    assert environment_beside(open_) == found
-    assert environment_beside(walled.with_parts(lights=[sun, lamp((0, 3, 0), 20.0)])) is None
+    assert default_environment(open_) == found
+    assert default_environment(walled.with_parts(lights=[sun, lamp((0, 3, 0), 20.0)])) is None
     lighting = prepare(walled).lighting
     assert lighting.environment.name == "sky" and "a sun outside" in lighting.notes[0]
 
@@ -176,12 +176,12 @@ def test_a_gradient_stands_behind_a_place_in_the_open(device: Any) -> None:
     lamps = [lamp((0.0, 3.5, 6.0), 400.0), lamp((3.0, 3.0, 5.0), 200.0)]
     place = of_meshes(room(2.0, "n"), lights=lamps, cameras=[eye])
     renderer = Renderer(place, device=device, program="path", machine="singlepass")
-    lighting, beside = renderer.prepared.lighting, environment_beside(place)
+    lighting, beside = renderer.prepared.lighting, default_environment(place)
     assert beside is not None and beside.name == "none" and lighting.environment.flux == 0
     assert lighting.backdrop is not None and lighting.backdrop.floor is None
     assert "a gradient stands behind it" in lighting.notes[0]
     behind = renderer.render((32, 32), 2).linear
-    four = environment_beside(place.with_parts(lights=[lamp(each.position, 4 * each.intensity[0]) for each in lamps]))
+    four = default_environment(place.with_parts(lights=[lamp(each.position, 4 * each.intensity[0]) for each in lamps]))
     assert four is not None and four.tone == pytest.approx(4 * beside.tone)
     renderer.update(environment="none")
     dark = renderer.render((32, 32), 2).linear
@@ -198,7 +198,7 @@ def test_a_closed_room_keeps_to_its_lamp() -> None:
     ceiling = places.flat(places.quads(np.array([[[-2, 4, -2], [2, 4, -2], [2, 4, 2], [-2, 4, 2]]], float)))
     closed = of_meshes([*room(4.0, "wen"), ceiling], lights=[lamp((0.0, 0.2, 0.0), 2.0)])
     outside = viewer.Camera((0.0, 2.0, 12.0), (0.0, 2.0, 0.0))
-    assert environment_beside(closed.with_parts(cameras=[outside])) is None
+    assert default_environment(closed.with_parts(cameras=[outside])) is None
     assert prepare(closed.with_parts(cameras=[outside])).lighting.environment.flux == 0
 
 
@@ -207,7 +207,7 @@ def test_the_environment_of_a_scene(device: Any) -> None:
     stays while the lamp is moved."""
     weak = ball(lights=[KEY])
     renderer = Renderer(weak, device=device, program="path", machine="singlepass")
-    found, beside = renderer.prepared.lighting.environment, environment_beside(weak)
+    found, beside = renderer.prepared.lighting.environment, default_environment(weak)
     assert beside is not None and (found.pixels == studio(level=beside.level).pixels).all()
     assert "the studio's fill beside them (--environment none" in renderer.notes[-1]
     assert np.allclose(renderer.prepared.lighting.backdrop.tones[0], beside.tone * np.array(backdrop.LOW))
@@ -231,5 +231,5 @@ def test_moved_instances_are_measured_where_they_are() -> None:
     moved = scene.with_parts(instances=[Instance(0, away)], lights=[KEY, FILL, LOW])
     shifted = [replace(each, position=tuple(np.add(each.position, (10.0, 0.0, 0.0)))) for each in moved.lights]
     for lights, name in ((shifted, "none"), (moved.lights, "studio")):
-        found = environment_beside(moved.with_parts(lights=lights))
+        found = default_environment(moved.with_parts(lights=lights))
         assert found is not None and found.name == name

@@ -22,7 +22,7 @@ FirstHitPass = Callable[[Stream, Rectangle, int], None]
 
 
 @dataclass
-class HeldHits:
+class CachedHits:
     """The contents of a stream of first hits: kept for the next samples of the same picture."""
 
     stream: Stream | None = None
@@ -33,14 +33,14 @@ class HeldHits:
 class EyeHits:
     """A program that finds the hits of the rays through the pixels' centres, and its machines' key.
 
-    of : the version of the scene, the camera and the size of the picture. held : where the hits of the rectangle before
-    are noted.
+    of : the version of the scene, the camera and the size of the picture. cached : where the hits of the rectangle
+    before are noted.
     """
 
     program: Program
     key: Hashable
     of: tuple[Any, ...]
-    held: HeldHits
+    cached: CachedHits
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def tile_job(
             yield from copies(piece.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
         streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
-        cached, of = first_hits.held, (*first_hits.of, rectangle)
+        cached, of = first_hits.cached, (*first_hits.of, rectangle)
         if cached.stream is not stream or cached.of != of:
             cached.of = None
             outputs = {"pixel": streams["pixel"], "hit": stream}

@@ -18,7 +18,7 @@ from viewer.lighting.path import candidate_settings, occlusion_settings, path_se
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
 from viewer.lighting.tree_choice import tree_modules
-from viewer.renderer.inputs.own_light import Beside, environment_beside
+from viewer.renderer.inputs.own_light import DefaultEnvironment, default_environment
 from viewer.renderer.inputs.scene_diff import SceneChanges
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.edits.framed import is_single_object
@@ -31,7 +31,7 @@ from viewer.stream.declare.kernel import Module
 GRADIENT = "gradient"  # behind what stands in the studio, by default
 UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
 
-BESIDE = {
+DEFAULT_REMARKS = {
     "studio": "the scene's own lights leave much of it dark: it has the studio's fill beside them (--environment none "
     "for their light alone)",
     "sky": "the scene's own lights are a sun outside: it has the sky beside it (--environment none for the sun alone)",
@@ -48,22 +48,22 @@ class Requested(NamedTuple):
     rotation: float
     sun: Any
     grounded: bool
-    meant: str | Beside
+    meant: str | DefaultEnvironment
 
 
 @dataclass
 class Lighting:
     """The environment and the lights of a scene, as data and as modules.
 
-    environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
-    environment's suns and ambient light, for these, at a rotation of 0. requested : the options of the environment.
+    environment, listed : as data. all_lights : the lights' module for programs that ask all of them, and ``ambient``,
+    the environment's suns and ambient light, for these, at a rotation of 0. requested : the environment's options.
     remarks : on the environment, for the user. backdrop : seen by camera rays in place of the environment.
     gradient_behind : it is there unasked, in the open under lights of the scene's own. dark : there is no light at all.
     """
 
     environment: Environment
     listed: LightList
-    each: Module
+    all_lights: Module
     ambient: Ambient
     requested: Requested
     remarks: list[str] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Lighting:
                 self._far.append(environment_module(self.environment))
             self._lit = [*self._far, self.listed.module(), path_settings()]
             settings = whitted_settings(), candidate_settings(), occlusion_settings()
-            self._lit += [self.each, *settings, *photon_modules(self.listed)]
+            self._lit += [self.all_lights, *settings, *photon_modules(self.listed)]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
         if tree and tree not in self._trees:
@@ -159,13 +159,13 @@ def scene_lighting(
     in_studio = lighting.environment.name == "studio" and scene.ground is None
     ground = SHADOW if settings.ground is None and in_studio else settings.ground
     meant = lighting.requested.meant
-    behind_own = isinstance(meant, Beside) and meant.name == "none" and settings.background is None
+    behind_own = isinstance(meant, DefaultEnvironment) and meant.name == "none" and settings.background is None
     background = GRADIENT if behind_own or (in_studio and settings.background is None) else settings.background
     if ground == SHADOW and scene.ground is None:
         previous = before.backdrop if before is not None and changes is not None and not changes.geometry else None
         floor = previous.floor if previous is not None else None  # it stays where it is while the model moves
         floor = floor or floor_under(scene.motion_bounds())
-    backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, Beside) else 1.0)
+    backdrop = backdrop_of(background, floor, meant.tone if isinstance(meant, DefaultEnvironment) else 1.0)
     if backdrop == lighting.backdrop and (lighting is before or backdrop is None):
         return lighting if behind_own == lighting.gradient_behind else replace(lighting, gradient_behind=behind_own)
     behind: list[Module] = []
@@ -228,18 +228,24 @@ def _scene_lighting(
         return before if before.requested == requested else replace(before, requested=requested, remarks=remarks)
     far = before._far if same else [_turn(module, environment) for module in before._far] if rotated else []
     if not listing and rotated:  # the flux is the same, and so is every list
-        all_lights = turned(before.each, in_world(parts, environment))
-        lit = [all_lights if module is before.each else module for module in before._lit]
+        all_lights = turned(before.all_lights, in_world(parts, environment))
+        lit = [all_lights if module is before.all_lights else module for module in before._lit]
         lit[: len(far)] = far if lit else []
         return replace(
-            before, environment=environment, each=all_lights, requested=requested, remarks=remarks, _far=far, _lit=lit
+            before,
+            environment=environment,
+            all_lights=all_lights,
+            requested=requested,
+            remarks=remarks,
+            _far=far,
+            _lit=lit,
         )
     listed, all_lights = scene_lights(scene, environment), each_light(scene, in_world(parts, environment))
     return replace(
         before,
         environment=environment,
         listed=listed,
-        each=all_lights,
+        all_lights=all_lights,
         ambient=parts,
         requested=requested,
         remarks=remarks,
@@ -258,7 +264,7 @@ def _on_plain_ground(scene: Scene) -> bool:
 
 def _default(
     scene: Scene, settings: Settings, grounded: bool, before: Lighting | None, listing: bool, reshaped: bool
-) -> str | Beside:
+) -> str | DefaultEnvironment:
     """The default environment: of a lit scene none, or one beside its lights; of an unlit scene studio or
     sky; nothing where settings name one.
 
@@ -273,12 +279,12 @@ def _default(
         return meant
     bare = scene.without_ground() if grounded else scene
     if lit:
-        return (environment_beside(bare) if scene.fills else None) or "none"
+        return (default_environment(bare) if scene.fills else None) or "none"
     return UNLIT[is_single_object(bare)]
 
 
 def _environment(
-    settings: Settings, grounded: bool, meant: str | Beside, before: Lighting | None
+    settings: Settings, grounded: bool, meant: str | DefaultEnvironment, before: Lighting | None
 ) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
     value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
@@ -287,8 +293,9 @@ def _environment(
         and _same(before.requested.environment, value)
         and before.requested[2:] == (sun, grounded, meant)
     )
-    if isinstance(meant, Beside) and (before is None or not same):
-        return _beside(meant, grounded, rotation), [BESIDE[meant.name]] if meant.name in BESIDE else []
+    if isinstance(meant, DefaultEnvironment) and (before is None or not same):
+        remarks = [DEFAULT_REMARKS[meant.name]] if meant.name in DEFAULT_REMARKS else []
+        return _of_default(meant, grounded, rotation), remarks
     if before is None or not same:
         return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True], grounded)
     old = before.environment
@@ -298,7 +305,7 @@ def _environment(
     return old, before.remarks
 
 
-def _beside(meant: Beside, grounded: bool, rotation: float) -> Environment:
+def _of_default(meant: DefaultEnvironment, grounded: bool, rotation: float) -> Environment:
     if meant.name == "none":
         return DARKNESS
     if meant.name == "studio":

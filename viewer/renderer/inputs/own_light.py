@@ -44,7 +44,7 @@ OPENINGS = 1 / 6  # of the light of the open that reaches the surfaces of a room
 REFLECTED = 2.0  # times the light of a room's own lights, with what its surfaces reflect
 
 
-class Beside(NamedTuple):
+class DefaultEnvironment(NamedTuple):
     """An environment beside a scene's own lights: the ``studio``, or the ``sky`` of a sun at elevation and azimuth,
     degrees, which is one of these lights; with a factor on its light; or ``none``, of a scene in the open that lacks no
     light, but a backdrop. tone : factor on the gradient, which is as bright beside surfaces lit by all of these as it
@@ -56,7 +56,7 @@ class Beside(NamedTuple):
     tone: float = 1.0
 
 
-def environment_beside(scene: Scene) -> Beside | None:
+def default_environment(scene: Scene) -> DefaultEnvironment | None:
     """The environment that a scene with lights of its own needs; where these are enough, ``none`` with the tone of a
     gradient in the open, and None in a room or under a roof.
 
@@ -90,19 +90,19 @@ def environment_beside(scene: Scene) -> Beside | None:
     if not (
         _shown(around * _diffuse(scene)[surface.materials[facing]]) and (not single_object or _key_and_fill(around))
     ):
-        return _studio_beside(total)
+        return _default_studio(total)
     if sunlit and not single_object:
         return sky_of(lights)
-    return Beside("none", 0.0, tone=min(_key(total) / IRRADIANCE, MOST_LEVEL))
+    return DefaultEnvironment("none", 0.0, tone=min(_key(total) / IRRADIANCE, MOST_LEVEL))
 
 
 def white_radiance(scene: Scene, open_air: float | None = None) -> float:
     """About the radiance of a white surface that the default view faces, at a glance: 1 under the default sky and in
     the studio. open_air : that under an environment, in the open; None: the scene's own lights light it, with the
     environment that it needs beside them."""
-    beside = environment_beside(scene) if open_air is None and scene.fills else None
-    if beside is not None:
-        return beside.level if beside.name == "sky" else beside.tone
+    default = default_environment(scene) if open_air is None and scene.fills else None
+    if default is not None:
+        return default.level if default.name == "sky" else default.tone
     if open_air is not None and is_single_object(scene):
         return open_air
     surface, eye = surface_points(scene.meshes, scene.instances), np.array(scene.camera().origin)
@@ -145,14 +145,14 @@ def _faint(light: Float) -> bool:
     return not light.any() or automatic_exposure(light * (ALBEDO / math.pi)) > FAINT
 
 
-def _studio_beside(light: Float) -> Beside:
+def _default_studio(light: Float) -> DefaultEnvironment:
     """The studio as the fill to the key of irradiances (N,), of which those of unlit points are 0; of faint ones as it
     is without them."""
     if _faint(light):
-        return Beside("studio", 1.0)
+        return DefaultEnvironment("studio", 1.0)
     level = FILL * _key(light[light > 0]) / math.pi
     level = min(2.0 ** (round(4 * math.log2(level)) / 4), MOST_LEVEL)
-    return Beside("studio", level, tone=level * (1 + math.pi / (FILL * IRRADIANCE)))
+    return DefaultEnvironment("studio", level, tone=level * (1 + math.pi / (FILL * IRRADIANCE)))
 
 
 def _diffuse(scene: Scene) -> Float:
@@ -180,15 +180,15 @@ def only_suns(lights: Sequence[Light]) -> bool:
     return bool(lights) and all(light.kind == "directional" for light in lights)
 
 
-def sky_of(lights: Sequence[Light]) -> Beside:
+def sky_of(lights: Sequence[Light]) -> DefaultEnvironment:
     """The sky around a sun, the brightest of directional lights, as bright as that is beside the sky's own."""
     sun = max(lights, key=lambda light: float(luminance(light.intensity)))
     x, y, z = (-component for component in sun.direction)
     if y <= 0:  # from below the horizon: no sun
-        return Beside("sky", 1.0)
+        return DefaultEnvironment("sky", 1.0)
     sky_luminance = float(luminance(sunlight(math.asin(min(y, 1.0))))) * SCALE
     place = math.degrees(math.asin(min(y, 1.0))), math.degrees(math.atan2(x, z))
-    return Beside("sky", min(float(luminance(sun.intensity)) / sky_luminance, MOST_LEVEL), place)
+    return DefaultEnvironment("sky", min(float(luminance(sun.intensity)) / sky_luminance, MOST_LEVEL), place)
 
 
 def irradiance(points: Float, normals: Float, lights: Sequence[Light], emitting: Emitters | None) -> Float:

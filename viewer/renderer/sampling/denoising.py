@@ -104,13 +104,13 @@ def features_of(
 class NoisyPicture:
     """A film's picture on the host, as Open Image Denoise takes it; arrays (H, W, 3) float32, linear sRGB.
 
-    reflected : without ``seen``, the light of lamps and surroundings that the camera sees themselves. It has no noise,
-    and lamps of a pixel and less would be smeared to many. albedo, normal : of surfaces. clean : these have no noise.
-    seams : columns at which pictures begin that have nothing to do with each other, and the width.
+    reflected : without ``emission``, the light of lamps and surroundings that the camera sees themselves. It has no
+    noise, and lamps of a pixel and less would be smeared to many. albedo, normal : of surfaces. clean : these have no
+    noise. seams : columns at which pictures begin that have nothing to do with each other, and the width.
     """
 
     reflected: NDArray[np.float32]
-    seen: NDArray[np.float32]
+    emission: NDArray[np.float32]
     albedo: NDArray[np.float32]
     normal: NDArray[np.float32]
     clean: bool
@@ -123,7 +123,7 @@ class NoisyPicture:
             oidn.denoise(self.reflected[:, part], self.albedo[:, part], self.normal[:, part], self.clean)
             for part in parts
         ]
-        return np.concatenate(pictures, axis=1) + self.seen
+        return np.concatenate(pictures, axis=1) + self.emission
 
 
 def noisy_picture(

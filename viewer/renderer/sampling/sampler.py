@@ -19,9 +19,9 @@ from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, 
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key, warm, working
 from viewer.renderer.device.tile_job import (
+    CachedHits,
     EyeHits,
     FirstHitPass,
-    HeldHits,
     Rectangle,
     Tile,
     TileRun,
@@ -73,7 +73,7 @@ class Sampler:
 
     def __init__(self, scene: GpuScene, photon_map: PhotonMap) -> None:
         self.scene, self.photon_map = scene, photon_map
-        self._held = HeldHits()
+        self._cached_hits = CachedHits()
 
     def render_tiles(self, plan: FramePlan, film: FilmBuffer | None = None) -> Generator[Event, None, None]:
         """Render tile by tile. It may be abandoned at any event.
@@ -102,9 +102,9 @@ class Sampler:
             ahead: FirstHitPass | EyeHits | None = None
             if hits.mode == "shared":
                 if counting and film is not None and film.samples == 0:
-                    self._held.of = None  # the counters of a new picture have its eye rays
+                    self._cached_hits.of = None  # the counters of a new picture have its eye rays
                 of = scene.version, lens, plan.size
-                ahead = EyeHits(*self._eye_hits(shape, counting, settings), of, self._held)
+                ahead = EyeHits(*self._eye_hits(shape, counting, settings), of, self._cached_hits)
             elif hits.mode == "raster":
                 view = settings, plan.camera, plan.size
                 ahead = scene.raster.over(scene.prepared, *view, shape, not progressive, paths)
