@@ -52,9 +52,9 @@ class Placement:
     @property
     def matrix(self) -> Array:
         """(4, 4): from the model, its middle at the origin, to the world."""
-        found = np.eye(4)
-        found[:3, :3], found[:3, 3] = self.rotation * self.scale, self.position
-        return found
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation * self.scale, self.position
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
