@@ -94,7 +94,9 @@ def mirror_of(path: Path) -> Path | None:
     """The folder of `tests` for a file's or a folder's tests: of the same name below `viewer` or `shaders`, or of one
     above; None without one."""
     base = next((ROOT / name for name in ("viewer", "shaders") if path.is_relative_to(ROOT / name)), None)
-    for folder in [path, *path.parents] if base is not None else ():
+    if base is None:
+        return None
+    for folder in [path, *path.parents]:
         if folder == base:
             break
         if (TESTS / folder.relative_to(base)).is_dir():
@@ -136,7 +138,8 @@ def _reached(path: Path, mirror: Path | None) -> frozenset[Path]:
         modules |= {module_name(source) for source in all_sources() if shaders & names_in(source)}
     reached |= _importers(modules, shaders, mirror, bool(reached))
     for test in test_files(mirror) if mirror is not None else ():
-        if module_name(path.parent) in imports_of(test) or _folders(path) & _words_of(test):  # which a package's tests name
+        # Folders, which a package's tests name, too.
+        if module_name(path.parent) in imports_of(test) or _folders(path) & _words_of(test):
             reached.add(test)
     return frozenset(reached)
 

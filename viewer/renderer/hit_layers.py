@@ -54,8 +54,8 @@ class HitLayers:
 
     def traced(self, layers: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """The layers that the ray caster fills, of those that the picture has: with its hits in place of these."""
-        rest = {name: layer for name, layer in layers.items() if name not in self.layers}
-        return rest if self.hits is None else {**rest, HITS: self.hits}
+        cast = {name: layer for name, layer in layers.items() if name not in self.layers}
+        return cast if self.hits is None else {**cast, HITS: self.hits}
 
     def see(self, hits: Mapping[str, NDArray], more: NDArray[np.bool_] | None = None) -> None:
         """Count the hits of a sample of every pixel, or of those with ``more`` samples; two fields (H, W) of `HIT`."""
@@ -81,8 +81,8 @@ class HitLayers:
             if name == "uv":
                 layer[...] = self.of.uvs(flat, instances, triangles).reshape(layer.shape)
             elif name == "position" and places is not None:
-                there = (hits["triangle"] >= 0)[..., None]
-                layer[...] = np.where(there, np.add(places, camera.base), 0.0)
+                hit = (hits["triangle"] >= 0)[..., None]
+                layer[...] = np.where(hit, np.add(places, camera.base), 0.0)
             elif name == "motion":
                 if before is not None and places is not None:
                     layer[...] = motion(self.of, camera, before, hits, places)
@@ -94,18 +94,18 @@ class HitLayers:
 
     def metadata(self) -> dict[str, str]:
         """The names behind the numbers and ids in the layers, as attributes of a file: those that the picture shows."""
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for name, layer in self.layers.items():
             if name in NAMES:
                 names = NAMES[name](self.of)
                 shown = {str(number): names[number] for number in np.unique(layer).tolist() if number >= 0}
-                found[f"{name} names"] = json.dumps(shown, separators=(",", ":"))
+                attributes[f"{name} names"] = json.dumps(shown, separators=(",", ":"))
             elif name in MATTES:
                 ids = set(np.unique(np.ascontiguousarray(layer[..., ::2]).view(np.uint32)).tolist())
-                every = {each: cryptomatte.name_bits(each) for each in MATTES[name](self.of)}
-                shown_ids = {each: bits for each, bits in every.items() if bits in ids}
-                found |= cryptomatte.metadata(LAYERS[name].stem, shown_ids)
-        return found
+                every = {label: cryptomatte.name_bits(label) for label in MATTES[name](self.of)}
+                shown_ids = {label: bits for label, bits in every.items() if bits in ids}
+                attributes |= cryptomatte.metadata(LAYERS[name].stem, shown_ids)
+        return attributes
 
     def remarks(self) -> list[str]:
         """Remarks on names that are cut, and on ids that several names share."""
@@ -122,8 +122,8 @@ class HitLayers:
 def positions(camera: Camera, hits: NDArray) -> NDArray[np.float64]:
     """(H, W, 3): the points in world space that rays through the pixels' centres hit, zeros where there is none."""
     origins, directions = camera.rays(*hits.shape[::-1])
-    there = hits["triangle"] >= 0
-    return np.where(there[..., None], origins + np.where(there, hits["t"], 0.0)[..., None] * directions, 0.0)
+    hit = hits["triangle"] >= 0
+    return np.where(hit[..., None], origins + np.where(hit, hits["t"], 0.0)[..., None] * directions, 0.0)
 
 
 class MatteCounts:
@@ -133,12 +133,12 @@ class MatteCounts:
         self.of, self.materials = of, max(1, len(of.material_names))
         self.coverage = Coverage(pixels, max(1, len(of.scene.instances)) * self.materials)
 
-    def add(self, hits: Mapping[str, NDArray], kept: NDArray[np.bool_] | None = None) -> None:
-        """One sample of every pixel, or of those that are ``kept``: the fields `SEEN` (H, W) of `HIT`."""
+    def add(self, hits: Mapping[str, NDArray], mask: NDArray[np.bool_] | None = None) -> None:
+        """One sample of every pixel, or of those in ``mask``: the fields `SEEN` (H, W) of `HIT`."""
         flat = {name: hits[name].reshape(-1) for name in SEEN}
         instances = self.of.prepared.instance_numbers(flat)
-        if kept is not None:
-            instances[~kept.reshape(-1)] = -1
+        if mask is not None:
+            instances[~mask.reshape(-1)] = -1
         materials = self.of.materials(instances, self.of.triangles(flat, instances))
         self.coverage.add(np.where(instances >= 0, instances.astype(np.int64) * self.materials + materials, -1))
 
@@ -148,5 +148,5 @@ class MatteCounts:
         instances, materials = pairs // self.materials, pairs % self.materials
         labels = self.of.assets if name == "crypto_asset" else self.of.objects
         numbers = materials if name == "crypto_material" else labels.numbers[instances].astype(np.int64)
-        bits = np.array([cryptomatte.name_bits(each) for each in MATTES[name](self.of)], np.uint32)
+        bits = np.array([cryptomatte.name_bits(label) for label in MATTES[name](self.of)], np.uint32)
         return cryptomatte.layer_of((pixels, numbers, counts), bits, samples)

@@ -38,36 +38,36 @@ def bounce_layers(
     renderer: RendererParts, size: tuple[int, int], samples: int, progress: Report | None = None
 ) -> dict[str, NDArray]:
     """A layer (H, W, 3) for each path length in surface interactions, of ``samples`` samples of every pixel."""
-    made: dict[str, NDArray] = {}
+    layers: dict[str, NDArray] = {}
     for bounce, name in enumerate(series("bounce", renderer.settings.max_depth + 1)):
 
-        def report(share: float, text: str, name: str = name) -> None:
+        def report(fraction: float, text: str, name: str = name) -> None:
             if progress is not None:
-                progress(share, f"{name}: {text}")
+                progress(fraction, f"{name}: {text}")
 
         session = Session(renderer, size, Stop(samples), bounce=bounce)
         session.finish(progress=report)
-        made[name] = session.linear()
+        layers[name] = session.linear()
         session.release()
-    return made
+    return layers
 
 
 def path_layers(
-    renderer: RendererParts, film: FilmBuffer, made: Mapping[str, NDArray], progress: Report | None = None
+    renderer: RendererParts, film: FilmBuffer, layers: Mapping[str, NDArray], progress: Report | None = None
 ) -> set[str]:
     """Fill those of a picture's layers, arrays by name, that follow from the paths of its film; their names."""
-    light = {name: made[name] for name in LIGHT_LAYERS if name in made}
+    light = {name: layers[name] for name in LIGHT_LAYERS if name in layers}
     if light:
         light_layers(renderer, film, light, progress)
-    hidden = {name: made[name] for name in HIDDEN_LAYERS if name in made}
+    hidden = {name: layers[name] for name in HIDDEN_LAYERS if name in layers}
     if hidden:
         visibility_layers(renderer, film, hidden, progress)
     return {*light, *hidden}
 
 
-def sorts_light(renderer: RendererParts, made: Mapping[str, NDArray]) -> bool:
+def sorts_light(renderer: RendererParts, layers: Mapping[str, NDArray]) -> bool:
     """Whether layers of light are among a new picture's, by name, and its own paths may be sorted into them."""
-    if not renderer.progressive or made.keys().isdisjoint(LIGHT_LAYERS):
+    if not renderer.progressive or layers.keys().isdisjoint(LIGHT_LAYERS):
         return False
     return renderer.sampler.sorts_light(renderer.settings, renderer.camera)
 
@@ -85,9 +85,9 @@ def light_layers(
         sums = Buffer(renderer.device, LIGHT_SUMS, film.size)
     try:
         plan = renderer.plan(film.size, samples=max(1, film.samples))
-        for share in renderer.sampler.light_layers(plan, film, sums):
+        for fraction in renderer.sampler.light_layers(plan, film, sums):
             if progress is not None:
-                progress(share, "layers of light")
+                progress(fraction, "layers of light")
         with renderer.device.current():
             means(sums, layers)
     finally:
@@ -97,9 +97,9 @@ def light_layers(
 
 def means(sums: Buffer, layers: Mapping[str, NDArray]) -> None:
     """Fill layers (H, W, 3), fields of the sums' record by name, with the means of their samples."""
-    found = sums.fields((*layers, "count"))
+    totals = sums.fields((*layers, "count"))
     for name, layer in layers.items():
-        np.divide(found[name], np.maximum(found["count"], 1)[..., None], out=layer)
+        np.divide(totals[name], np.maximum(totals["count"], 1)[..., None], out=layer)
 
 
 def visibility_layers(
@@ -110,15 +110,15 @@ def visibility_layers(
         buffer = Buffer(renderer.device, VISIBILITY, film.size)
     try:
         plan = renderer.plan(film.size, samples=max(1, film.samples))
-        wanted = "shadow" in layers, "occlusion" in layers
-        for share in renderer.sampler.visibility(plan, film, buffer, *wanted):
+        requested = "shadow" in layers, "occlusion" in layers
+        for fraction in renderer.sampler.visibility(plan, film, buffer, *requested):
             if progress is not None:
-                progress(share, "shadow and occlusion")
+                progress(fraction, "shadow and occlusion")
         with renderer.device.current():
             sums = buffer.fields()
         if "shadow" in layers:
-            there = sums["light"] > 0
-            np.divide(sums["hidden"], np.where(there, sums["light"], 1), out=layers["shadow"])
+            lit = sums["light"] > 0
+            np.divide(sums["hidden"], np.where(lit, sums["light"], 1), out=layers["shadow"])
         if "occlusion" in layers:
             np.divide(sums["near"], np.maximum(sums["count"], 1), out=layers["occlusion"])
     finally:

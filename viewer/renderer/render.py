@@ -63,59 +63,61 @@ def picture_request(
     size: tuple[int, int],
     layers: Sequence[str],
     limits: Mapping[str, Any],
-    kept: Mapping[str, Any],
+    continuation: Mapping[str, Any],
     denoise: str | bool | None = None,
     counting: bool = False,
     state: Checkpoint | None = None,
 ) -> PictureRequest:
-    """A checked request. limits : the options spp, time, error and quality. kept : samples to go on from, and how they
-    are summed: resume, sample_range and film. denoise : in place of the settings'; None: theirs.
+    """A checked request.
+
+    limits : the options spp, time, error and quality. continuation : samples to go on from, and how they are summed:
+    resume, sample_range and film. denoise : in place of the settings'; None: theirs.
 
     Raises ViewerError for values out of range, and for those that the program, its denoiser or the memory do not
     allow.
     """
     settings = renderer.settings if denoise is None else renderer.settings.replace(denoise=denoise)
     quality = limits["quality"] if renderer.progressive else None
-    shown = renderer.progressive and all(each is None for each in (*limits.values(), *kept.values()))
+    shown = renderer.progressive and all(value is None for value in (*limits.values(), *continuation.values()))
     denoiser = denoiser_of(settings, DEFAULT_QUALITY if shown else quality)
     stop = stop_of(**limits, tolerance=TOLERANCE.get(denoiser, LEAST_TOLERANCE))
     shown = shown and settings.denoise == "auto"
-    wanted = PictureRequest(size, stop, layers, counting, **kept, state=state, denoiser=denoiser, shown=shown)
-    _check_request(renderer, wanted, settings)
-    return wanted
+    request = PictureRequest(size, stop, layers, counting, **continuation, state=state, denoiser=denoiser, shown=shown)
+    _check_request(renderer, request, settings)
+    return request
 
 
-def _check_request(renderer: RendererParts, wanted: PictureRequest, settings: Settings) -> None:
+def _check_request(renderer: RendererParts, request: PictureRequest, settings: Settings) -> None:
     """Raises ViewerError for a request that the renderer's program, its denoiser or the memory do not allow."""
     progressive = renderer.progressive
-    if wanted.sample_range is not None:
+    if request.sample_range is not None:
         check_ranges(renderer, "--sample-range")
-        check_whole(wanted.stop, "--sample-range")
-    if not progressive and wanted.resume is not None:
+        check_whole(request.stop, "--sample-range")
+    if not progressive and request.resume is not None:
         raise ViewerError("--resume", f"program {settings.program} adds no samples", "take --program path")
     check_denoiser(settings, progressive)
-    check_memory(wanted.size, progressive, wanted.layers, renderer.device.software, settings.max_depth + 1)
+    check_memory(request.size, progressive, request.layers, renderer.device.software, settings.max_depth + 1)
 
 
-def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Report | None = None) -> Picture:
+def render_picture(renderer: RendererParts, request: PictureRequest, progress: Report | None = None) -> Picture:
     """The picture that is asked for. Raises ViewerError for a file that cannot be resumed."""
-    film, state, drivers = wanted.film, wanted.state, renderer.device.driver
-    if film is None and wanted.resume is not None:
-        film, drivers = resumed_film(renderer, wanted.resume, wanted.size, state)
-    made: dict[str, NDArray] = {
-        name: LAYERS[name].empty(*wanted.size[::-1]) for name in wanted.layers if name in LAYERS
+    film, state, drivers = request.film, request.state, renderer.device.driver
+    if film is None and request.resume is not None:
+        film, drivers = resumed_film(renderer, request.resume, request.size, state)
+    layers: dict[str, NDArray] = {
+        name: LAYERS[name].empty(*request.size[::-1]) for name in request.layers if name in LAYERS
     }
-    if "triangle" in made and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
-        made["triangle"] = made["triangle"].astype(np.int64)
-    beside = made if renderer.progressive else {}
-    placed = HitLayers(renderer.prepared, made, wanted.size, renderer.progressive)
+    if "triangle" in layers and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
+        layers["triangle"] = layers["triangle"].astype(np.int64)
+    sampled_layers = layers if renderer.progressive else {}
+    placed = HitLayers(renderer.prepared, layers, request.size, renderer.progressive)
     ranged: Stats | None = None
-    if wanted.sample_range is not None:
+    if request.sample_range is not None:
         ranged = Stats()
         film = film_by_ranges(
             renderer,
-            FilmPart(wanted.size, wanted.stop.spp),
-            wanted.sample_range,
+            FilmPart(request.size, request.stop.spp),
+            request.sample_range,
             film,
             state=state,
             stats=ranged,
@@ -123,45 +125,45 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
         )
     session = Session(
         renderer,
-        wanted.size,
-        wanted.stop,
+        request.size,
+        request.stop,
         film=film,
         state=state,
-        counting=wanted.counting,
-        layers={} if renderer.progressive else placed.traced(made),
-        sorts_light=film is None and not wanted.counting and sorts_light(renderer, made),
+        counting=request.counting,
+        layers={} if renderer.progressive else placed.traced(layers),
+        sorts_light=film is None and not request.counting and sorts_light(renderer, layers),
     )
     try:
         if ranged is not None:
             session.stats.add(ranged)
         session.finish(progress=progress)
         with session.saving():
-            if "bounce" in wanted.layers:
-                made = {**made, **bounce_layers(renderer, session.size, session.samples, progress)}
-            features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-            asked = wanted.denoiser
-            clean = _features(renderer, session, features, placed, asked, progress) if session.samples else None
+            if "bounce" in request.layers:
+                layers = {**layers, **bounce_layers(renderer, session.size, session.samples, progress)}
+            features = {name: layers[name] for name in FEATURE_LAYERS if name in sampled_layers}
+            denoiser = request.denoiser
+            clean = _features(renderer, session, features, placed, denoiser, progress) if session.samples else None
             summed = session.convergence.film.buffer
-            done = {*features, "samples", *(path_layers(renderer, summed, beside, progress) if summed else ())}
-            others = {name: layer for name, layer in beside.items() if name not in done}
-            rest = placed.traced(others) if renderer.progressive else {}
-            if rest:
-                cast_layers(renderer, wanted.size, rest, wanted.counting, progress)
-        picture = session.picture(wanted.denoiser)
-        samples = np.ones(wanted.size[::-1], np.int32) if picture.film is None else picture.film.count
+            done = {*features, "samples", *(path_layers(renderer, summed, sampled_layers, progress) if summed else ())}
+            unfilled = {name: layer for name, layer in sampled_layers.items() if name not in done}
+            cast = placed.traced(unfilled) if renderer.progressive else {}
+            if cast:
+                cast_layers(renderer, request.size, cast, request.counting, progress)
+        picture = session.picture(request.denoiser)
+        samples = np.ones(request.size[::-1], np.int32) if picture.film is None else picture.film.count
         placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
-        if "motion" in made:
+        if "motion" in layers:
             renderer.last_frame = partial(PosedFrame, renderer.prepared.scene, renderer.camera)
-        if "samples" in beside and picture.film is not None:
-            made["samples"] = picture.film.count.astype(np.int32)
+        if "samples" in sampled_layers and picture.film is not None:
+            layers["samples"] = picture.film.count.astype(np.int32)
     finally:
         session.release()
-    if clean is not None and wanted.shown:
-        picture.shown = clean, wanted.denoiser
+    if clean is not None and request.shown:
+        picture.shown = clean, request.denoiser
     elif clean is not None:
-        made[NOISY.name], picture.linear = picture.linear, clean
-        picture.metadata["denoised"] = picture.stats.facts["denoised"] = wanted.denoiser
-    picture.layers, picture.metadata[DRIVER] = made, drivers
+        layers[NOISY.name], picture.linear = picture.linear, clean
+        picture.metadata["denoised"] = picture.stats.facts["denoised"] = request.denoiser
+    picture.layers, picture.metadata[DRIVER] = layers, drivers
     picture.metadata |= placed.metadata()
     picture.layer_remarks = placed.remarks()
     return picture
@@ -170,11 +172,11 @@ def render_picture(renderer: RendererParts, wanted: PictureRequest, progress: Re
 def centre_layers(renderer: RendererParts, size: tuple[int, int], names: Sequence[str]) -> dict[str, NDArray]:
     """Layers of ``size`` (width, height) at pixels' centres, by the ray caster, whatever the program: those of hits and
     of surfaces by their names in `viewer.film.layers.LAYERS`."""
-    made: dict[str, NDArray] = {name: LAYERS[name].empty(*size[::-1]) for name in names}
-    placed = HitLayers(renderer.prepared, made, size, False)
-    cast_layers(renderer, size, placed.traced(made), False)
+    layers: dict[str, NDArray] = {name: LAYERS[name].empty(*size[::-1]) for name in names}
+    placed = HitLayers(renderer.prepared, layers, size, False)
+    cast_layers(renderer, size, placed.traced(layers), False)
     placed.fill(renderer.camera, np.ones(size[::-1], np.int32))
-    return made
+    return layers
 
 
 def resumed_film(
@@ -214,7 +216,7 @@ def _features(
     film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None:
         return None
-    few, each = feature_samples(session.samples), None
+    few, on_sample = feature_samples(session.samples), None
     if layers or placed.sampled:
         samples = session.samples if layers else few
         if placed.sampled:
@@ -222,12 +224,12 @@ def _features(
                 counts = film.fields(("count",))["count"]
             samples = int(counts.max())
 
-            def each(buffer: Buffer, number: int) -> None:
+            def on_sample(buffer: Buffer, number: int) -> None:
                 placed.see(buffer.fields(SEEN), counts > number)
 
         backdrop = renderer.prepared.lighting.backdrop
         same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.look.blend
-        with features_of(renderer, session.size, samples, progress, each, floor=False) as features:
+        with features_of(renderer, session.size, samples, progress, on_sample, floor=False) as features:
             if layers:
                 feature_layers(features, layers)
             if clean and same:

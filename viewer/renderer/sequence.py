@@ -67,11 +67,11 @@ def render(
     for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
-        given = scene_given(scene, options)
-        found = playing(given.given if isinstance(given, PreparedScene) else given, animation)
-        warn(moment_remarks(found, check("moment", moment)))
+        source = scene_given(scene, options)
+        animated = playing(source.given if isinstance(source, PreparedScene) else source, animation)
+        warn(moment_remarks(animated, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
-        scene = shown_at(found, *times, check("shutter", shutter), check("motion_keys", motion_keys))
+        scene = shown_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(scene, **options)
     try:
@@ -137,7 +137,7 @@ class FrameSequence:
         direction = view_direction(points)
         if self.turned is not None:
             middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
-            points = np.concatenate([around(points, middle, share) for share in shares.tolist()])
+            points = np.concatenate([around(points, middle, fraction) for fraction in shares.tolist()])
         return filling(points, LENS, direction, aspect)
 
     def show(
@@ -172,7 +172,7 @@ class FrameSequence:
         def cameras(keys: int) -> list[Camera]:
             shares = np.linspace(opens, closes, keys).tolist()
             at = zip(camera.at(keys), shares, strict=True)
-            return [turned(own, bounds, (k + share) / count) for own, share in at]
+            return [turned(keyed, bounds, (k + time) / count) for keyed, time in at]
 
         keys = self.motion_keys
         return moving_camera(enough_cameras(cameras) if keys == "auto" else cameras(int(keys)))
@@ -225,9 +225,9 @@ def render_frames(
     try:
         for k in range(len(frames)):
 
-            def report(share: float, _: str, k: int = k) -> None:
+            def report(fraction: float, _: str, k: int = k) -> None:
                 if progress is not None:
-                    progress((k + share) / len(frames), motion.text(k))
+                    progress((k + fraction) / len(frames), motion.text(k))
 
             report(0.0, "")
             renderer = motion.show(scene, k, renderer, **taking)

@@ -48,8 +48,8 @@ class PhotonCells:
     def check_memory(self, settings: Settings, grid: PhotonGrid, size: tuple[int, int], beside: int = 0) -> None:
         """Find out, before any is taken, whether the memory that is free holds photons (a stream of ``size``) and their
         map, and ``beside`` bytes more. Raises ViewerError that names both; nothing where the driver has its own."""
-        asked = size, grid.cells, settings.photon_map, settings.footprint, beside
-        if self._fits == asked:  # most of it is taken by now
+        request = size, grid.cells, settings.photon_map, settings.footprint, beside
+        if self._fits == request:  # most of it is taken by now
             return
         free = available() if self.device.software else None
         places = size[0] * size[1]
@@ -58,48 +58,48 @@ class PhotonCells:
             needed += routing_bytes(grid.cells, settings.footprint)
         else:
             needed += 16 * (2 * ENTRY.texels * places + FIRST.texels * grid.cells)
-        held = sum(stream.bytes for stream in self.streams.values())
-        if free is not None and needed - held > free:
+        allocated = sum(stream.bytes for stream in self.streams.values())
+        if free is not None and needed - allocated > free:
             what = f"takes about {text(needed)} of memory, and {text(free)} are free"
             hint = "take fewer --photons, --caustic-photons or --photon-bounces, or a coarser --photon-grid"
             raise ViewerError("photon map", what, hint)
-        self._fits = asked
+        self._fits = request
 
     def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
         """Bring the photons of a stream's first ``count`` places to the cells."""
-        kept = self.resources.stream("kept photons", ENTRY, photons.size)
+        entries = self.resources.stream("kept photons", ENTRY, photons.size)
         self._keep = keep = self._keep or Keep(self.device)
-        self.stored = yield Host(lambda: keep.run(photons, count, grid, kept))
+        self.stored = yield Host(lambda: keep.run(photons, count, grid, entries))
         if settings.photon_map == "stencil":
             routing = yield Host(lambda: self._router(grid.cells, settings))
-            yield from routing.make(photons, kept, self.stored, grid, settings.redistribution)
+            yield from routing.make(photons, entries, self.stored, grid, settings.redistribution)
             self.streams = {"photons": photons, "footprints": routing.map, "routed_cells": routing.cells}
             self.uniforms = routing.uniforms
         else:
-            yield from self._sort(photons, kept, grid)
+            yield from self._sort(photons, entries, grid)
         self.orders += 1
 
     def _router(self, cells: int, settings: Settings) -> StencilRouting:
         """The one of before, where it fits."""
-        fetched, held = settings.photon_points == "fetch", self._routing
-        if held is None or (held.count, held.edge, held.fetched) != (cells, settings.footprint, fetched):
+        fetched, routing = settings.photon_points == "fetch", self._routing
+        if routing is None or (routing.count, routing.edge, routing.fetched) != (cells, settings.footprint, fetched):
             self._free_routing()
-            self._routing = held = StencilRouting(self.device, cells, settings.footprint, fetched=fetched)
-        return held
+            self._routing = routing = StencilRouting(self.device, cells, settings.footprint, fetched=fetched)
+        return routing
 
     def _free_routing(self) -> None:
         if self._routing is not None:
             self._routing.release()
             self._routing = None
 
-    def _sort(self, photons: Stream, kept: Stream, grid: PhotonGrid) -> Job:
+    def _sort(self, photons: Stream, entries: Stream, grid: PhotonGrid) -> Job:
         starts = self.resources.stream("first photons", FIRST, cell_size(grid.cells))
         size = list_size(self.stored)
         sort = self._sorting
         if sort is None:
             sort = self._sorting = PhotonSort(self.device, size)
         sort.resize(size)
-        yield from sort.enter(kept, self.stored, grid.cells)
+        yield from sort.enter(entries, self.stored, grid.cells)
         yield from sort.sort()
         yield from sort.search(starts)
         self.streams, self.uniforms = {"photons": photons, "photon_list": sort.list, "first_photons": starts}, {}

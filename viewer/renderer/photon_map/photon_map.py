@@ -146,8 +146,8 @@ class PhotonMap:
         """Whether `make` will run without compiling. Photons of another light or scene are traced by the same
         machines."""
         size = self._emission(settings).frame
-        kept = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
-        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
+        machines = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
+        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in machines)
 
     def make(self, settings: Settings, camera: Camera, height: int, number: int, part: int = 1) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
@@ -163,9 +163,9 @@ class PhotonMap:
         common = settings.final_gather > 0, *(settings[name] for name in EMISSION)
         name = "photons" if sample and emission.small else "photons of the first sample"
         if part > 1:
-            there = self._traced.get(self._mapped)
-            if there is not None and there[2:] == common:
-                name, (sample, sets) = self._mapped, there[:2]
+            entry = self._traced.get(self._mapped)
+            if entry is not None and entry[2:] == common:
+                name, (sample, sets) = self._mapped, entry[:2]
                 emission = replace(emission, sets=sets)
             else:
                 emission = emission.fewer(part)
@@ -190,13 +190,13 @@ class PhotonMap:
         common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
-            found = RadianceEstimate(None, radius, True, camera.origin, footprint, *common)
+            estimate = RadianceEstimate(None, radius, True, camera.origin, footprint, *common)
         else:
             low, high = np.asarray(self.scene.prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
-            found = RadianceEstimate(settings.nearest, radius, exact, camera.origin, 0.0, *common)
-        return {**found.uniforms, **self.grid.uniforms, **self.cells.uniforms}
+            estimate = RadianceEstimate(settings.nearest, radius, exact, camera.origin, 0.0, *common)
+        return {**estimate.uniforms, **self.grid.uniforms, **self.cells.uniforms}
 
     def remark(self, settings: Settings) -> str:
         """A remark where the last picture's map holds no photon; else nothing."""
@@ -225,8 +225,8 @@ class PhotonMap:
         if settings.estimate == "progressive" and emission.small:  # the first sample's photons are kept
             beside += 16 * PHOTON.texels * width * height
         self.cells.check_memory(settings, grid, emission.size, beside)
-        held = self.cells.streams.get("photons")
-        if held is not None and held.size != (width, height):  # it ends where another size takes its place
+        current = self.cells.streams.get("photons")
+        if current is not None and current.size != (width, height):  # it ends where another size takes its place
             self.cells.streams = {}
         photons = self.scene.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
@@ -286,7 +286,7 @@ class PhotonMap:
 
 def _grouped(steps: Iterator[float]) -> Iterator[float]:
     """Every `TOGETHER`-th: the passes of a sort are small, and many."""
-    return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
+    return (fraction for number, fraction in enumerate(steps) if number % TOGETHER == 0)
 
 
 def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:

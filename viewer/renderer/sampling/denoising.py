@@ -74,26 +74,27 @@ def features_of(
     size: tuple[int, int],
     samples: int,
     progress: Report | None = None,
-    each: Callable[[Buffer, int], None] | None = None,
+    on_sample: Callable[[Buffer, int], None] | None = None,
     floor: bool = True,
     white: bool = False,
     layered: bool = False,
 ) -> Iterator[Buffer]:
     """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
-    each : is shown it after every sample, with the sample's number. floor, white, layered : as of `Sampler.features`.
+    on_sample : is shown it after every sample, with the sample's number. floor, white, layered : as of
+    `Sampler.features`.
     """
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
-        ends = (samples,) if each is None else range(1, samples + 1)
+        ends = (samples,) if on_sample is None else range(1, samples + 1)
         for number, end in enumerate(ends):
             for done in renderer.sampler.features(renderer.plan(size, samples=end), buffer, floor, white, layered):
                 if progress is not None:
                     progress((number + done) / len(ends), "feature layers")
-            if each is not None:
+            if on_sample is not None:
                 with renderer.device.current():
-                    each(buffer, number)
+                    on_sample(buffer, number)
         yield buffer
     finally:
         with renderer.device.current():
@@ -127,30 +128,31 @@ class NoisyPicture:
 
 
 def noisy_picture(
-    renderer: RendererParts, film: FilmBuffer, own: Buffer, features: Buffer
+    renderer: RendererParts, film: FilmBuffer, of_samples: Buffer, features: Buffer
 ) -> Generator[None, None, NoisyPicture]:
     """Read a film back, in steps, with the features that guide Open Image Denoise.
 
-    own : features of the film's samples. features : of these, or of more, with all blended surfaces.
+    of_samples : features of the film's samples. features : of these, or of more, with all blended surfaces.
     """
     sums = yield from film.fields_later(("sum", "count"))
     linear = _mean(sums, "sum")
     sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
-    albedo, normal, seen = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
+    albedo, normal, emission = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
     if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
-        seen = np.zeros_like(seen)
-    reflected = linear - seen
+        emission = np.zeros_like(emission)
+    reflected = linear - emission
     # Of blended surfaces samples see one at random: what some of them have seen is noise.
-    if own is not features and seen.any() and not (renderer.prepared.look.blend and own.samples < film.samples):
-        sums = yield from own.fields_later(("emission", "count"))
+    blended = renderer.prepared.look.blend and of_samples.samples < film.samples
+    if of_samples is not features and emission.any() and not blended:
+        sums = yield from of_samples.fields_later(("emission", "count"))
         reflected = linear - _mean(sums, "emission")
-    seen = seen + np.minimum(reflected, 0)  # of a film of more samples than camera rays
+    emission = emission + np.minimum(reflected, 0)  # of a film of more samples than camera rays
     # Camera rays through other points of the lens, at other moments, see other surfaces.
     clean = not (camera.aperture > 0 or camera.motion or renderer.prepared.moving)
     width = film.size[0]
     seams = (0, width // 2, width) if camera.eyes and width > 1 else (0, width)
-    return NoisyPicture(reflected, seen, albedo, normal, clean, seams)
+    return NoisyPicture(reflected, emission, albedo, normal, clean, seams)
 
 
 def _mean(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:

@@ -104,20 +104,20 @@ def film_by_ranges(
     """
     check_ranges(renderer, "--sample-range")
     size, samples = part.size, part.samples
-    made = Film(*size) if film is None else film
-    ranges = list(sample_ranges(int(made.count.min()), samples, length))
+    total = Film(*size) if film is None else film
+    ranges = list(sample_ranges(int(total.count.min()), samples, length))
     try:
         for first, number in ranges:
 
-            def report(share: float, first: int = first, number: int = number) -> None:
+            def report(fraction: float, first: int = first, number: int = number) -> None:
                 if progress is not None:
-                    progress((first + share * number) / samples, f"{first:,} of {samples:,} samples")
+                    progress((first + fraction * number) / samples, f"{first:,} of {samples:,} samples")
 
-            made.join(film_of_part(renderer, FilmPart(size, number, first=first), stats=stats, progress=report))
+            total.join(film_of_part(renderer, FilmPart(size, number, first=first), stats=stats, progress=report))
             if state is not None and state.due():
-                state.save(made)
+                state.save(total)
     except KeyboardInterrupt as stop:
-        if state is not None and made.count.any() and state.worth(size, stop):
-            state.save(made)
+        if state is not None and total.count.any() and state.worth(size, stop):
+            state.save(total)
         raise
-    return made
+    return total

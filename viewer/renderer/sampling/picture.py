@@ -70,10 +70,10 @@ class Picture:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         """``linear`` itself, or a copy where ``dtype`` or ``copy`` asks for one, as NumPy's protocol has it."""
-        found = self.linear if dtype is None else self.linear.astype(dtype, copy=False)
-        if copy is False and found is not self.linear:
-            raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
-        return found.copy() if copy and found is self.linear else found
+        values = self.linear if dtype is None else self.linear.astype(dtype, copy=False)
+        if copy is False and values is not self.linear:
+            raise ValueError(f"{self.linear.dtype} cannot become {values.dtype} without a copy")
+        return values.copy() if copy and values is self.linear else values
 
     @property
     def alpha(self) -> NDArray[np.float32] | None:
@@ -107,9 +107,9 @@ class Picture:
 
     def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
-        seen = self.stops(exposure)
-        shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
-        pixels = image.displayed(self.displayed, self.matte, seen, tonemap)
+        stops = self.stops(exposure)
+        shown = {"exposure": exposure_text(exposure, stops), "tonemap": tonemap}
+        pixels = image.displayed(self.displayed, self.matte, stops, tonemap)
         return encode.png(pixels, {**self._texts, **shown})
 
     @property
@@ -150,8 +150,8 @@ def collect(
     count = shape[0] * shape[1]
 
     def picture(values: NDArray) -> NDArray:
-        rest = values.shape[2:]
-        return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
+        channels = values.shape[2:]
+        return values.reshape(-1, *channels)[:count].reshape(*shape, *channels)
 
     def read(stream: Stream, targets: Mapping[str, NDArray]) -> None:
         """Read fields into the slice of pictures (H, W, width), at once where their rows are the stream's."""
@@ -166,8 +166,10 @@ def collect(
         if linear is not None:
             read(machine.streams["radiance"], {"rgb": linear})
             single(linear[at])
-        asked = {field for name in layers for field in FIELDS.get(name, ())}
-        hit = {name: picture(values) for name, values in machine.streams["hit"].fields(asked).items()} if asked else {}
+        fields = {field for name in layers for field in FIELDS.get(name, ())}
+        hit = (
+            {name: picture(values) for name, values in machine.streams["hit"].fields(fields).items()} if fields else {}
+        )
         surface = {name: layer for name, layer in layers.items() if name in SURFACE_LAYERS}
         if surface:
             read(machine.streams["surface"], surface)

@@ -36,12 +36,12 @@ def picture(
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     stats.facts = {**facts, "seconds": seconds}
-    made = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
+    result = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
     if film is not None:
-        made.depends = sample_settings(renderer)
-        made.photon_remark = renderer.photon_map.remark(renderer.settings)
-        made.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.own_alone
-    return made
+        result.depends = sample_settings(renderer)
+        result.photon_remark = renderer.photon_map.remark(renderer.settings)
+        result.own_lights = renderer.settings.environment is None and renderer.prepared.lighting.own_alone
+    return result
 
 
 def _samples(film: Film) -> int | str:
@@ -66,7 +66,7 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
         "light_candidates": renderer.prepared.light_candidates(settings),
         "light_sampler": "tree" if renderer.prepared.light_tree(settings) else "power",
     }
-    found = {}
+    facts = {}
     for name, value in settings.items():
         option = OPTIONS[name]
         shapes = option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program")
@@ -75,10 +75,10 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
                 continue  # as before it was an option
             if option.added and value == option.default:
                 continue
-            found[name] = str(decided.get(name, value))
+            facts[name] = str(decided.get(name, value))
     lighting = renderer.prepared.lighting
-    seen = {} if lighting.backdrop is None else {"background": lighting.backdrop.text}
-    return {**found, "environment": lighting.environment.name, **seen}
+    background = {} if lighting.backdrop is None else {"background": lighting.backdrop.text}
+    return {**facts, "environment": lighting.environment.name, **background}
 
 
 def sample_settings(renderer: RendererParts) -> dict[str, str]:

@@ -46,13 +46,13 @@ class RayQueries:
     def coarse_hits(self, settings: Settings, camera: Camera, size: tuple[int, int]) -> Stream:
         """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
         the top: on the device, until the next call. Nothing is read back."""
-        scene, whole = self.scene, (slice(0, COARSE[1]), slice(0, COARSE[0]))
+        scene, rectangle = self.scene, (slice(0, COARSE[1]), slice(0, COARSE[0]))
         with scene.device.current():
             program, key = self._coarse(settings)
             hit = scene.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
             machine = scene.machines.take(program, key, settings, {"hit": hit})
             machine.borrow({"hit": hit})
-            scene.pixels.fill(machine.streams["pixel"], whole)
+            scene.pixels.fill(machine.streams["pixel"], rectangle)
             view = lens_uniforms(camera.with_lens(0.0), size, "point")
             shared = scene.first_hits(settings, camera).shared
             texel = {"camera_texel": (2 / COARSE[0], 2 / COARSE[1])}

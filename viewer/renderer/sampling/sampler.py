@@ -121,8 +121,8 @@ class Sampler:
         for end in (samples,) if film is None else self._rounds(plan, film, photons):
             sweep = sweep if film is None else replace(sweep, run=replace(run, chosen=film.chosen))
             for event in self._sweep(plan, sweep, rectangles(), end):
-                share = max(0.0, last - before + (end - last) * event.share) / (samples - before)
-                yield event._replace(share=share)
+                fraction = max(0.0, last - before + (end - last) * event.share) / (samples - before)
+                yield event._replace(share=fraction)
             last = max(last, end)
 
     def _tiles(self, plan: FramePlan) -> tuple[Callable[[], Iterable[Rectangle]], tuple[int, int]]:
@@ -131,9 +131,11 @@ class Sampler:
             return partial(tiles, plan.size, plan.tiling.size, plan.tiling.rows), plan.tiling.size
         region = plan.region or (slice(0, plan.size[1]), slice(0, plan.size[0]))
         size = (region[1].stop - region[1].start, region[0].stop - region[0].start)
-        whole = [inside(region, each) for each in cut(size, self.scene.device.max_texture, LARGEST_STREAM)]
-        shape = (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
-        return partial(iter, whole), shape
+        rectangles = [
+            inside(region, rectangle) for rectangle in cut(size, self.scene.device.max_texture, LARGEST_STREAM)
+        ]
+        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+        return partial(iter, rectangles), shape
 
     def _eye_hits(
         self, shape: tuple[int, int], counting: bool, settings: Settings
@@ -157,8 +159,8 @@ class Sampler:
         before = min(film.samples, samples - 1)
         if film.sample_budget is None:
             most = samples if goal is None else min(samples, first_decision(film.samples))
-            each = photons and settings.estimate == "progressive"
-            for end in range(before + 1, samples + 1) if each else ends(before, most) if before < most else ():
+            one_by_one = photons and settings.estimate == "progressive"
+            for end in range(before + 1, samples + 1) if one_by_one else ends(before, most) if before < most else ():
                 if is_half(film.samples):
                     with self.scene.device.current():
                         film.keep(self._film_error)
@@ -205,13 +207,13 @@ class Sampler:
                         yield PhotonMapBuilt(done / sweep.pixels)
                     uniforms = self.photon_map.uniforms(plan.settings, plan.camera, plan.size[1], end - 1)
                     run = replace(run, uniforms={**run.uniforms, **uniforms}, streams=self.photon_map.streams)
-                for share in executor.run(tile_job(run, rectangle, scene.resources, scene.pixels, sweep.ahead)):
-                    share = (done + count * (number + share) / max(1, len(ends))) / sweep.pixels
+                for fraction in executor.run(tile_job(run, rectangle, scene.resources, scene.pixels, sweep.ahead)):
+                    fraction = (done + count * (number + fraction) / max(1, len(ends))) / sweep.pixels
                     machine = executor.machine
                     if machine is not None and (tile is None or tile.machine is not machine):
                         begun = machine.linked.counted is run.program  # else first hits and photons come before it
                         tile = Tile(*rectangle, machine) if begun else None
-                    yield PlanProgress(share) if tile is None else TileUnderWay(share, tile)
+                    yield PlanProgress(fraction) if tile is None else TileUnderWay(fraction, tile)
                 stats.add(executor.stats)
             machine = executor.machine
             assert machine is not None
