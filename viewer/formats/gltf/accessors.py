@@ -134,9 +134,9 @@ class Accessors:
     def _range(self, number: int) -> tuple[bytes, int, int]:
         """A buffer view's bytes: their container, first byte, and length."""
         view = self.views[number]
-        found = packed_view(view)
-        if found is not None and (installed(MESHOPT) or not self._has_fallback(view)):
-            return self._unpack(number, Packed(view, *found), found[0]), 0, view.integer("byteLength")
+        packed = packed_view(view)
+        if packed is not None and (installed(MESHOPT) or not self._has_fallback(view)):
+            return self._unpack(number, Packed(view, *packed), packed[0]), 0, view.integer("byteLength")
         return self._part(view)
 
     def _part(self, owner: JsonObject) -> tuple[bytes, int, int]:

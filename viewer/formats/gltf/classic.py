@@ -37,26 +37,26 @@ def read_classic(item: JsonObject, find: FindTexture) -> ClassicMaterial | None:
     extras = item.data.get("extras")
     if not isinstance(extras, dict) or not isinstance(extras.get("classic"), dict):
         return None
-    own, given = item.child("extras").child("classic"), dict[str, Any]()
-    unknown = sorted(own.data.keys() - _KNOWN)
+    extra, members = item.child("extras").child("classic"), dict[str, Any]()
+    unknown = sorted(extra.data.keys() - _KNOWN)
     if unknown:
         what = f"unknown member {short(unknown[0])}"
-        raise ViewerError(own.where, what, f"one of {', '.join(sorted(_KNOWN))}")
-    given |= {name: own.number(name) for name in _NUMBERS if name in own}
-    given |= {name: own.numbers(name, 3) for name in ("specular", "ambient") if name in own}
-    if "indices" in own:
-        alone = not isinstance(own.data["indices"], list)
-        given["indices"] = (own.number("indices"),) * 3 if alone else own.numbers("indices", 3)
-    if "thicknessModel" in own:
-        given["thickness_model"] = own.text("thicknessModel")
-    if "vertexColors" in own:
-        given["vertex_colors"] = own.flag("vertexColors")
-    given["lit"] = own.flag("lit", False)
-    given["textures"] = tuple(_layer(each, find) for each in own.objects("textures"))
+        raise ViewerError(extra.where, what, f"one of {', '.join(sorted(_KNOWN))}")
+    members |= {name: extra.number(name) for name in _NUMBERS if name in extra}
+    members |= {name: extra.numbers(name, 3) for name in ("specular", "ambient") if name in extra}
+    if "indices" in extra:
+        single = not isinstance(extra.data["indices"], list)
+        members["indices"] = (extra.number("indices"),) * 3 if single else extra.numbers("indices", 3)
+    if "thicknessModel" in extra:
+        members["thickness_model"] = extra.text("thicknessModel")
+    if "vertexColors" in extra:
+        members["vertex_colors"] = extra.flag("vertexColors")
+    members["lit"] = extra.flag("lit", False)
+    members["textures"] = tuple(_layer(layer, find) for layer in extra.objects("textures"))
     try:
-        return ClassicMaterial(**given)
+        return ClassicMaterial(**members)
     except ViewerError as error:
-        raise ViewerError(own.where, error.what, error.hint) from None
+        raise ViewerError(extra.where, error.what, error.hint) from None
 
 
 def _layer(item: JsonObject, find: FindTexture) -> ClassicTexture:

@@ -28,10 +28,10 @@ def material_sets(document: JsonObject, variants: str) -> list[Sets]:
             number = group[number]
         return number
 
-    for together in _on_one_mesh(document, variants):
-        known = [number for number in together if isinstance(number, int) and 0 <= number < len(group)]
-        for number in known[1:]:
-            group[first(number)] = first(known[0])
+    for candidates in _on_one_mesh(document, variants):
+        numbers = [number for number in candidates if isinstance(number, int) and 0 <= number < len(group)]
+        for number in numbers[1:]:
+            group[first(number)] = first(numbers[0])
     merged: dict[int, set[int]] = {}
     for number, sets in enumerate(used):
         merged.setdefault(first(number), set()).update(sets)
@@ -50,7 +50,7 @@ def _on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
         for primitive in mesh.objects("primitives"):
             extension = primitive.extension(variants)
             if extension is not None:
-                yield [_whole(each.data.get("material")) for each in (primitive, *extension.objects("mappings"))]
+                yield [_whole(user.data.get("material")) for user in (primitive, *extension.objects("mappings"))]
 
 
 def _coordinates(value: Any, key: str = "") -> Iterator[int]:

@@ -57,16 +57,16 @@ _TOLD = 8
 
 def _named(data: dict[str, Any]) -> set[str]:
     """The names of the extensions that objects of a document have, those in extras aside."""
-    found: set[str] = set()
+    names: set[str] = set()
     pending = [data]
     while pending:
         for key, value in pending.pop().items():
             kind = type(value)  # of JSON: no class is derived
             if kind is dict:
                 if key == "extensions":
-                    found.update(value)
+                    names.update(value)
                 if key != "extras":
                     pending.append(value)
             elif kind is list and value and not isinstance(value[0], (int, float, str)):
                 pending.extend([child for child in value if type(child) is dict])
-    return found
+    return names

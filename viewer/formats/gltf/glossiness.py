@@ -36,7 +36,7 @@ def edge(color: Color) -> Change:
     def changed(texels: NDArray) -> NDArray:
         out = np.full_like(texels, _most(texels))
         linear = linear_from_srgb(_shares(texels))
-        tables = [_encoded(texels, np.minimum(linear * each / _LEAST, 1.0) / factor) for each in color]
+        tables = [_encoded(texels, np.minimum(linear * component / _LEAST, 1.0) / factor) for component in color]
         out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
         return out
 

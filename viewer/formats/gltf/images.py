@@ -101,26 +101,26 @@ class GltfTextures:
         if extension is not None:
             coordinates = extension.integer("texCoord", coordinates, high=1 << 20)
         transform = transform_of(described)
-        found = self.document.objects("textures")
-        index = described.index("index", len(found), "texture")
+        textures = self.document.objects("textures")
+        index = described.index("index", len(textures), "texture")
         place = owner.path(key)
-        source = self._number_of_source(found[index])
+        source = self._number_of_source(textures[index])
         if source is None:
-            self.without_image[found[index].where.split(": ")[-1]] = None
+            self.without_image[textures[index].where.split(": ")[-1]] = None
             return None
         if coordinates not in sets:
             what = f"TEXCOORD_{coordinates} is a third set of texture coordinates; TEXCOORD_{sets[0]} is used"
             self.notes.append(f"{place.split(': ')[-1]}: {what}")
         uv_set = sets.index(coordinates) if coordinates in sets else 0
-        own = place if place in self.moving else ""
-        made = (index, (transform + 0.0).tobytes(), content, uv_set, own, change.name)
-        if made not in self._numbers:
-            texture = self._texture(found[index], index, self._source(source, change))
+        moving_place = place if place in self.moving else ""
+        texture_key = (index, (transform + 0.0).tobytes(), content, uv_set, moving_place, change.name)
+        if texture_key not in self._numbers:
+            texture = self._texture(textures[index], index, self._source(source, change))
             texture.transform, texture.content, texture.uv_set = transform, content, uv_set
-            self._numbers[made] = len(self.textures)
+            self._numbers[texture_key] = len(self.textures)
             self.textures.append(texture)
-        self.places[place, change.name] = self._numbers[made]
-        return self._numbers[made]
+        self.places[place, change.name] = self._numbers[texture_key]
+        return self._numbers[texture_key]
 
     def uv_sets(self, material: Material) -> frozenset[int]:
         """The sets of a mesh's texture coordinates used by a material's textures."""
@@ -135,15 +135,15 @@ class GltfTextures:
 
     def warnings(self) -> list[str]:
         """One warning for unreadable images, one for textures without image, one for texture coordinates."""
-        found = []
+        warnings = []
         if self.faults:
             place, what = next(iter(self.faults.items()))
             count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
-            found.append(f"{count}{place} not read, a checkerboard instead: {what}")
+            warnings.append(f"{count}{place} not read, a checkerboard instead: {what}")
         if self.without_image:
             count = f"{len(self.without_image)} textures, " if len(self.without_image) > 1 else ""
-            found.append(f"{count}{next(iter(self.without_image))} has no image of a known format; white instead")
-        return [*found, *self.notes[:1]]
+            warnings.append(f"{count}{next(iter(self.without_image))} has no image of a known format; white instead")
+        return [*warnings, *self.notes[:1]]
 
     def _texture(self, texture: JsonObject, index: int, image: Image) -> Texture:
         sampler = self._sampler(texture)
@@ -175,8 +175,8 @@ class GltfTextures:
             hint = "--lenient shows a checkerboard instead"
             raise ViewerError(image.where, image.what, f"{image.hint}; {hint}" if image.hint else hint)
         self.faults.setdefault(image.where.split(": ")[-1], image.what)
-        self._images[number] = made = Image.checkerboard(f"image {number}")
-        return made
+        self._images[number] = replacement = Image.checkerboard(f"image {number}")
+        return replacement
 
     def _number_of_source(self, texture: JsonObject) -> int | None:
         """WebP and Basis before PNG and JPEG, which are fallbacks for other readers; None without any.
@@ -212,16 +212,16 @@ class GltfTextures:
                 data = self._bytes(image)
                 packed = basis.sniff(data)
                 read, measure = (basis.decode, basis.header) if packed else (decode, header)
-                found = measure(data, image.where)
-                factor = self.memory.plan(found, len(data), image.where)
+                layout = measure(data, image.where)
+                factor = self.memory.plan(layout, len(data), image.where)
                 name = image.text("name", "") or f"image {number}"
-                work[number] = partial(self._read, found.peak(factor), read, data, image.where, name, factor)
+                work[number] = partial(self._read, layout.peak(factor), read, data, image.where, name, factor)
             except ViewerError as error:
                 self._images[number] = error
         if work:
             with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
-                made = pool.map(lambda number: _tried(images[number].where, work[number]), work)
-                self._images.update(zip(work, made, strict=True))
+                decoded = pool.map(lambda number: _tried(images[number].where, work[number]), work)
+                self._images.update(zip(work, decoded, strict=True))
 
     def _read(self, peak: int, read: Callable[..., Image], *arguments: object) -> Image:
         with self.memory.decoding(peak):
@@ -229,12 +229,12 @@ class GltfTextures:
 
     def _wanted(self) -> set[int]:
         """Numbers of the images used by materials' textures, including damaged references."""
-        textures, wanted = self.document.objects("textures"), set()
+        textures, numbers = self.document.objects("textures"), set()
         for index in _indices(self.document.data.get("materials")):
             if 0 <= index < len(textures):
                 with suppress(ViewerError):
-                    wanted.add(self._number_of_source(textures[index]))
-        return {number for number in wanted if number is not None}
+                    numbers.add(self._number_of_source(textures[index]))
+        return {number for number in numbers if number is not None}
 
     def _bytes(self, image: JsonObject) -> bytes:
         uri = image.text("uri", None)
@@ -283,11 +283,11 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
             index = int(index)
         if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
             yield index
-        for inner, each in value.items():
-            yield from _indices(each, inner)
+        for name, item in value.items():
+            yield from _indices(item, name)
     elif isinstance(value, list):
-        for each in value:
-            yield from _indices(each)
+        for item in value:
+            yield from _indices(item)
 
 
 def _tried(where: str, read: Callable[[], Image]) -> Image | ViewerError:

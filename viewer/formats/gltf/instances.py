@@ -72,7 +72,7 @@ def read_instances(
             offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
         owners.extend([place] * (len(worlds) * len(drawn)))
-        hung.extend([-1 if each else place for each in skinned] * len(worlds))
+        hung.extend([-1 if has_skin else place for has_skin in skinned] * len(worlds))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
         if not visible[place]:
@@ -86,8 +86,8 @@ def read_instances(
     if not offsets:
         return Placed(instances, hung, owners, None)
     all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
-    for first, each in offsets.items():
-        all_offsets[first : first + len(each)] = each
+    for instance, matrices in offsets.items():
+        all_offsets[instance : instance + len(matrices)] = matrices
     return Placed(instances, hung, owners, all_offsets)
 
 
@@ -96,12 +96,12 @@ def _gpu_instances(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Transforms (N, 4, 4) of EXT_mesh_gpu_instancing, in the world and below the node."""
     attributes = extension.child("attributes")
-    found = {
+    components = {
         key: accessors.floats(key, attributes, (width,), normalize)
         for key, width, normalize in (("TRANSLATION", 3, False), ("ROTATION", 4, True), ("SCALE", 3, False))
         if key in attributes
     }
-    counts = {len(values) for values in found.values()}
+    counts = {len(values) for values in components.values()}
     if len(counts) != 1:
         raise extension.fail("attributes", f"expected accessors of one count, got {sorted(counts) or 'none'}")
     count = counts.pop()
@@ -109,9 +109,9 @@ def _gpu_instances(
     rotation = np.zeros((count, 4))
     rotation[:, 3] = 1.0
     parts = (
-        found.get("TRANSLATION", np.zeros((count, 3))),
-        found.get("ROTATION", rotation),
-        found.get("SCALE", np.ones((count, 3))),
+        components.get("TRANSLATION", np.zeros((count, 3))),
+        components.get("ROTATION", rotation),
+        components.get("SCALE", np.ones((count, 3))),
     )
     for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
         if not np.isfinite(part).all():

@@ -159,15 +159,15 @@ class JsonObject(_Placed):
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """A member array of indices below ``count``."""
-        found = []
+        indices = []
         for k, value in enumerate(self.array(key)):
             if type(value) is int and 0 <= value < count:
-                found.append(value)
+                indices.append(value)
                 continue
-            found.append(self._whole(f"{key}[{k}]", value))
-            if not 0 <= found[-1] < count:
+            indices.append(self._whole(f"{key}[{k}]", value))
+            if not 0 <= indices[-1] < count:
                 raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
-        return found
+        return indices
 
     def texts(self, key: str) -> list[str]:
         """A member array of strings."""

@@ -30,7 +30,7 @@ def read_lights(
     nodes: Nodes,
     warnings: list[str],
     omissions: Omissions,
-    held: list[int] | None = None,
+    places: list[int] | None = None,
     numbers: list[int] | None = None,
 ) -> list[Light]:
     """The lights on the scene's nodes that are shown, if only at times, in the nodes' order, at the node's origin
@@ -38,7 +38,7 @@ def read_lights(
 
     A light has its node's name, else its own; duplicates are numbered. Values out of range are clamped, unknown kinds
     omitted, and ``range`` is not applied, since light does not end: with warnings. Raises ViewerError for wrong types
-    and unknown light numbers. ``held`` receives each light's place in ``nodes``, ``numbers`` its own in the document.
+    and unknown light numbers. ``places`` receives each light's place in ``nodes``, ``numbers`` its own in the document.
     """
     extension = document.extension(EXTENSION)
     if extension is None:
@@ -49,7 +49,7 @@ def read_lights(
     ranged: list[str] = []
     read: list[_Described | None] = [None] * len(described)
     unread = [True] * len(described)
-    places: list[int] = []
+    lit_nodes: list[int] = []
     indices: list[int] = []
     shown = nodes.shown.tolist()
     for place in objects.extended(EXTENSION, nodes.numbers):
@@ -62,22 +62,22 @@ def read_lights(
                 read[index] = _described(described[index], index, clamped, ranged, warnings)
                 unread[index] = False
             if read[index] is not None:
-                places.append(place)
+                lit_nodes.append(place)
                 indices.append(index)
     lights: list[Light] = []
     names: set[str] = set()
     nth: dict[str, int] = {}
     unchecked = Light.unchecked
     # Of world space: the origins, and -Z, of whose scale only mirroring counts.
-    positions, directions = nodes.world[places, :3, 3], -nodes.world[places, :3, 2]
+    positions, directions = nodes.world[lit_nodes, :3, 3], -nodes.world[lit_nodes, :3, 2]
     units = unit_directions(directions)
     sound = np.asarray((np.isfinite(units) & (np.abs(positions) <= FARTHEST)).all(axis=1))
     vectors = zip(*positions.T.tolist(), strict=True), _tuples(units)
     for row, (place, index, position, unit, fits) in enumerate(
-        zip(places, indices, *vectors, sound.tolist(), strict=True)
+        zip(lit_nodes, indices, *vectors, sound.tolist(), strict=True)
     ):
-        kind, own, intensity, inner, outer = read[index]  # type: ignore[misc]
-        name = nodes.names[place] or own
+        kind, light_name, intensity, inner, outer = read[index]  # type: ignore[misc]
+        name = nodes.names[place] or light_name
         unique = name
         if name in names:
             k = nth.get(name, 1)  # of a hundred thousand with one name, each would try all before
@@ -92,8 +92,8 @@ def read_lights(
             names.add(unique)
             if unique is not name:
                 nth[name] = k
-            if held is not None:
-                held.append(place)
+            if places is not None:
+                places.append(place)
             if numbers is not None:
                 numbers.append(index)
         except ViewerError as error:
@@ -115,10 +115,10 @@ def _tuples(vectors: NDArray[np.float64]) -> Iterator[Vector]:
 
 def describe(item: JsonObject, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
     """A light at the origin, without its node; None for an unknown kind."""
-    found = _described(item, index, clamped, ranged, warnings)
-    if found is None:
+    values = _described(item, index, clamped, ranged, warnings)
+    if values is None:
         return None
-    kind, name, intensity, inner, outer = found
+    kind, name, intensity, inner, outer = values
     return Light(kind, name, intensity=intensity, inner=inner, outer=outer)
 
 
@@ -143,11 +143,11 @@ def _described(
     inner, outer = 0.0, math.pi / 4
     if kind == "spot":
         spot = item.child("spot")
-        given = spot.number("innerConeAngle", 0.0), spot.number("outerConeAngle", math.pi / 4)
-        outer = min(max(given[1], 1e-3), math.pi / 2)
-        inner = min(max(given[0], 0.0), outer - 1e-4)
+        angles = spot.number("innerConeAngle", 0.0), spot.number("outerConeAngle", math.pi / 4)
+        outer = min(max(angles[1], 1e-3), math.pi / 2)
+        inner = min(max(angles[0], 0.0), outer - 1e-4)
         # Files write pi/2 with a few digits; a hard edge is stored as two equal angles.
-        wrong = wrong or abs(outer - given[1]) > 1e-3 or abs(inner - given[0]) > 1e-3
+        wrong = wrong or abs(outer - angles[1]) > 1e-3 or abs(inner - angles[0]) > 1e-3
     if wrong:
         clamped.append(name)
     if "range" in item and item.number("range") >= 0:

@@ -96,11 +96,11 @@ def read_materials(
     materials = []
     described = document.objects("materials")
     for number in range(len(described)):
-        material, held = default_material(), False
+        material, was_clamped = default_material(), False
         with omissions:
-            material, held = read_material(described[number], number, textures(number), number in animated)
+            material, was_clamped = read_material(described[number], number, textures(number), number in animated)
         materials.append(material)
-        if held:
+        if was_clamped:
             clamped.append(material.name)
     if clamped:
         warnings.append(f"factors out of range were clamped in {len(clamped)} materials: {', '.join(clamped[:3])}")
@@ -143,7 +143,7 @@ class _Reader:
         material.base_color = (red, green, blue, opacity)
         material.texture = self._texture(part, f"{name}Texture", "color")
         mode = self.item.text("alphaMode", "OPAQUE")
-        if mode not in {each.upper() for each in ALPHA_MODES}:
+        if mode not in {mode_name.upper() for mode_name in ALPHA_MODES}:
             hint = f"expected one of {', '.join(ALPHA_MODES).upper()}"
             raise self.item.fail("alphaMode", f"unknown: {short(mode)}", hint)
         material.alpha_mode = mode.lower()
@@ -230,8 +230,8 @@ class _Reader:
         material.clearcoat_texture = self._texture(part, "clearcoatTexture")
         material.clearcoat_roughness = self._factor(part, "clearcoatRoughnessFactor", 0.0)
         material.clearcoat_roughness_texture = self._texture(part, "clearcoatRoughnessTexture")
-        found = self._normals(part, "clearcoatNormalTexture")
-        material.clearcoat_normal_texture, material.clearcoat_normal_scale = found
+        normal_map = self._normals(part, "clearcoatNormalTexture")
+        material.clearcoat_normal_texture, material.clearcoat_normal_scale = normal_map
         part = self._extension("iridescence")
         material.iridescence = self._factor(part, "iridescenceFactor", 0.0)
         material.iridescence_texture = self._texture(part, "iridescenceTexture")
@@ -253,15 +253,15 @@ class _Reader:
 
     def _factor(self, owner: JsonObject, key: str, default: float, low: float = 0.0, high: float = 1.0) -> float:
         value = owner.number(key, default)
-        held = value if key not in owner else min(max(value, low), high)
-        self.clamped |= held != value
-        return held
+        clamped = value if key not in owner else min(max(value, low), high)
+        self.clamped |= clamped != value
+        return clamped
 
     def _colors(self, owner: JsonObject, key: str, default: Sequence[float], high: float = 1.0) -> tuple[float, ...]:
-        given = owner.numbers(key, len(default), tuple(default))
-        held = tuple([min(max(value, 0.0), high) for value in given])
-        self.clamped |= held != given
-        return held
+        values = owner.numbers(key, len(default), tuple(default))
+        clamped = tuple([min(max(component, 0.0), high) for component in values])
+        self.clamped |= clamped != values
+        return clamped
 
     def _rgb(self, owner: JsonObject, key: str, default: float, high: float = 1.0) -> tuple[float, float, float]:
         red, green, blue = self._colors(owner, key, (default,) * 3, high)
@@ -281,8 +281,8 @@ class _Reader:
         may be anything."""
         extras = self.item.data.get("extras")
         value = extras.get("priority", 0) if isinstance(extras, dict) else 0
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return min(max(value, -_PRIORITIES), _PRIORITIES) if whole else 0
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return min(max(value, -_PRIORITIES), _PRIORITIES) if is_integer else 0
 
 
 def kind_of(material: Material) -> str:

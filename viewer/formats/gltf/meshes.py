@@ -62,19 +62,19 @@ class Meshes:
         self.material_count, self.variant_count = len(materials), variant_count
         self.uses = [*map(textures.uv_sets, materials), frozenset()]
         self.bends = [*map(textures.tangent_set, materials), None]
-        self.sets = [tuple(f"TEXCOORD_{number}" for number in each) for each in (*sets, DEFAULT)]
+        self.sets = [tuple(f"TEXCOORD_{number}" for number in material_sets) for material_sets in (*sets, DEFAULT)]
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
         self.left_out: Counter[str] = Counter()
         self._numbers: dict[tuple, list[int]] = {}
         self._targets: dict[int, int] = {}
         self._geometry: dict[tuple, Geometry | None] = {}
-        self._made: dict[tuple, int] = {}
+        self._mesh_numbers: dict[tuple, int] = {}
         self._variants: list[dict[int, int]] = []
 
     def materials_of(self, variant: int) -> dict[int, int]:
         """A variant's materials by mesh number, for meshes where they differ."""
-        return {mesh: each[variant] for mesh, each in enumerate(self._variants) if variant in each}
+        return {mesh: variants[variant] for mesh, variants in enumerate(self._variants) if variant in variants}
 
     def of(self, number: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
         """The scene's meshes of a document's mesh on a node: one for each primitive with triangles.
@@ -93,14 +93,14 @@ class Meshes:
         if key not in self._numbers:
             name = mesh.text("name", "") or f"mesh {number}"
             primitives = mesh.objects("primitives")
-            found = []
+            meshes = []
             for k, primitive in enumerate(primitives):
-                made = None
+                mesh_number = None
                 with self.omissions:
-                    made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
-                if made is not None:
-                    found.append(made)
-            self._numbers[key] = found
+                    mesh_number = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
+                if mesh_number is not None:
+                    meshes.append(mesh_number)
+            self._numbers[key] = meshes
         return self._numbers[key]
 
     def _mesh(self, primitive: JsonObject, name: str, rig: Rig) -> int | None:
@@ -118,7 +118,9 @@ class Meshes:
         packed = primitive.extension(draco.NAME)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
         key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
-        bent = next((self.bends[each] for each in (material, *variants.values()) if self.bends[each] is not None), None)
+        bent = next(
+            (self.bends[number] for number in (material, *variants.values()) if self.bends[number] is not None), None
+        )
         key = (*key, bent)
         if key not in self._geometry:
             self._geometry[key] = self._read(primitive, attributes, mode, name, bent, sets)
@@ -126,18 +128,18 @@ class Meshes:
         if geometry is None:
             return None
         rig = geometry.rig(rig)
-        looks = (*key, material, *sorted(variants.items()), rig)
-        if looks in self._made:
-            return self._made[looks]
+        mesh_key = (*key, material, *sorted(variants.items()), rig)
+        if mesh_key in self._mesh_numbers:
+            return self._mesh_numbers[mesh_key]
         shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
         number = len(self.meshes)
         mesh = replace(shared, materials=materials, name=name)
         self.meshes.append(mesh if rig == Rig() else self.deformers.pose(number, mesh, geometry, rig, attributes))
-        self._made[looks] = number
+        self._mesh_numbers[mesh_key] = number
         self._variants.append(variants)
-        used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
+        used = self.uses[material].union(*(self.uses[other] for other in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
             self.left_out["primitives lack the texture coordinates of their material's texture"] += 1
         return len(self.meshes) - 1
@@ -209,7 +211,7 @@ class Meshes:
         if bent is not None and mesh.tangents is None:
             self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
             mesh = with_tangents(mesh, bent)
-        fields = [each for each in WIDTHS if getattr(original, each) is not None]
+        fields = [field for field in WIDTHS if getattr(original, field) is not None]
         targets = read_targets(primitive, self.accessors, count, sets, fields)
         if joints is None and not targets:
             return Geometry(mesh)
@@ -218,7 +220,7 @@ class Meshes:
             self.accessors.budget.charge((joints.itemsize + weights.itemsize) * joints.shape[1] * len(source))
             joints, weights = joints[source], weights[source]
         if len(source) > count:
-            self.accessors.budget.charge(sum(4 * WIDTHS[each] for each in fields) * len(source) * len(targets))
+            self.accessors.budget.charge(sum(4 * WIDTHS[field] for field in fields) * len(source) * len(targets))
             targets = tuple(target.taken(source) for target in targets)
         return Geometry(mesh, joints, weights, targets, faceted=normals is None)
 
@@ -253,9 +255,9 @@ class Meshes:
                 weights.append(self.accessors.packed(stored[keys[1]], keys[1], attributes, (4,), normalize=True))
             else:
                 weights.append(self.accessors.floats(keys[1], attributes, (4,), normalize=True))
-            for key, each in zip(keys, (joints[-1], weights[-1]), strict=True):
-                if each.shape != (count, 4):
-                    raise attributes.fail(key, f"has {len(each):,} elements, and POSITION {count:,}")
+            for key, values in zip(keys, (joints[-1], weights[-1]), strict=True):
+                if values.shape != (count, 4):
+                    raise attributes.fail(key, f"has {len(values):,} elements, and POSITION {count:,}")
         if not joints:
             return None, None
         return mended(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.left_out)
@@ -325,8 +327,8 @@ def _points_or_lines(
 ) -> Geometry | None:
     """Points as spheres, lines, loops and strips as cylinders (3.7.2.1); None without any."""
     if mode == 0:
-        own = positions[numbers]
-        mesh = Quadrics.spheres(own, point_radius(own), None if colors is None else colors[numbers], name)
+        points = positions[numbers]
+        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[numbers], name)
     else:
         spare = len(numbers) - len(numbers) % 2
         second = np.roll(numbers, -1)
@@ -339,7 +341,9 @@ def _points_or_lines(
 def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
     """The key of a primitive's joints and morph targets: the numbers of their accessors."""
     joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
-    targets = [sorted((key, repr(value)) for key, value in each.data.items()) for each in primitive.objects("targets")]
+    targets = [
+        sorted((key, repr(value)) for key, value in target.data.items()) for target in primitive.objects("targets")
+    ]
     return tuple(sorted(joints)), tuple(map(tuple, targets))
 
 
@@ -372,11 +376,11 @@ def read_mappings(primitive: JsonObject, material_count: int, variant_count: int
     Raises ViewerError for numbers out of range, and for a variant named twice.
     """
     extension = primitive.extension(NAME)
-    found: dict[int, int] = {}
+    materials: dict[int, int] = {}
     for mapping in [] if extension is None else extension.objects("mappings"):
         material = mapping.index("material", material_count, "material")
         for variant in mapping.indices("variants", variant_count, "variant"):
-            if variant in found:
+            if variant in materials:
                 raise mapping.fail("variants", f"names variant {short(variant)}, as does another mapping")
-            found[variant] = material
-    return found
+            materials[variant] = material
+    return materials

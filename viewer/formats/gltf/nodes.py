@@ -84,13 +84,13 @@ def _parents(children: list[list[int]], nodes: JsonObjects) -> list[int]:
                     "glTF allows one parent; the hierarchy must be a tree",
                 )
             parent[child] = number
-    seen = [0] * len(parent)  # number of the last visit
+    visited = [0] * len(parent)  # number of the last visit
     for start in range(len(parent)):
         node = start
-        while node >= 0 and not seen[node]:
-            seen[node] = start + 1
+        while node >= 0 and not visited[node]:
+            visited[node] = start + 1
             node = parent[node]
-        if node >= 0 and seen[node] == start + 1:
+        if node >= 0 and visited[node] == start + 1:
             raise ViewerError(f"{nodes.where}[{node}]", "is its own ancestor", "the hierarchy must be a tree")
     return parent
 
@@ -104,13 +104,13 @@ def _roots(document: JsonObject, parent: list[int], warnings: list[str]) -> list
         warnings.append(f"no default scene: the first of {len(scenes)} is shown")
     scene = scenes[chosen or 0]
     roots = scene.indices("nodes", len(parent), "node")
-    seen = set()
+    named = set()
     for root in roots:
         if parent[root] >= 0:
             raise scene.fail("nodes", f"node {root} is not a root: its parent is node {parent[root]}")
-        if root in seen:
+        if root in named:
             raise scene.fail("nodes", f"names node {root} twice")
-        seen.add(root)
+        named.add(root)
     return roots
 
 
@@ -120,16 +120,16 @@ def _roots_of_joints(document: JsonObject, nodes: JsonObjects, order: list[int],
     if not len(skins):
         return []
     used = {nodes[number].index("skin", len(skins), "skin") for number in order if "skin" in nodes[number]}
-    known, found = set(order), []
+    reached, further = set(order), []
     for number in sorted(used):
         for joint in skins[number].indices("joints", len(nodes), "node"):
-            while joint not in known:
-                known.add(joint)
+            while joint not in reached:
+                reached.add(joint)
                 if parent[joint] < 0:
-                    found.append(joint)
+                    further.append(joint)
                     break
                 joint = parent[joint]
-    return found
+    return further
 
 
 def _depth_first(
@@ -169,7 +169,7 @@ def _local(
     names = [""] * count
     moved: list[int] = []
     moves: list[tuple[float, ...]] = []
-    given: list[int] = []
+    with_matrix: list[int] = []
     matrices: list[tuple[float, ...]] = []
     for place, number in enumerate(order):
         node = nodes[number]
@@ -178,10 +178,10 @@ def _local(
         with omissions:
             if "matrix" in node:
                 matrices.append(_matrix(node))
-                given.append(place)
+                with_matrix.append(place)
                 continue
-            if (own := node.numbers("translation", 3, None)) is not None:
-                moves.append(own)
+            if (offset := node.numbers("translation", 3, None)) is not None:
+                moves.append(offset)
                 moved.append(place)
             if "rotation" in node:
                 rotation[place] = node.numbers("rotation", 4)
@@ -192,9 +192,9 @@ def _local(
     if unturned:
         warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")
     local = compose(translation, rotation, scale)
-    if given:
-        local[given] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
-        local[given, 3] = (0.0, 0.0, 0.0, 1.0)
+    if with_matrix:
+        local[with_matrix] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
+        local[with_matrix, 3] = (0.0, 0.0, 0.0, 1.0)
     return names, translation, rotation, scale, local
 
 
@@ -225,15 +225,15 @@ KEYS = ("class", "semantic")
 def semantic_classes(document: JsonObject, numbers: Sequence[int]) -> list[str] | None:
     """The classes of the nodes of these numbers, empty without one; None if none has."""
     nodes, meshes = document.objects("nodes"), document.objects("meshes")
-    found = [""] * len(numbers)
+    classes = [""] * len(numbers)
     for place in sorted({*nodes.having("extras", numbers), *nodes.having("mesh", numbers)}):
         node = nodes[numbers[place]]
         mesh = node.integer("mesh", -1, low=-(1 << 53))
-        own = _class_of(node.data)
-        if not own and 0 <= mesh < len(meshes):
-            own = _class_of(meshes[mesh].data)
-        found[place] = own
-    return found if any(found) else None
+        label = _class_of(node.data)
+        if not label and 0 <= mesh < len(meshes):
+            label = _class_of(meshes[mesh].data)
+        classes[place] = label
+    return classes if any(classes) else None
 
 
 def _class_of(data: Mapping[str, Any]) -> str:

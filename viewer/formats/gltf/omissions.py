@@ -38,8 +38,8 @@ class Omissions:
     def notes(self) -> list[str]:
         """One line for each of the first parts, one for all others."""
         faults = list(self._faults)
-        told = [f"a damaged part is left out: {fault}" for fault in faults[:_TOLD]]
-        return [*told, *([f"{len(faults) - _TOLD:,} more damaged parts are left out"] if faults[_TOLD:] else [])]
+        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_TOLD]]
+        return [*lines, *([f"{len(faults) - _TOLD:,} more damaged parts are left out"] if faults[_TOLD:] else [])]
 
 
 def fault_text(error: ViewerError) -> str:

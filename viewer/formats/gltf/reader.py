@@ -96,10 +96,10 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         raise omissions.first
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras, held, lenses = _cameras(document, nodes, warnings, omissions)
-    emitting: list[int] = []
-    lamps: list[int] = []
-    lights = read_lights(document, nodes, warnings, omissions, emitting, lamps)
+    cameras, camera_places, camera_numbers = _cameras(document, nodes, warnings, omissions)
+    light_places: list[int] = []
+    light_numbers: list[int] = []
+    lights = read_lights(document, nodes, warnings, omissions, light_places, light_numbers)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
@@ -111,16 +111,18 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         placed.instances,
         materials,
         cameras,
-        _lit(lights, emitting, nodes),
+        _lit(lights, light_places, nodes),
         name=path.stem,
         warnings=warnings,
         textures=textures.textures,
         extensions_used=used,
         extensions_ignored=ignored,
         source=document.data,
-        hierarchy=_hierarchy(document, nodes, placed, held, emitting, deformers),
+        hierarchy=_hierarchy(document, nodes, placed, camera_places, light_places, deformers),
         animations=animations,
-        properties=DocumentProperties(document, textures.textures, textures.places, lamps, lenses, lights)
+        properties=DocumentProperties(
+            document, textures.textures, textures.places, light_numbers, camera_numbers, lights
+        )
         if animated.targets
         else None,
         variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
@@ -203,7 +205,7 @@ def _hierarchy(
         np.array(cameras, np.int64),
         np.array(lights, np.int64),
         placed.offsets,
-        tuple(deformers.made),
+        tuple(deformers.records),
         None if nodes.visible.all() else nodes.visible,
         np.array(placed.owners, np.int64) if placed.owners != placed.nodes else None,
         semantic_classes(document, nodes.numbers),
@@ -219,7 +221,7 @@ def _cameras(
     """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
-    held: list[int] = []
+    places: list[int] = []
     numbers: list[int] = []
     names: set[str] = set()
     for place in objects.having("camera", nodes.numbers[: nodes.drawn]):
@@ -241,12 +243,12 @@ def _cameras(
             unique, k = f"{name} {k}", k + 1
         try:
             cameras.append(place_camera(_camera(camera, kind, unique), world))
-            held.append(place)
+            places.append(place)
             numbers.append(index)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
-    return cameras, held, numbers
+    return cameras, places, numbers
 
 
 def _camera(described: JsonObject, kind: str, name: str) -> Camera:
@@ -272,9 +274,9 @@ def _focused(scene: Scene) -> list[Camera]:
     ]
 
 
-def _lit(lights: list[Light], held: list[int], nodes: Nodes) -> list[Light]:
+def _lit(lights: list[Light], places: list[int], nodes: Nodes) -> list[Light]:
     """The lights, without intensity where their nodes are hidden at first."""
-    visible = visible_nodes(nodes.visible, nodes.parents)[held].tolist()
+    visible = visible_nodes(nodes.visible, nodes.parents)[places].tolist()
     return [
         light if shown else replace(light, intensity=(0.0, 0.0, 0.0))
         for light, shown in zip(lights, visible, strict=True)

@@ -40,9 +40,9 @@ def decode(extension: JsonObject, data: bytes, attributes: list[str]) -> Decoded
         raise extension.fail("bufferView", f"cannot be decompressed: {str(error).lower()}") from None
     if faces.ndim != 2 or faces.dtype.kind not in "ui":
         raise extension.fail("bufferView", "holds points, not triangles")
-    stored = {int(each["unique_id"]): np.asarray(each["data"]) for each in mesh.attributes}
+    stored = {int(attribute["unique_id"]): np.asarray(attribute["data"]) for attribute in mesh.attributes}
     named = extension.child("attributes")
-    found = {}
+    arrays = {}
     for name in attributes:
         if name not in named:
             continue
@@ -50,8 +50,8 @@ def decode(extension: JsonObject, data: bytes, attributes: list[str]) -> Decoded
         if number not in stored:
             raise named.fail(name, f"names attribute {number}, and there are {sorted(stored)}")
         rows = stored[number]
-        found[name] = rows.reshape(len(rows), -1)
-    return DecodedGeometry(faces.astype(np.int64).ravel(), found)
+        arrays[name] = rows.reshape(len(rows), -1)
+    return DecodedGeometry(faces.astype(np.int64).ravel(), arrays)
 
 
 def decoded_size(extension: JsonObject, data: bytes) -> int:

@@ -70,15 +70,15 @@ def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, wa
 
 def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
     """The numbers of the nodes whose weights of morph targets some animation moves."""
-    found = animated.numbers("nodes", "weights")
+    numbers = animated.numbers("nodes", "weights")
     meshes = animated.numbers("meshes", "weights")
     if meshes:
-        found |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
+        numbers |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
     for target in animation_targets(document):
         with suppress(ViewerError):
             if target.text("path", "") == "weights" and "node" in target:
-                found.add(target.integer("node"))
-    return found
+                numbers.add(target.integer("node"))
+    return numbers
 
 
 class _Animation:
@@ -130,10 +130,10 @@ class _Animation:
         """The property that a target moves: the file's node number or -1, path, and numbers in a value."""
         path, pointer = target.text("path"), pointer_of(target)
         if path == "pointer" and pointer is not None:
-            found = self._of_pointer(pointer)
-            if not found:
+            properties = self._of_pointer(pointer)
+            if not properties:
                 self.unknown[pointer] = None
-            return [each for node, what in found for each in self._of_node(target, node, what)]
+            return [moved for node, what in properties for moved in self._of_node(target, node, what)]
         if path not in (*PATHS, "weights"):
             self.left_out[f"move {short(path)}, which is ignored"] += 1
             return []
@@ -152,7 +152,7 @@ class _Animation:
             path = "visible" if named.within.endswith("/visible") else named.within
             return [(named.number, path)] if named.number < len(self.nodes) else []
         if named.kind == "meshes":
-            owners = [k for k, each in enumerate(self.nodes) if each.data.get("mesh") == named.number]
+            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == named.number]
             return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
         return [(-1, pointer)] if named.number < self.counts[named.kind] else []
 
@@ -198,11 +198,13 @@ class _Keys:
         values = self._output(sampler, path, width, spline)
         if len(values) != len(times) or values.ndim != 2 + spline or values.shape[-1] != width:
             count = self._count("output", sampler)
-            wanted = len(times) * (3 if spline else 1)
-            each = " (a tangent before and behind every value)" if spline else ""
+            expected = len(times) * (3 if spline else 1)
+            explanation = " (a tangent before and behind every value)" if spline else ""
             if path == "weights":
-                wanted, each = wanted * width, f" (of {width:,} morph targets)" + each
-            raise sampler.fail("output", f"{count:,} values for {len(times):,} keys, expected {wanted:,}{each}")
+                expected, explanation = expected * width, f" (of {width:,} morph targets)" + explanation
+            raise sampler.fail(
+                "output", f"{count:,} values for {len(times):,} keys, expected {expected:,}{explanation}"
+            )
         return times, values
 
     def _input(self, sampler: JsonObject) -> NDArray:

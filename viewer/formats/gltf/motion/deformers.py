@@ -38,20 +38,20 @@ class Geometry:
     targets: tuple[MorphTarget, ...] = ()
     faceted: bool = False
 
-    def rig(self, asked: Rig) -> Rig:
+    def rig(self, requested: Rig) -> Rig:
         """The part of a rig that poses this mesh; `Rig` () where nothing does."""
-        skin = None if self.joints is None else asked.skin
-        moved = bool(self.targets) and (asked.place >= 0 or any(asked.weights))
-        return Rig(skin, asked.weights, asked.place) if moved else Rig(skin)
+        skin = None if self.joints is None else requested.skin
+        moved = bool(self.targets) and (requested.place >= 0 or any(requested.weights))
+        return Rig(skin, requested.weights, requested.place) if moved else Rig(skin)
 
 
 class Deformers:
-    """Poses the scene's deforming meshes at rest. ``made`` are their deformers, ``skinned`` the numbers of those that
-    follow joints."""
+    """Poses the scene's deforming meshes at rest. ``records`` are their deformers, ``skinned`` the numbers of those
+    that follow joints."""
 
     def __init__(self, skins: Skins, world: NDArray[np.float64]) -> None:
         self.skins, self.world = skins, world
-        self.made: list[Deformer] = []
+        self.records: list[Deformer] = []
         self.skinned: set[int] = set()
         self._deformations: dict[tuple[int, bool, bool], Deformation] = {}
 
@@ -69,17 +69,17 @@ class Deformers:
                 raise attributes.fail("JOINTS_0", f"vertex {at:,} follows joint {last:,} of {count:,}")
             self.skinned.add(number)
         deformer = Deformer(number, rig.place, skin, np.array(rig.weights))
-        self.made.append(deformer)
+        self.records.append(deformer)
         return DeformedMesh(mesh, deformation, deformer.pose(self.world))
 
     def _deformation(self, geometry: Geometry, rig: Rig) -> Deformation:
         """How vertices follow a pose; shared by all meshes of the geometry that follow the same."""
         key = id(geometry), rig.skin is None, not rig.weights
         if key not in self._deformations:
-            made = Deformation.none(len(geometry.mesh.positions))
+            deformation = Deformation.none(len(geometry.mesh.positions))
             if rig.skin is not None:
                 assert geometry.joints is not None and geometry.weights is not None
-                made = replace(made, joints=geometry.joints, weights=geometry.weights)
+                deformation = replace(deformation, joints=geometry.joints, weights=geometry.weights)
             targets = geometry.targets if rig.weights else ()
-            self._deformations[key] = replace(made, targets=targets, faceted=geometry.faceted)
+            self._deformations[key] = replace(deformation, targets=targets, faceted=geometry.faceted)
         return self._deformations[key]

@@ -132,7 +132,7 @@ class Animated:
 
     def numbers(self, kind: str, within: str = "") -> set[int]:
         """The numbers of the targets of a kind, of one pointer within, or of all that begin with it."""
-        return {each.number for each in self.targets if each.kind == kind and each.within.startswith(within)}
+        return {target.number for target in self.targets if target.kind == kind and target.within.startswith(within)}
 
     @property
     def hidden(self) -> set[int]:
@@ -141,7 +141,7 @@ class Animated:
 
     def textures(self, document: JsonObject) -> set[str]:
         """The places of textures whose transforms are animated, as in `Textures`."""
-        return {_place(document, each.number, each.within) for each in self.targets if _TURNS in each.within}
+        return {_place(document, target.number, target.within) for target in self.targets if _TURNS in target.within}
 
 
 def animation_targets(document: JsonObject) -> Iterator[JsonObject]:
@@ -196,38 +196,38 @@ class DocumentProperties:
     def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
         """See `Properties`."""
         textures = _PlacedTextures(self.textures, self.texture_numbers)
-        found: dict[int, Material] = {}
+        materials: dict[int, Material] = {}
         for number, changes in _grouped(values, "materials").items():
             item = _patched(self.document.objects("materials")[number], changes)
             with suppress(ViewerError):  # a value that no material has: it stays as it was
-                found[number] = read_material(item, number, textures, animated=True)[0]
+                materials[number] = read_material(item, number, textures, animated=True)[0]
         # Textures that are at rest again are listed, too.
         at_rest = {number: self.textures[number] for number in self._moving(values) if number not in textures.changed}
-        return found, {**at_rest, **textures.changed}
+        return materials, {**at_rest, **textures.changed}
 
     def lights(self, values: Mapping[str, NDArray], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
         """See `Properties`."""
-        changes, found = _grouped(values, "lights"), list(lights)
+        changes, moved = _grouped(values, "lights"), list(lights)
         extension = self.document.extension(LIGHTS)
-        for k, (number, rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
+        for k, (number, at_rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
             if number in changes and extension is not None:
                 item = _patched(extension.objects("lights")[number], changes[number])
-                rest = describe(item, number, [], [], []) or rest
-            elif shown[k] and any(found[k].intensity):
+                at_rest = describe(item, number, [], [], []) or at_rest
+            elif shown[k] and any(moved[k].intensity):
                 continue
-            intensity = rest.intensity if shown[k] else (0.0, 0.0, 0.0)
+            intensity = at_rest.intensity if shown[k] else (0.0, 0.0, 0.0)
             with suppress(ViewerError):
-                found[k] = replace(found[k], intensity=intensity, inner=rest.inner, outer=rest.outer)
-        return found
+                moved[k] = replace(moved[k], intensity=intensity, inner=at_rest.inner, outer=at_rest.outer)
+        return moved
 
     def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
         """See `Properties`."""
-        changes, found = _grouped(values, "cameras"), list(cameras)
+        changes, moved = _grouped(values, "cameras"), list(cameras)
         for k, number in enumerate(self.camera_numbers):
             if number in changes:
                 with suppress(ViewerError):
-                    found[k] = _changed(found[k], changes[number])
-        return found
+                    moved[k] = _changed(moved[k], changes[number])
+        return moved
 
     def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
         """The numbers of the textures whose transforms are animated."""
@@ -247,25 +247,25 @@ def _place(document: JsonObject, number: int, within: str) -> str:
 
 def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
     """Values by the number of their object, and the pointer within."""
-    found: dict[int, dict[str, NDArray]] = {}
+    groups: dict[int, dict[str, NDArray]] = {}
     for pointer, value in values.items():
         target = target_of(pointer)
         if target is not None and target.kind == kind:
-            found.setdefault(target.number, {})[target.within] = value
-    return found
+            groups.setdefault(target.number, {})[target.within] = value
+    return groups
 
 
 def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
     """A copy of a JSON object with other members."""
     data = copy.deepcopy(item.data)
     for within, value in changes.items():
-        *way, last = within.split("/")
+        *parents, last = within.split("/")
         place: dict[str, Any] = data
-        for key in way:
+        for key in parents:
             if place.get(key) is None:
                 place[key] = {}
             place = place[key]
-        numbers = [float(each) for each in value]
+        numbers = [float(component) for component in value]
         place[last] = numbers if len(numbers) > 1 else numbers[0]
     return JsonObject(data, item.where)
 

@@ -46,10 +46,10 @@ class Skins:
         return self._skins[number]
 
     def _matrices(self, item: JsonObject, count: int) -> NDArray[np.float64]:
-        given = self.accessors.floats("inverseBindMatrices", item, (16,))
-        if len(given) < count:
-            raise item.fail("inverseBindMatrices", f"has {len(given):,} matrices for {count:,} joints")
-        columns = given[:count].astype(np.float64).reshape(count, 4, 4)
+        values = self.accessors.floats("inverseBindMatrices", item, (16,))
+        if len(values) < count:
+            raise item.fail("inverseBindMatrices", f"has {len(values):,} matrices for {count:,} joints")
+        columns = values[:count].astype(np.float64).reshape(count, 4, 4)
         matrices = columns.transpose(0, 2, 1).copy()
         matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)  # as glTF demands of the file's own
         finite = np.isfinite(matrices).all(axis=(1, 2))
@@ -65,16 +65,16 @@ def mended(joints: NDArray[np.int64], weights: NDArray[np.float32], left_out: Co
     without weight are joint 0, as glTF demands, and columns without any are dropped.
     """
     with np.errstate(all="ignore"):
-        held = np.where(np.isfinite(weights) & (weights > 0), weights, np.float32(0)).astype(np.float64)
-    total = held.sum(axis=1)
+        positive = np.where(np.isfinite(weights) & (weights > 0), weights, np.float32(0)).astype(np.float64)
+    total = positive.sum(axis=1)
     none = total <= 0
     if none.any():
         left_out["vertices have no weight; they follow their first joint"] += int(none.sum())
-        held[none] = 0.0
-        held[none, 0] = total[none] = 1.0
+        positive[none] = 0.0
+        positive[none, 0] = total[none] = 1.0
     off = np.abs(total - 1.0) > _ROUNDING
-    held[off] /= total[off, None]
-    used = np.asarray(held.any(axis=0))
+    positive[off] /= total[off, None]
+    used = np.asarray(positive.any(axis=0))
     used[0] |= not used.any()
-    kept = held[:, used].astype(np.float32)
-    return np.where(kept > 0, joints[:, used], 0).astype(np.int32), kept
+    used_weights = positive[:, used].astype(np.float32)
+    return np.where(used_weights > 0, joints[:, used], 0).astype(np.int32), used_weights

@@ -20,13 +20,13 @@ def target_count(mesh: JsonObject) -> int:
 
     Raises ViewerError where two primitives have different numbers; those without any do not change their shape.
     """
-    found = 0
+    result = 0
     for primitive in mesh.objects("primitives"):
         count = len(primitive.array("targets"))
-        if count and found and count != found:
-            raise primitive.fail("targets", f"{count} morph targets, and another primitive has {found}")
-        found = found or count
-    return found
+        if count and result and count != result:
+            raise primitive.fail("targets", f"{count} morph targets, and another primitive has {result}")
+        result = result or count
+    return result
 
 
 def rest_weights(node: JsonObject, mesh: JsonObject, count: int) -> tuple[float, ...]:
@@ -47,9 +47,9 @@ def read_targets(
     """
     keys = {"positions": "POSITION", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
     keys |= dict(zip(("uvs", "uvs_1"), sets, strict=False))
-    made = []
+    targets = []
     for item in primitive.objects("targets"):
-        found: dict[str, Float] = {}
+        displacements: dict[str, Float] = {}
         for name in fields:
             if keys[name] not in item:
                 continue
@@ -63,6 +63,6 @@ def read_targets(
                 accessors.budget.charge(2 * values.nbytes)
                 values = np.pad(values, ((0, 0), (0, 1)))
             if values.any():
-                found[name] = values
-        made.append(MorphTarget(**found))
-    return tuple(made)
+                displacements[name] = values
+        targets.append(MorphTarget(**displacements))
+    return tuple(targets)
