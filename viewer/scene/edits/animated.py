@@ -48,37 +48,37 @@ class AnimatedParts:
 
     def copy(self) -> AnimatedParts:
         """Another one that knows the same."""
-        made = AnimatedParts()
-        made._changed = dict(self._changed)
-        return made
+        other = AnimatedParts()
+        other._changed = dict(self._changed)
+        return other
 
     def posed(self, scene: Scene, seconds: float) -> Scene:
         """The scene, edits and all, at a time of its animation; itself where nothing changes. See `Scene.pose`."""
         pose = scene.pose(seconds)
         differ = (transforms_of(scene.instances) != pose.transforms).any(axis=(1, 2))
         moved = np.flatnonzero(differ)
-        found = scene.moved(moved, pose.transforms[moved]) if len(moved) else scene
-        found = found.deformed(pose.meshes).with_looks(pose)
+        posed = scene.moved(moved, pose.transforms[moved]) if len(moved) else scene
+        posed = posed.deformed(pose.meshes).with_looks(pose)
         if pose.lights != scene.lights:
-            found = found.with_parts(lights=pose.lights)
+            posed = posed.with_parts(lights=pose.lights)
         if pose.cameras != scene.cameras:
-            found = found.with_parts(cameras=pose.cameras)
+            posed = posed.with_parts(cameras=pose.cameras)
         for name in PARTS:
-            before, after = getattr(scene, name), getattr(found, name)
+            before, after = getattr(scene, name), getattr(posed, name)
             for number, (old, new) in enumerate(zip(before, after, strict=True) if before is not after else ()):
                 if old is not new:
                     first, last = self._changed.get((name, number), (None, None))
                     self._changed[name, number] = (first if last is not None and _same(old, last) else old), new
-        return found
+        return posed
 
     def rest(self, scene: Scene) -> Scene:
         """The scene as it was before its animation; other changes since then stay."""
         lists: dict[str, list] = {}
         for (name, number), (first, last) in self._changed.items():
-            held = lists.setdefault(name, list(getattr(scene, name)))
-            if number < len(held) and _same(held[number], last):
+            parts = lists.setdefault(name, list(getattr(scene, name)))
+            if number < len(parts) and _same(parts[number], last):
                 # Another material variant may have come meanwhile.
-                held[number] = replace(held[number], transform=first.transform) if name == "instances" else first
+                parts[number] = replace(parts[number], transform=first.transform) if name == "instances" else first
         self._changed.clear()
         return scene.with_parts(**lists) if lists else scene
 

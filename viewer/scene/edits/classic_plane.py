@@ -41,23 +41,25 @@ def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Sce
         raise ViewerError(scene.name, "has no extent to put a plane under", "show another file")
     floor = placed.instances[placed.ground].material
     plain = {
-        number for number, each in enumerate(placed.materials) if each.kind != "classic" and not any(each.emission)
+        number
+        for number, material in enumerate(placed.materials)
+        if material.kind != "classic" and not any(material.emission)
     }
     if not plain:
         return placed
     colored, materials, textures = colorings(placed, plain), list(placed.materials), list(placed.textures)
     for number in plain:
-        old, own = materials[number], replace(GLASS, vertex_colors=colored[number] == {True})
+        old, classic = materials[number], replace(GLASS, vertex_colors=colored[number] == {True})
         if number == floor:
-            if not any(each is tiles() for each in textures):
+            if not any(texture is tiles() for texture in textures):
                 textures.append(tiles())
-            layer = next(k for k, each in enumerate(textures) if each is tiles())
-            own = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
+            layer = next(k for k, texture in enumerate(textures) if texture is tiles())
+            classic = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
         materials[number] = Material(
             old.name,
             old.base_color,
             kind="classic",
-            classic=own,
+            classic=classic,
             texture=old.texture,
             alpha_mode=old.alpha_mode,
             alpha_cutoff=old.alpha_cutoff,

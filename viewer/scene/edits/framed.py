@@ -46,17 +46,17 @@ def _fault(scene: Scene, camera: Camera) -> str:
     points = surface_points(scene.meshes, scene.instances).points
     if not len(points) or not isinstance(camera.projection, Orthographic | None):
         return ""
-    alone = is_single_object(scene)
+    single_object = is_single_object(scene)
     within = bool(((bounds[0] < camera.origin) & (camera.origin < bounds[1])).all())
-    share = float(_in_picture(camera, points).mean())
-    if share < LEAST and (alone or not within):
-        return f"sees {100 * share:.0f} % of the model"
-    if not alone:
+    fraction = float(_in_picture(camera, points).mean())
+    if fraction < LEAST and (single_object or not within):
+        return f"sees {100 * fraction:.0f} % of the model"
+    if not single_object:
         return ""
-    if share < 1 - CUT:
-        share = float(_in_picture(camera, surface_points(scene.meshes, _without_base(scene)).points).mean())
-    if share < 1 - CUT:
-        return f"cuts off {100 * (1 - share):.0f} % of the model"
+    if fraction < 1 - CUT:
+        fraction = float(_in_picture(camera, surface_points(scene.meshes, _without_base(scene)).points).mean())
+    if fraction < 1 - CUT:
+        return f"cuts off {100 * (1 - fraction):.0f} % of the model"
     filled = _filled(camera, scene.silhouette())
     return f"shows the model at {100 * filled:.0f} % of the picture's size" if filled < SMALL else ""
 
@@ -70,12 +70,12 @@ def _in_picture(camera: Camera, points: NDArray[np.float64]) -> NDArray[np.bool_
 def _without_base(scene: Scene) -> list[Instance]:
     """The instances, without the one that all others stand on, as on a cloth, and that reaches as far as all do."""
     low, high = scene.bounds()
-    boxes = [bounds_of_instances(scene.meshes, [each], {each.mesh}) for each in scene.instances]
+    boxes = [bounds_of_instances(scene.meshes, [instance], {instance.mesh}) for instance in scene.instances]
     for number, (least, most) in enumerate(boxes):
-        others = [box[0][1] for k, box in enumerate(boxes) if k != number]
+        other_tops = [box[0][1] for k, box in enumerate(boxes) if k != number]
         wide = ((most - least) >= BASE_REACH * (high - low))[[0, 2]].all()
-        if others and wide and most[1] <= min(others) + FLOOR_HEIGHT * (high[1] - low[1]):
-            return [each for k, each in enumerate(scene.instances) if k != number]
+        if other_tops and wide and most[1] <= min(other_tops) + FLOOR_HEIGHT * (high[1] - low[1]):
+            return [instance for k, instance in enumerate(scene.instances) if k != number]
     return scene.instances
 
 
@@ -127,9 +127,9 @@ def is_single_object(scene: Scene) -> bool:
         return True  # a panel that stands, with or without a base
     with np.errstate(all="ignore"):
         floors = [
-            _floor(scene.meshes[each.mesh], each.transform, top)
-            for each in scene.instances
-            if not isinstance(scene.meshes[each.mesh], (Quadric, Quadrics))
+            _floor(scene.meshes[instance.mesh], instance.transform, top)
+            for instance in scene.instances
+            if not isinstance(scene.meshes[instance.mesh], (Quadric, Quadrics))
         ]
     corners = np.concatenate([np.zeros((0, 3, 3)), *floors])
     points = spread(corners, np.ones(len(corners)), np.zeros(len(corners), np.int64), POINTS).points
@@ -143,6 +143,6 @@ def _floor(mesh: Mesh, transform: NDArray[np.float64], top: float) -> NDArray[np
     chosen = mesh.triangles[np.take(low, mesh.triangles[:, 0])]
     chosen = chosen[low[chosen[:, 1:]].all(axis=1)]
     corners = mesh.positions[chosen].astype(np.float64) @ transform[:3, :3].T + transform[:3, 3]
-    along, across = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    up = along[:, 2] * across[:, 0] - along[:, 0] * across[:, 2]
+    edge1, edge2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    up = edge1[:, 2] * edge2[:, 0] - edge1[:, 0] * edge2[:, 2]
     return corners[(up if np.linalg.det(transform[:3, :3]) > 0 else -up) > 0]

@@ -56,7 +56,7 @@ def _at_rest(scene: Scene) -> Scene:
     """The scene with its deforming meshes at rest."""
     if not scene.deforms:
         return scene
-    return scene.with_parts(meshes=[each.rest if isinstance(each, DeformedMesh) else each for each in scene.meshes])
+    return scene.with_parts(meshes=[mesh.rest if isinstance(mesh, DeformedMesh) else mesh for mesh in scene.meshes])
 
 
 def about(scene: Scene, origin: Sequence[float]) -> Scene:
@@ -73,8 +73,8 @@ def about(scene: Scene, origin: Sequence[float]) -> Scene:
         for light in scene.lights
     ]
     return scene.with_parts(
-        instances=[_moved(each, shift) for each in scene.instances],
-        cameras=[replace(each, base=scene.origin).about(origin) for each in scene.cameras],
+        instances=[_moved(instance, shift) for instance in scene.instances],
+        cameras=[replace(camera, base=scene.origin).about(origin) for camera in scene.cameras],
         lights=lights,
         origin=tuple(map(float, origin)),
     )

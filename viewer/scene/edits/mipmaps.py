@@ -43,24 +43,24 @@ def mip_levels(image: Image, content: str) -> Iterator[NDArray]:
         values = halved(halved(values, 0), 1)
 
 
-def halved(values: Floats, axis: int, first: int = 0, whole: int | None = None) -> Floats:
+def halved(values: Floats, axis: int, first: int = 0, length: int | None = None) -> Floats:
     """Half as many along an axis, each the mean of its sources; unchanged for a single one.
 
-    Of an axis of ``whole`` values these begin with number ``first``, which is even.
+    Of an axis of ``length`` values these begin with number ``first``, which is even.
     """
-    whole = values.shape[axis] if whole is None else whole
-    if whole == 1:
+    length = values.shape[axis] if length is None else length
+    if length == 1:
         return values
     values = np.moveaxis(values, axis, 0)
-    if whole % 2 == 0:
+    if length % 2 == 0:
         out = values[0::2] + values[1::2]
         out *= np.float32(0.5)
     else:
-        half, count = whole // 2, len(values) // 2
+        half, count = length // 2, len(values) // 2
         number = np.arange(first // 2, first // 2 + count).reshape(-1, *[1] * (values.ndim - 1))
-        out = values[0 : 2 * count : 2] * ((half - number) / whole).astype(np.float32)
-        out += values[1 : 2 * count : 2] * np.float32(half / whole)
-        out += values[2 : 2 * count + 1 : 2] * ((number + 1) / whole).astype(np.float32)
+        out = values[0 : 2 * count : 2] * ((half - number) / length).astype(np.float32)
+        out += values[1 : 2 * count : 2] * np.float32(half / length)
+        out += values[2 : 2 * count + 1 : 2] * ((number + 1) / length).astype(np.float32)
     return np.moveaxis(out, 0, axis)
 
 
@@ -120,10 +120,10 @@ def _unit(values: Floats) -> Floats:
     """Vectors (v + 1) / 2 normalised; those that cancel out point up."""
     out = values - np.float32(0.5)
     square = np.einsum("...k,...k->...", out[..., :3], out[..., :3])
-    known = square > 1e-9
-    out *= (np.float32(0.5) / np.sqrt(np.where(known, square, 1.0)))[..., None]
+    nonzero = square > 1e-9
+    out *= (np.float32(0.5) / np.sqrt(np.where(nonzero, square, 1.0)))[..., None]
     out += np.float32(0.5)
-    out[~known, :3] = 0.5, 0.5, 1.0
+    out[~nonzero, :3] = 0.5, 0.5, 1.0
     out[..., 3] = values[..., 3]
     return out
 
@@ -154,16 +154,16 @@ def reduced(image: Image, content: str, most: int) -> Image:
     """The image's largest level with sides of at most ``most`` texels; itself if small enough."""
     if max(image.size) <= most:
         return image
-    made = _REDUCED.setdefault(image, {})
-    if (content, most) not in made:
+    levels = _REDUCED.setdefault(image, {})
+    if (content, most) not in levels:
         level = next(level for level in mip_levels(image, content) if max(level.shape[:2]) <= most)
-        made[content, most] = Image(level, image.name)
-    return made[content, most]
+        levels[content, most] = Image(level, image.name)
+    return levels[content, most]
 
 
 def with_textures_within(scene: Scene, most: int) -> Scene:
     """The scene with images of limited sides, texels; the same where all are."""
-    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
-    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
+    textures = [replace(texture, image=reduced(texture.image, texture.content, most)) for texture in scene.textures]
+    if all(new.image is old.image for new, old in zip(textures, scene.textures, strict=True)):
         return scene
-    return replace(scene, textures=made)
+    return replace(scene, textures=textures)

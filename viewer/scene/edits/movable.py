@@ -28,29 +28,31 @@ class Movable(NamedTuple):
 
 def movable_lights(scene: Scene) -> list[Movable]:
     """All lights of a scene: its `Light` records, then the instances with an emissive material."""
-    found = []
+    movables = []
     for number, light in enumerate(scene.lights):
         x, y, z = light.direction
         at = (0.0 - x, 0.0 - y, 0.0 - z) if light.kind == "directional" else light.position  # 0, not -0
-        found.append(Movable(light.name, light.kind, number, at))
+        movables.append(Movable(light.name, light.kind, number, at))
     emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
     if not emitting.any():
-        return found
+        return movables
     for number, instance in enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
-        own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
-        lit = mesh.triangles[emitting[own]] if len(mesh.triangles) else mesh.triangles
+        material_numbers = (
+            mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
+        )
+        lit = mesh.triangles[emitting[material_numbers]] if len(mesh.triangles) else mesh.triangles
         if not len(lit):
             continue
         with np.errstate(all="ignore"):  # non-finite corners belong to triangles that are ignored
-            held = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
-            corners = held.astype(np.float64) @ instance.transform[:3, :3].T
+            vertices = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
+            corners = vertices.astype(np.float64) @ instance.transform[:3, :3].T
             corners += instance.transform[:3, 3]
         corners = corners[np.isfinite(corners).all(axis=1)]
         if len(corners):
             x, y, z = map(float, (corners.min(axis=0) + corners.max(axis=0)) / 2)
-            found.append(Movable(instance.name or mesh.name, "area", number, (x, y, z)))
-    return found
+            movables.append(Movable(instance.name or mesh.name, "area", number, (x, y, z)))
+    return movables
 
 
 def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
@@ -60,10 +62,10 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
     whole instance, the centre of its emissive triangles to the position. Raises ViewerError with the known names for an
     unknown one; of equal names the first is moved.
     """
-    known = movable_lights(scene)
-    light = next((each for each in known if each.name == name), None)
+    movables = movable_lights(scene)
+    light = next((movable for movable in movables if movable.name == name), None)
     if light is None:
-        names = ", ".join(dict.fromkeys(each.name for each in known)) or "none"
+        names = ", ".join(dict.fromkeys(movable.name for movable in movables)) or "none"
         raise ViewerError(scene.name, f"no light '{name}'", f"lights: {names}")
     x, y, z = (float(component) for component in position)
     if light.kind == "area":

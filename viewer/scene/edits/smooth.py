@@ -34,17 +34,17 @@ def is_smooth(mesh: Mesh) -> bool:
 
 def _any_smooth(meshes: Iterable[Mesh]) -> bool:
     unknown = []
-    for mesh in (each.rest if isinstance(each, DeformedMesh) else each for each in meshes):
-        held = _known.get(id(mesh))
-        if held is None or held[0]() is not mesh:
+    for mesh in (mesh.rest if isinstance(mesh, DeformedMesh) else mesh for mesh in meshes):
+        cached = _known.get(id(mesh))
+        if cached is None or cached[0]() is not mesh:
             unknown.append(mesh)
-        elif held[1]:
+        elif cached[1]:
             return True
     for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), TOGETHER):
-        found = _smooth(unknown[part])
-        for mesh, smooth in zip(unknown[part], found, strict=True):
+        smooth_flags = _smooth(unknown[part])
+        for mesh, smooth in zip(unknown[part], smooth_flags, strict=True):
             _remember(mesh, smooth)
-        if any(found):
+        if any(smooth_flags):
             return True
     return False
 
@@ -61,26 +61,26 @@ def _remember(mesh: Mesh, smooth: bool) -> None:
 
 def _smooth(meshes: list[Mesh]) -> list[bool]:
     """Of each."""
-    found = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
+    flags = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
     undecided = [
         k
         for k, mesh in enumerate(meshes)
-        if not (found[k] or isinstance(mesh, (Quadric, Quadrics))) and len(mesh.triangles)
+        if not (flags[k] or isinstance(mesh, (Quadric, Quadrics))) and len(mesh.triangles)
     ]
     if not undecided:
-        return found
-    made = all_with_normals(meshes[k] for k in undecided)
-    arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in made if mesh.normals is not None]
-    if len(made) == 1:  # perhaps a large one, by parts: most tell within the first
+        return flags
+    finished = all_with_normals(meshes[k] for k in undecided)
+    arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in finished if mesh.normals is not None]
+    if len(finished) == 1:  # perhaps a large one, by parts: most tell within the first
         positions, triangles, normals = arrays[0]
         parts = (triangles[at : at + TOGETHER] for at in range(0, len(triangles) * bool(normals.any()), TOGETHER))
-        found[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
-        return found
-    bent = _bent(*(np.concatenate([each[k][each[1]] for each in arrays]) for k in (0, 2)))
-    each = np.logical_or.reduceat(bent, offsets([len(mesh.triangles) for mesh in made])[:-1])
-    for k, smooth in zip(undecided, each.tolist(), strict=True):
-        found[k] = smooth
-    return found
+        flags[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
+        return flags
+    bent = _bent(*(np.concatenate([arrays_of[k][arrays_of[1]] for arrays_of in arrays]) for k in (0, 2)))
+    any_bent = np.logical_or.reduceat(bent, offsets([len(mesh.triangles) for mesh in finished])[:-1])
+    for k, smooth in zip(undecided, any_bent.tolist(), strict=True):
+        flags[k] = smooth
+    return flags
 
 
 def _bent(corners: NDArray, normals: NDArray) -> NDArray[np.bool_]:

@@ -25,8 +25,8 @@ def from_the_front(scene: Scene) -> Scene:
     if not len(points.points) or facing(scene, scene.camera(), points) >= LEAST:
         return scene
     x, y, z = view_direction(scene.silhouette())
-    turned = [scene.with_parts(front=each) for each in ((-x, y, -z), (x, -y, z), (-x, -y, -z))]
-    shares = [facing(each, each.camera(), points) for each in turned]
+    turned = [scene.with_parts(front=front) for front in ((-x, y, -z), (x, -y, z), (-x, -y, -z))]
+    shares = [facing(candidate, candidate.camera(), points) for candidate in turned]
     best = int(np.argmax(shares))
     if shares[best] < LEAST:
         return scene
@@ -45,11 +45,13 @@ def invisible(scene: Scene) -> bool:
     """Whether there are triangles, and all of materials whose opacity is 0."""
     used = {
         int(number)
-        for each in scene.instances
-        for number in ([each.material] if each.material is not None else np.unique(scene.meshes[each.mesh].materials))
+        for instance in scene.instances
+        for number in (
+            [instance.material] if instance.material is not None else np.unique(scene.meshes[instance.mesh].materials)
+        )
     }
-    own = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
-    return bool(own) and all(_is_clear(each) for each in own)
+    materials = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
+    return bool(materials) and all(_is_clear(material) for material in materials)
 
 
 def _is_clear(material: Material) -> bool:

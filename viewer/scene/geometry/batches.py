@@ -35,14 +35,14 @@ class Joined(NamedTuple):
 def joined(meshes: Sequence[Mesh]) -> Joined:
     """Of one mesh its own arrays."""
     vertices, faces = (
-        offsets([len(each.positions) for each in meshes]),
-        offsets([len(each.triangles) for each in meshes]),
+        offsets([len(mesh.positions) for mesh in meshes]),
+        offsets([len(mesh.triangles) for mesh in meshes]),
     )
     if len(meshes) == 1:
         return Joined(meshes[0].positions, meshes[0].triangles, vertices, faces)
-    triangles = np.concatenate([each.triangles for each in meshes])
+    triangles = np.concatenate([mesh.triangles for mesh in meshes])
     triangles += np.repeat(vertices[:-1], np.diff(faces)).astype(np.int32)[:, None]
-    return Joined(np.concatenate([each.positions for each in meshes]), triangles, vertices, faces)
+    return Joined(np.concatenate([mesh.positions for mesh in meshes]), triangles, vertices, faces)
 
 
 def batches(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
@@ -62,6 +62,6 @@ def alike(kinds: NDArray, numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp
     if not len(numbers):
         return
     _, kind = np.unique(kinds, axis=0, return_inverse=True)
-    own = kind.reshape(-1)[numbers]
-    order = np.lexsort((numbers, own))
-    yield from np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
+    item_kinds = kind.reshape(-1)[numbers]
+    order = np.lexsort((numbers, item_kinds))
+    yield from np.split(order, np.flatnonzero(np.diff(item_kinds[order])) + 1)

@@ -27,11 +27,11 @@ def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], d
     shapes = {k: mesh for k, mesh in enumerate(meshes) if isinstance(mesh, (Quadric, Quadrics))}
     drawn = drawn - shapes.keys()
     points = [np.zeros((0, 3))] * len(meshes)
-    for number, own in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
-        points[number] = own
+    for number, vertices in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
+        points[number] = vertices
     numbers, transforms = meshes_of(instances), transforms_of(instances)
-    found = bounds_of(points, numbers, transforms)
-    boxes = [found] if found is not None else []
+    bounds = bounds_of(points, numbers, transforms)
+    boxes = [bounds] if bounds is not None else []
     for number, mesh in shapes.items():
         maps = transforms[numbers == number]
         if isinstance(mesh, Quadric):
@@ -51,8 +51,8 @@ def _box_of_quadrics(mesh: Quadrics, transform: Float) -> Float:
             return np.full((2, 3), np.nan)
         reach = mesh.radius * np.linalg.norm(transform[:3, :3], axis=1)
         return _box(centers) + SIDES * reach
-    own = bounds_of_quadric(mesh.shape, transform @ mesh.maps)
-    return np.stack([own[:, 0].min(axis=0), own[:, 1].max(axis=0)]) if len(own) else np.full((2, 3), np.nan)
+    boxes = bounds_of_quadric(mesh.shape, transform @ mesh.maps)
+    return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]) if len(boxes) else np.full((2, 3), np.nan)
 
 
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
@@ -63,13 +63,13 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
     An instance is examined only if its mesh's transformed box reaches beyond the bounds so far, farthest first: only a
     few in a scene of any size.
     """
-    sizes = np.array([len(each) for each in points], np.int64)
+    sizes = np.array([len(vertices) for vertices in points], np.int64)
     full = sizes > 0
     shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
     if not len(shown):
         return None
     boxes = np.zeros((len(points), 2, 3))
-    boxes[full] = _boxes([each for each in points if len(each)])
+    boxes[full] = _boxes([vertices for vertices in points if len(vertices)])
     box, linear, place = boxes[meshes[shown]], transforms[shown, :3, :3], transforms[shown, :3, 3]
     with np.errstate(all="ignore"):
         center = (linear @ (box.sum(axis=1) / 2)[..., None])[..., 0]
@@ -84,51 +84,53 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
 
     def extents(chosen: NDArray[np.intp]) -> Float:
         """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
-        found = np.full((2, 3), -np.inf)
+        box = np.full((2, 3), -np.inf)
         for places in alike(sizes[:, None], meshes[shown[chosen]]):
             part = shown[chosen[places]]
-            own = meshes[part].tolist()
-            every = points[own[0]] if own[0] == own[-1] else np.stack([points[number] for number in own])
+            numbers = meshes[part].tolist()
+            every = (
+                points[numbers[0]] if numbers[0] == numbers[-1] else np.stack([points[number] for number in numbers])
+            )
             moved = transform_points(every, transforms[part])
             moved = finite_rows(moved.reshape(-1, 3))
             if len(moved):
-                found = np.maximum(found, _box(moved) * SIDES)
-        return found
+                box = np.maximum(box, _box(moved) * SIDES)
+        return box
 
-    found = _farthest(reach, counts, extents)
-    return np.stack([-found[0], found[1]]) if np.isfinite(found).all() else None
+    extent = _farthest(reach, counts, extents)
+    return np.stack([-extent[0], extent[1]]) if np.isfinite(extent).all() else None
 
 
 def used_points(meshes: Sequence[Mesh]) -> list[Float]:
     """Of each mesh (V, 3): the finite vertices of its triangles."""
-    found: list[Float] = []
+    result: list[Float] = []
     for part in batches(np.array([len(mesh.positions) for mesh in meshes], np.int64), VERTICES):
         points, triangles, begin, _ = joined(meshes[part])
-        kept = np.zeros(len(points), bool)
-        kept[triangles.ravel()] = True
+        used = np.zeros(len(points), bool)
+        used[triangles.ravel()] = True
         finite = np.isfinite(points)
         if not finite.all():  # row by row takes far longer
-            kept &= finite.all(axis=1)
-        if not kept.all():
-            points, begin = points[kept], offsets(kept)[begin]
+            used &= finite.all(axis=1)
+        if not used.all():
+            points, begin = points[used], offsets(used)[begin]
         wide = points.astype(np.float64)
-        found += [wide[first:last] for first, last in pairwise(begin.tolist())]
-    return found
+        result += [wide[first:last] for first, last in pairwise(begin.tolist())]
+    return result
 
 
 def _boxes(points: list[Float]) -> Float:
     """(M, 2, 3): the box of each mesh's points (V, 3), of which there are some."""
-    sizes = np.array([len(each) for each in points], np.int64)
-    found = np.empty((len(points), 2, 3))
+    sizes = np.array([len(vertices) for vertices in points], np.int64)
+    boxes = np.empty((len(points), 2, 3))
     for part in batches(sizes, VERTICES):
         if part.stop - part.start == 1:
-            found[part.start] = _box(points[part.start])
+            boxes[part.start] = _box(points[part.start])
             continue
         begin = offsets(sizes[part])[:-1]
         columns = np.ascontiguousarray(np.concatenate(points[part]).T)
-        found[part, 0] = np.minimum.reduceat(columns, begin, axis=1).T
-        found[part, 1] = np.maximum.reduceat(columns, begin, axis=1).T
-    return found
+        boxes[part, 0] = np.minimum.reduceat(columns, begin, axis=1).T
+        boxes[part, 1] = np.maximum.reduceat(columns, begin, axis=1).T
+    return boxes
 
 
 def _box(points: Float) -> Float:
@@ -148,21 +150,21 @@ def _farthest(reach: Float, counts: NDArray[np.intp], extents: Callable[[NDArray
 
     Equal instances in a row reach equally far: ever more are examined at once, up to `VERTICES`.
     """
-    found, seen = np.full((2, 3), -np.inf), np.zeros(len(reach), bool)
+    extent, examined = np.full((2, 3), -np.inf), np.zeros(len(reach), bool)
     for side in range(2):
         for axis in range(3):
             column = reach[:, side, axis]
             order = np.argsort(-column, kind="stable")
             at, size = 0, 1
-            while at < len(order) and column[order[at]] > found[side, axis]:
+            while at < len(order) and column[order[at]] > extent[side, axis]:
                 part = order[at : at + size]
                 part = part[: max(1, int(np.searchsorted(np.cumsum(counts[part]), VERTICES)))]
                 at, size = at + len(part), 2 * size
-                part = part[(column[part] > found[side, axis]) & ~seen[part]]
-                seen[part] = True
+                part = part[(column[part] > extent[side, axis]) & ~examined[part]]
+                examined[part] = True
                 if len(part):
-                    found = np.maximum(found, extents(part))
-    return found
+                    extent = np.maximum(extent, extents(part))
+    return extent
 
 
 # Every ground is an instance of this mesh, its identification: a square of side 1 around the origin, facing up.

@@ -21,14 +21,14 @@ def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
         if places.dtype != np.float64 or not len(places):
             return near, transform
         finite = np.isfinite(near).all(axis=1)
-        own = places if finite.all() else places[finite]
-        if not len(own):
+        finite_places = places if finite.all() else places[finite]
+        if not len(finite_places):
             return near, transform
-        low, high = own.min(axis=0), own.max(axis=0)
+        low, high = finite_places.min(axis=0), finite_places.max(axis=0)
         edge = float((high - low).max())
         if not 0.0 < edge < max(float(np.abs(low).max()), float(np.abs(high).max())) / FAR:
             return near, transform
-        if (near[finite] == own).all():
+        if (near[finite] == finite_places).all():
             return near, transform
         transform[:3, 3] = np.round((low + high) / 2.0)
         return (places - transform[:3, 3]).astype(np.float32), transform

@@ -72,9 +72,9 @@ def view_direction(points: NDArray[np.float64]) -> tuple[float, float, float]:
     return math.cos(e) * math.sin(a), math.sin(e), math.cos(e) * math.cos(a)
 
 
-def _thinness(extent: float, *others: float) -> float:
+def _thinness(extent: float, *other_extents: float) -> float:
     """0 for an extent of at least `THIN` of the larger other one, 1 for none."""
-    least = THIN * max(others)
+    least = THIN * max(other_extents)
     return 1.0 - min(extent / least, 1.0) if least > 0 else 0.0
 
 
@@ -90,8 +90,8 @@ def _centre(x: NDArray[np.float64], z: NDArray[np.float64], distance: float) -> 
     slope = 0.0
     for _ in range(CENTRINGS):
         first, last = (x - slope * z).argmax(), (-x - slope * z).argmax()
-        found = float((x[first] - x[last]) / (2 * distance + z[first] + z[last]))
-        if found <= slope:
+        next_slope = float((x[first] - x[last]) / (2 * distance + z[first] + z[last]))
+        if next_slope <= slope:
             break
-        slope = found
+        slope = next_slope
     return float((x - slope * z).max() - (-x - slope * z).max()) / 2

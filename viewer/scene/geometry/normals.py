@@ -72,19 +72,19 @@ def split_with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> tuple[Mesh
 def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:
     """`with_normals` of each, to the bit: small meshes without normals are one mesh meanwhile, whose parts share no
     positions."""
-    found = list(meshes)
-    lacking = [k for k, each in enumerate(found) if each.normals is None and len(each.triangles)]
-    counts = np.array([len(found[k].positions) + len(found[k].triangles) for k in lacking], np.int64)
+    result = list(meshes)
+    lacking = [k for k, mesh in enumerate(result) if mesh.normals is None and len(mesh.triangles)]
+    counts = np.array([len(result[k].positions) + len(result[k].triangles) for k in lacking], np.int64)
     few = np.array(lacking, np.intp)[counts < SMALL]
     for run_of in batches(counts[counts < SMALL], TOGETHER):
         part = few[run_of].tolist()
         if len(part) > 1:
-            for k, made in zip(part, _together([found[k] for k in part]), strict=True):
-                found[k] = made
-    return [with_normals(mesh) for mesh in found]
+            for k, mesh in zip(part, _merged_with_normals([result[k] for k in part]), strict=True):
+                result[k] = mesh
+    return [with_normals(mesh) for mesh in result]
 
 
-def _together(meshes: list[Mesh]) -> list[Mesh]:
+def _merged_with_normals(meshes: list[Mesh]) -> list[Mesh]:
     """Meshes without normals, with triangles, given normals."""
     positions, corners, vertices, faces = joined(meshes)
     owner = np.repeat(np.arange(len(meshes)), np.diff(vertices))
@@ -98,18 +98,18 @@ def _together(meshes: list[Mesh]) -> list[Mesh]:
     source, normals = source[order], normals[order]
     begin = offsets(np.bincount(owner[source], minlength=len(meshes)))
     corners = (place[corners] - np.repeat(begin[:-1], np.diff(faces))[:, None]).astype(np.int32)
-    own = source - np.repeat(vertices[:-1], np.diff(begin))
+    source_vertices = source - np.repeat(vertices[:-1], np.diff(begin))
     bounds = np.column_stack([begin[:-1], begin[1:], faces[:-1], faces[1:]]).tolist()
-    made = []
+    result = []
     for mesh, (first, last, face, end) in zip(meshes, bounds, strict=True):
-        each = copy(mesh)
-        each.triangles, each.normals = corners[face:end], normals[first:last]
+        finished = copy(mesh)
+        finished.triangles, finished.normals = corners[face:end], normals[first:last]
         if last - first > len(mesh.positions):
             for name in ("positions", "uvs", "colors", "uvs_1", "tangents"):
-                given = getattr(mesh, name)
-                setattr(each, name, None if given is None else given[own[first:last]])
-        made.append(each)
-    return made
+                values = getattr(mesh, name)
+                setattr(finished, name, None if values is None else values[source_vertices[first:last]])
+        result.append(finished)
+    return result
 
 
 def _threshold(crease_degrees: float) -> float:
@@ -146,9 +146,9 @@ def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Fl
     for corner in range(3):
         np.add.at(total, touched[:, corner], faces)
     length = np.linalg.norm(total, axis=1)
-    made = bad & (length > 1e-6)
-    unit[made] = total[made] / length[made, None]
-    unit[bad & ~made] = (0.0, 0.0, 1.0)
+    defined = bad & (length > 1e-6)
+    unit[defined] = total[defined] / length[defined, None]
+    unit[bad & ~defined] = (0.0, 0.0, 1.0)
     return unit, len(np.unique(touched[bad[touched]]))
 
 

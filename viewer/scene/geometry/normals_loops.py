@@ -114,7 +114,7 @@ def crease_normals(
     start,
     fill,
     order,
-    taken,
+    claimed,
     near,
     cells,
     in_use,
@@ -177,13 +177,13 @@ def crease_normals(
             for at in range(begin, end):
                 t, c = order[at] // 3, order[at] % 3
                 v = triangles[t, c]
-                if not taken[v]:
-                    taken[v] = True
+                if not claimed[v]:
+                    claimed[v] = True
                     normals[v, 0], normals[v, 1], normals[v, 2] = size[0], size[1], size[2]
                 result[t, c] = v
             continue
 
-        known = 0
+        recent_count = 0
         for at in range(begin, end):
             corner = order[at]
             t = corner // 3
@@ -191,11 +191,11 @@ def crease_normals(
             sx, sy, sz = 0.0, 0.0, 0.0
             if x != 0.0 or y != 0.0 or z != 0.0:
                 if many:
-                    own = _direction_cell(x, y, z)
+                    face_cell = _direction_cell(x, y, z)
                     for k in range(used):
                         cx, cy, cz = cells[in_use[k], 0], cells[in_use[k], 1], cells[in_use[k], 2]
                         length = math.sqrt(cx * cx + cy * cy + cz * cz)
-                        if in_use[k] == own or x * cx + y * cy + z * cz >= threshold * length:
+                        if in_use[k] == face_cell or x * cx + y * cy + z * cz >= threshold * length:
                             sx += cx
                             sy += cy
                             sz += cz
@@ -219,27 +219,27 @@ def crease_normals(
             cells[in_use[k], 0] = cells[in_use[k], 1] = cells[in_use[k], 2] = 0.0
 
         # Faces with a direction first: the others then share a vertex with a normal.
-        for turn in range(2):
+        for flat_pass in range(2):
             for at in range(begin, end):
                 corner = order[at]
                 t, c = corner // 3, corner % 3
                 v = triangles[t, c]
                 x, y, z = corner_normals[corner, 0], corner_normals[corner, 1], corner_normals[corner, 2]
                 flat = x == 0.0 and y == 0.0 and z == 0.0
-                if flat != (turn == 1):
+                if flat != (flat_pass == 1):
                     continue
                 if flat:
                     result[t, c] = v
                     continue
                 match = -1
-                if not taken[v]:
-                    taken[v] = True
+                if not claimed[v]:
+                    claimed[v] = True
                     match = v
                     normals[v, 0], normals[v, 1], normals[v, 2] = x, y, z
-                    recent[known % FEW] = v
-                    known += 1
+                    recent[recent_count % FEW] = v
+                    recent_count += 1
                 else:
-                    for k in range(min(known, FEW)):
+                    for k in range(min(recent_count, FEW)):
                         other = recent[k]
                         if source[other] == v and (
                             normals[other, 0] == x and normals[other, 1] == y and normals[other, 2] == z
@@ -250,8 +250,8 @@ def crease_normals(
                     source[total] = v
                     normals[total, 0], normals[total, 1], normals[total, 2] = x, y, z
                     match = total
-                    recent[known % FEW] = total
-                    known += 1
+                    recent[recent_count % FEW] = total
+                    recent_count += 1
                     total += 1
                 result[t, c] = match
     return total

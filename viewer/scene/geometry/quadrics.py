@@ -48,8 +48,8 @@ class Quadrics(Mesh):
     @classmethod
     def spheres(cls, centers: Float, radius: float, colors: Float | None = None, name: str = "points") -> Quadrics:
         """A sphere around each of the finite centres (V, 3). colors : (V, 4) linear."""
-        own = np.flatnonzero(np.isfinite(centers).all(axis=1))
-        return cls(centers, np.stack([own, own, own], axis=1), colors=colors, name=name, radius=radius)
+        finite = np.flatnonzero(np.isfinite(centers).all(axis=1))
+        return cls(centers, np.stack([finite, finite, finite], axis=1), colors=colors, name=name, radius=radius)
 
     @classmethod
     def cylinders(
@@ -74,20 +74,20 @@ class Quadrics(Mesh):
         return self._maps(self.triangles)
 
     def _maps(self, triangles: Int) -> NDArray[np.float64]:
-        made = np.zeros((len(triangles), 4, 4))
+        maps = np.zeros((len(triangles), 4, 4))
         start = self.positions[triangles[:, 0]].astype(np.float64)
-        made[:, :3, 3], made[:, 3, 3] = start, 1.0
+        maps[:, :3, 3], maps[:, 3, 3] = start, 1.0
         if not self.tubes:
             for k in range(3):
-                made[:, k, k] = self.radius
-            return made
+                maps[:, k, k] = self.radius
+            return maps
         axis = self.positions[triangles[:, 2]].astype(np.float64) - start
         unit = axis / np.linalg.norm(axis, axis=1, keepdims=True)
         z = np.where(np.abs(unit[:, 2:]) < 0.9, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
         x = np.cross(unit, z)
         x /= np.linalg.norm(x, axis=1, keepdims=True)
-        made[:, :3, 0], made[:, :3, 1], made[:, :3, 2] = x * self.radius, axis, np.cross(x, unit) * self.radius
-        return made
+        maps[:, :3, 0], maps[:, :3, 1], maps[:, :3, 2] = x * self.radius, axis, np.cross(x, unit) * self.radius
+        return maps
 
     def tessellated(self, segments: int = 6) -> Mesh:
         """Triangles in place of the quadrics, with their normals, ``segments`` around each axis; of very many some."""
@@ -129,8 +129,8 @@ class Quadrics(Mesh):
 
 def without_quadrics(meshes: Sequence[Mesh], segments: int) -> list[Mesh]:
     """The meshes with triangles in place of quadrics: `Quadric.tessellated` and `Quadrics.tessellated`."""
-    made = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in meshes]
-    return [mesh.tessellated() if isinstance(mesh, Quadrics) else mesh for mesh in made]
+    triangulated = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in meshes]
+    return [mesh.tessellated() if isinstance(mesh, Quadrics) else mesh for mesh in triangulated]
 
 
 def with_point_size(meshes: Sequence[Mesh], size: float) -> list[Mesh]:
@@ -162,8 +162,8 @@ def point_radius(points: Float) -> float:
         return 0.5
     cell = edge / max(2.0, np.sqrt(len(finite)))  # of a surface, of which most points are
     while cell < 2.0 * edge:
-        distances, share = _neighbours(finite, cell)
-        if share >= 0.5:
+        distances, fraction = _neighbours(finite, cell)
+        if fraction >= 0.5:
             return float(distances.mean()) / 2.0
         cell *= 2.0
     distances, _ = _neighbours(finite, cell)
@@ -180,8 +180,8 @@ def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.fl
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     chosen = np.arange(0, len(points), max(1, len(points) // SAMPLES))
-    wanted = ((numbers[chosen, None] + _AROUND) @ weights).ravel()
-    first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    around_keys = ((numbers[chosen, None] + _AROUND) @ weights).ravel()
+    first, last = np.searchsorted(keys, around_keys), np.searchsorted(keys, around_keys, side="right")
     counts = np.minimum(last - first, _MOST_IN_CELL)
     rows = np.repeat(np.repeat(np.arange(len(chosen)), len(_AROUND)), counts)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

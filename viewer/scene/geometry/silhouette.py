@@ -38,19 +38,19 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
         if mesh is SQUARE
         else _of_quadric(mesh)
         if isinstance(mesh, Quadric)
-        else _around(outermost(own[:: max(1, len(own) // MOST_CENTERS)]), mesh)
+        else _around(outermost(vertices[:: max(1, len(vertices) // MOST_CENTERS)]), mesh)
         if isinstance(mesh, Quadrics)
-        else outermost(own)
-        for mesh, own in zip([meshes[k] for k in drawn], used_points([meshes[k] for k in drawn]), strict=True)
+        else outermost(vertices)
+        for mesh, vertices in zip([meshes[k] for k in drawn], used_points([meshes[k] for k in drawn]), strict=True)
     ]
-    found: list[Float] = [np.zeros((0, 3))] * len(numbers)
-    sizes = np.array([len(own) for own in points], np.int64)
+    placed: list[Float] = [np.zeros((0, 3))] * len(numbers)
+    sizes = np.array([len(vertices) for vertices in points], np.int64)
     for places in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
         moved = transform_points(np.stack([points[which[place]] for place in places]), transforms[places])
-        for place, own in zip(places, moved, strict=True):
-            found[place] = own
+        for place, vertices in zip(places, moved, strict=True):
+            placed[place] = vertices
     order = np.argsort(numbers, kind="stable")
-    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(found[place] for place in order)])))
+    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(placed[place] for place in order)])))
 
 
 def outermost(points: NDArray) -> NDArray:
@@ -65,10 +65,10 @@ def outermost(points: NDArray) -> NDArray:
     for first in range(0, len(points), BLOCK):
         unit = (points[first : first + BLOCK] - middle) / half
         heights = _directions() @ np.ascontiguousarray(unit.T, np.float32)
-        own = heights.argmax(axis=1)
-        height = heights[np.arange(DIRECTIONS), own]
+        highest = heights.argmax(axis=1)
+        height = heights[np.arange(DIRECTIONS), highest]
         higher = height > best
-        best[higher], which[higher] = height[higher], first + own[higher]
+        best[higher], which[higher] = height[higher], first + highest[higher]
     return points[distinct(which)]
 
 

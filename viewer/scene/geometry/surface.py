@@ -39,19 +39,19 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
     """``count`` points of all instances, none without any area; always the same ones."""
     step = max(1, -(-len(instances) // TRIANGLES))
     chosen = instances[::step]
-    share = max(8, TRIANGLES // max(len(chosen), 1))
+    triangle_budget = max(8, TRIANGLES // max(len(chosen), 1))
     corners, weights, materials = [np.zeros((0, 3, 3))], [np.zeros(0)], [np.zeros(0, np.int64)]
     plain: dict[int, tuple[Float, NDArray[np.int32], int]] = {}
     for instance in chosen:
         if instance.mesh not in plain:
-            plain[instance.mesh] = _some(meshes[instance.mesh], share)
-        own, numbers, every = plain[instance.mesh]
+            plain[instance.mesh] = _some(meshes[instance.mesh], triangle_budget)
+        triangles, numbers, every = plain[instance.mesh]
         with np.errstate(all="ignore"):  # what is not finite is left out below
-            placed = own @ instance.transform[:3, :3].T + instance.transform[:3, 3]
+            placed = triangles @ instance.transform[:3, :3].T + instance.transform[:3, 3]
         mirrored = np.linalg.det(instance.transform[:3, :3]) < 0
         corners.append(placed[:, [0, 2, 1]] if mirrored else placed)
-        weights.append(np.full(len(own), float(every * step)))
-        alike = np.full(len(own), -1 if instance.material is None else instance.material, np.int64)
+        weights.append(np.full(len(triangles), float(every * step)))
+        alike = np.full(len(triangles), -1 if instance.material is None else instance.material, np.int64)
         materials.append(np.where(alike < 0, numbers, alike))
     return spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
 
@@ -73,8 +73,8 @@ def _some(mesh: Mesh, most: int) -> tuple[Float, NDArray[np.int32], int]:
 def spread(corners: Float, weights: Float, materials: NDArray[np.int64], count: int = POINTS) -> SurfacePoints:
     """``count`` points on triangles (T, 3, 3) of materials (T,), each for an equal part of area times weight (T,)."""
     with np.errstate(all="ignore"):
-        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        double = np.linalg.norm(across, axis=1)
+        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        double = np.linalg.norm(cross, axis=1)
     area = np.where(np.isfinite(double), double, 0.0) / 2 * weights
     ends = np.cumsum(area)
     total = float(ends[-1]) if len(ends) else 0.0
@@ -86,4 +86,4 @@ def spread(corners: Float, weights: Float, materials: NDArray[np.int64], count: 
     root = np.sqrt(u)
     weight = np.stack([1 - root, root * (1 - v), root * v], axis=1)
     points = (corners[at] * weight[:, :, None]).sum(axis=1)
-    return SurfacePoints(points, across[at] / double[at, None], materials[at].astype(np.int64), total)
+    return SurfacePoints(points, cross[at] / double[at, None], materials[at].astype(np.int64), total)

@@ -32,7 +32,7 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     if not len(mesh.triangles):
         return replace(mesh, tangents=np.zeros((len(mesh.positions), 4), np.float32))
     with np.errstate(all="ignore"):  # non-finite corners are ignored
-        along, area = _along_u(mesh.positions, mesh.triangles, uvs)
+        u_directions, area = _along_u(mesh.positions, mesh.triangles, uvs)
     words = np.concatenate([mesh.positions, mesh.normals, uvs], axis=1).view(np.uint32)
     place, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
     # Two groups at each position: faces with the image as it is, and mirrored.
@@ -40,10 +40,10 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     total = np.zeros((2 * len(words), 3))
     for corner in range(3):
         with np.errstate(all="ignore"):
-            share = _share(mesh.positions, mesh.normals, mesh.triangles, corner, along)
-        share[~(np.isfinite(share).all(axis=1) & (area != 0))] = 0.0
+            contribution = _contribution(mesh.positions, mesh.normals, mesh.triangles, corner, u_directions)
+        contribution[~(np.isfinite(contribution).all(axis=1) & (area != 0))] = 0.0
         for axis in range(3):
-            total[:, axis] += np.bincount(group[:, corner], share[:, axis], len(total))
+            total[:, axis] += np.bincount(group[:, corner], contribution[:, axis], len(total))
     length = np.linalg.norm(total, axis=1)
     # cross(normal, tangent) points along +v for an unmirrored image, and shall point along -v.
     sign = np.where(np.arange(len(total)) % 2 == 0, -1.0, 1.0)
@@ -60,11 +60,11 @@ def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDA
     ab, ac = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     p, q = places[:, 1] - places[:, 0], places[:, 2] - places[:, 0]
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-    along = (q[:, 1:] * ab - p[:, 1:] * ac) * np.sign(area)[:, None]
-    return along / np.linalg.norm(along, axis=1, keepdims=True), np.nan_to_num(area)
+    directions = (q[:, 1:] * ab - p[:, 1:] * ac) * np.sign(area)[:, None]
+    return directions / np.linalg.norm(directions, axis=1, keepdims=True), np.nan_to_num(area)
 
 
-def _share(positions: Float, normals: Float, triangles: Int, corner: int, along: NDArray) -> NDArray:
+def _contribution(positions: Float, normals: Float, triangles: Int, corner: int, directions: NDArray) -> NDArray:
     """(T, 3): contribution of each face to the tangent at one of its corners."""
     normal = normals.astype(np.float64)[triangles[:, corner]]
     points = positions.astype(np.float64)
@@ -73,10 +73,10 @@ def _share(positions: Float, normals: Float, triangles: Int, corner: int, along:
         flat = vectors - normal * (normal * vectors).sum(axis=1, keepdims=True)
         return flat / np.linalg.norm(flat, axis=1, keepdims=True)
 
-    here = points[triangles[:, corner]]
-    sides = [in_plane(points[triangles[:, (corner + k) % 3]] - here) for k in (1, 2)]
+    corner_points = points[triangles[:, corner]]
+    sides = [in_plane(points[triangles[:, (corner + k) % 3]] - corner_points) for k in (1, 2)]
     angle = np.arccos(np.clip((sides[0] * sides[1]).sum(axis=1), -1.0, 1.0))
-    return in_plane(along) * angle[:, None]
+    return in_plane(directions) * angle[:, None]
 
 
 def _adopt(group: NDArray[np.int64], area: NDArray, length: NDArray) -> None:
@@ -96,10 +96,10 @@ def _split(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
     copy = np.zeros(len(mesh.positions), np.int64)
     copy[both] = len(mesh.positions) + np.arange(len(both))
     corners = np.where(torn[vertices] & (side == 1), copy[vertices], vertices)
-    found = np.zeros((len(mesh.positions) + len(both), 4), np.float32)
-    found[corners] = tangents[group.ravel()]
+    vertex_tangents = np.zeros((len(mesh.positions) + len(both), 4), np.float32)
+    vertex_tangents[corners] = tangents[group.ravel()]
     if not len(both):
-        return replace(mesh, tangents=found)
+        return replace(mesh, tangents=vertex_tangents)
 
     def copied(values: Float | None) -> Float | None:
         return None if values is None else np.concatenate([values, values[both]])
@@ -112,5 +112,5 @@ def _split(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
         uvs=copied(mesh.uvs),
         colors=copied(mesh.colors),
         uvs_1=copied(mesh.uvs_1),
-        tangents=found,
+        tangents=vertex_tangents,
     )

@@ -56,6 +56,6 @@ def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
 
 def shifted(transforms: NDArray[np.float64], shift: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Maps (..., 4, 4) with their places moved by a vector (3,)."""
-    made = np.array(transforms, np.float64)
-    made[..., :3, 3] += np.asarray(shift, np.float64)
-    return made
+    moved = np.array(transforms, np.float64)
+    moved[..., :3, 3] += np.asarray(shift, np.float64)
+    return moved

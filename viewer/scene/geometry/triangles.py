@@ -61,22 +61,22 @@ class Triangles:
 def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Triangles:
     """`Scene.flatten` of the scene of that name."""
     numbers, which = np.unique(meshes_of(instances), return_inverse=True)
-    given = [meshes[number] for number in numbers.tolist()]
-    triangle_count = int(np.array([len(mesh.triangles) for mesh in given], np.int64)[which].sum())
+    used_meshes = [meshes[number] for number in numbers.tolist()]
+    triangle_count = int(np.array([len(mesh.triangles) for mesh in used_meshes], np.int64)[which].sum())
     if triangle_count > LARGEST_INTEGER:
         raise ViewerError(
             name,
             f"{triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
             "use --accel two-level-bvh, which keeps instances separate, or a smaller scene",
         )
-    complete = all_with_normals(given)
+    complete = all_with_normals(used_meshes)
     kinds = np.array(
-        [(len(each.positions), len(each.triangles), each.colors is None, each.uvs is None) for each in complete],
+        [(len(mesh.positions), len(mesh.triangles), mesh.colors is None, mesh.uvs is None) for mesh in complete],
         np.int64,
     ).reshape(-1, 4)
     vertices, starts = offsets(kinds[which, 0]), offsets(kinds[which, 1])
     transforms = transforms_of(instances)
-    chosen = np.array([-1 if each.material is None else each.material for each in instances], np.int32)
+    chosen = np.array([-1 if instance.material is None else instance.material for instance in instances], np.int32)
     count = int(vertices[-1])
     positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
     colors, uvs = np.ones((count, 3), np.float32), np.zeros((count, 2), np.float32)
@@ -86,27 +86,27 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         size, faces, plain, bare = kinds[which[every[0]]].tolist()
         step = max(1, TOGETHER // max(size, faces, 1))
         for part in (every[at : at + step] for at in range(0, len(every) if size or faces else 0, step)):
-            own, maps = _Stack.of(complete, which[part]), transforms[part]
+            stack, maps = _Stack.of(complete, which[part]), transforms[part]
             rows = _rows(vertices[part], size)
-            moved = transform_points(own.positions, maps)
+            moved = transform_points(stack.positions, maps)
             with np.errstate(invalid="ignore"):
                 too_far[part] = (np.isfinite(moved) & (np.abs(moved) > LARGEST_COORDINATE)).any(axis=(1, 2))
                 if too_far[part].any():
                     continue  # float32 may not hold it either
                 positions[rows] = moved.reshape(-1, 3).astype(np.float32)
-            normals[rows] = transform_normals(own.normals, maps).reshape(-1, 3)
+            normals[rows] = transform_normals(stack.normals, maps).reshape(-1, 3)
             if not plain:
-                colors[rows] = np.broadcast_to(own.colors[..., :3], (len(part), size, 3)).reshape(-1, 3)
+                colors[rows] = np.broadcast_to(stack.colors[..., :3], (len(part), size, 3)).reshape(-1, 3)
             if not bare:
-                uvs[rows] = np.broadcast_to(own.uvs, (len(part), size, 2)).reshape(-1, 2)
+                uvs[rows] = np.broadcast_to(stack.uvs, (len(part), size, 2)).reshape(-1, 2)
             mirrored = np.linalg.det(maps[:, :3, :3]) < 0  # keep front faces in front
-            corners = own.triangles
+            corners = stack.triangles
             if mirrored.any():
                 corners = np.where(mirrored[:, None, None], corners[..., [0, 2, 1]], corners)
             places = _rows(starts[part], faces)
             # As int32, since that is what they become: int64 would take as long again for millions.
             triangles[places] = (corners + vertices[part].astype(np.int32)[:, None, None]).reshape(-1, 3)
-            materials[places] = np.where(chosen[part][:, None] >= 0, chosen[part][:, None], own.materials).ravel()
+            materials[places] = np.where(chosen[part][:, None] >= 0, chosen[part][:, None], stack.materials).ravel()
     if too_far.any():
         instance = instances[int(too_far.argmax())]
         raise ViewerError(
@@ -160,25 +160,29 @@ class _Stack(NamedTuple):
         if numbers[0] == numbers[-1]:
             mesh = meshes[numbers[0]]
             return cls(*(getattr(mesh, name) for name in cls._fields))
-        own = [meshes[number] for number in numbers.tolist()]
-        found = ([getattr(mesh, name) for mesh in own] for name in cls._fields)
-        return cls(*(None if of[0] is None else np.concatenate(of).reshape(len(own), *of[0].shape) for of in found))
+        chosen = [meshes[number] for number in numbers.tolist()]
+        columns = ([getattr(mesh, name) for mesh in chosen] for name in cls._fields)
+        return cls(
+            *(None if of[0] is None else np.concatenate(of).reshape(len(chosen), *of[0].shape) for of in columns)
+        )
 
 
 def second_coordinates(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
     """Of all instances; None if no mesh has any."""
     if all(mesh.uvs_1 is None for mesh in meshes):
         return None
-    own = [np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes]
-    return np.concatenate([own[number] for number in which.tolist()])
+    coordinates = [
+        np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes
+    ]
+    return np.concatenate([coordinates[number] for number in which.tolist()])
 
 
 def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
     """Of the vertex colours of all instances; None if all are 1."""
     if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
         return None
-    own = [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
-    return np.concatenate([own[number] for number in which.tolist()])
+    alphas = [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
+    return np.concatenate([alphas[number] for number in which.tolist()])
 
 
 def tangents(meshes: Sequence[Mesh], which: NDArray[np.intp], transforms: NDArray[np.float64]) -> Float | None:

@@ -16,8 +16,8 @@ def weld(words: NDArray[np.uint32], small: bool = False) -> tuple[NDArray[np.int
     count = len(words)
     table = np.full(max(16, 1 << (2 * count - 1).bit_length()), -1, np.int32)
     number, first = np.empty(count, np.int32), np.empty(count, np.int32)
-    found = run(_weld, words, table, number, first, small=small)
-    return number, first[:found]
+    distinct = run(_weld, words, table, number, first, small=small)
+    return number, first[:distinct]
 
 
 def _weld(words, table, number, first):
@@ -27,7 +27,7 @@ def _weld(words, table, number, first):
     """
     count, width = words.shape
     size = len(table)
-    found = 0
+    distinct = 0
     mask = np.uint64(size - 1)
     for row in range(count):
         key = np.uint64(0x9E3779B97F4A7C15)
@@ -42,10 +42,10 @@ def _weld(words, table, number, first):
         while True:
             other = table[slot]
             if other < 0:
-                table[slot] = found
-                first[found] = row
-                number[row] = found
-                found += 1
+                table[slot] = distinct
+                first[distinct] = row
+                number[row] = distinct
+                distinct += 1
                 break
             same = True
             for k in range(width):
@@ -59,4 +59,4 @@ def _weld(words, table, number, first):
             slot += 1
             if slot == size:
                 slot = np.int64(0)
-    return found
+    return distinct
