@@ -218,7 +218,7 @@ def test_options_become_environments(tmp_path) -> None:
     assert environment_of((1, 2, 3)) == (ConstantEnvironment((1, 2, 3)), [])
     sky, notes = environment_of(None, 20, lit=False)
     assert isinstance(sky, ImageEnvironment) and sky.rotation == 20 and len(notes) == 1 and "default sky" in notes[0]
-    studio, notes = environment_of(None, 20, lit=False, alone=True)
+    studio, notes = environment_of(None, 20, lit=False, single_object=True)
     assert studio.name == "studio" and studio.rotation == 20 and "default studio" in notes[0]
     assert environment_of("sky")[1] == [] == environment_of("studio")[1]
     low, notes = environment_of(None, sun=(10, 0))

@@ -66,10 +66,10 @@ class Track:
         three = (3,) if self.interpolation == "CUBICSPLINE" else ()
         width = PATHS.get(self.path)
         width = np.shape(self.values)[-1] if width is None and np.ndim(self.values) else width
-        wanted = (np.size(self.times), *three, width)
-        if np.ndim(self.times) != 1 or not np.size(self.times) or np.shape(self.values) != wanted:
+        shape = (np.size(self.times), *three, width)
+        if np.ndim(self.times) != 1 or not np.size(self.times) or np.shape(self.values) != shape:
             shapes = f"{np.shape(self.times)} and {np.shape(self.values)}"
-            raise ViewerError(where, f"times and values have shapes {shapes}", f"the values' should be {wanted}")
+            raise ViewerError(where, f"times and values have shapes {shapes}", f"the values' should be {shape}")
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Animation:
         return max((float(track.times[-1]) for track in self.tracks), default=0.0)
 
 
-def together(animations: Sequence[Animation]) -> Animation:
+def merged(animations: Sequence[Animation]) -> Animation:
     """All of them at once; of two that move the same property the first does."""
-    found: dict[tuple[int, str], Track] = {}
-    for track in (track for each in animations for track in each.tracks):
-        found.setdefault((track.node, track.path), track)
-    return Animation("all", tuple(found.values()))
+    tracks: dict[tuple[int, str], Track] = {}
+    for track in (track for animation in animations for track in animation.tracks):
+        tracks.setdefault((track.node, track.path), track)
+    return Animation("all", tuple(tracks.values()))
 
 
 class Pose(NamedTuple):
@@ -171,10 +171,10 @@ class Poser:
     def visible(self, seconds: float) -> NDArray[np.bool_]:
         """(N,): which nodes are shown at a time: those that are visible below nodes that are."""
         nodes = self.hierarchy
-        own = np.ones(len(nodes.parents), bool) if nodes.visible is None else nodes.visible.copy()
+        visible = np.ones(len(nodes.parents), bool) if nodes.visible is None else nodes.visible.copy()
         for batch in self._batches.get("visible", ()):
-            own[batch.nodes] = batch.at(seconds)[:, 0] > 0.5
-        return visible_nodes(own, nodes.parents, self._by_depth)
+            visible[batch.nodes] = batch.at(seconds)[:, 0] > 0.5
+        return visible_nodes(visible, nodes.parents, self._by_depth)
 
     def values(self, seconds: float) -> dict[str, Float]:
         """The properties beside the nodes at a time: (width,) float64 by path."""
@@ -224,16 +224,16 @@ class Poser:
     def _placed(self, world: Float, visible: NDArray[np.bool_] | None) -> Float:
         """The transforms (M, 4, 4) of the moving instances."""
         nodes, below = self.hierarchy.instance_nodes[self.instances], self.hierarchy.offsets
-        found = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
+        placed = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
         with np.errstate(over="ignore", invalid="ignore"):
             if below is not None:
-                found = found @ below[self.instances]
-        lost = ~(np.abs(found) <= LARGEST_COORDINATE).all(axis=(1, 2))
+                placed = placed @ below[self.instances]
+        lost = ~(np.abs(placed) <= LARGEST_COORDINATE).all(axis=(1, 2))
         if visible is not None:
             lost |= ~visible[self.hierarchy.owners[self.instances]]
         if lost.any():
-            found[lost] = hidden(world[self.hierarchy.owners[self.instances[lost]]])
-        return found
+            placed[lost] = hidden(world[self.hierarchy.owners[self.instances[lost]]])
+        return placed
 
     def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
         """The poses of deforming meshes, of all: another animation may have left them; those of one skin share its
@@ -241,24 +241,24 @@ class Poser:
         weights: dict[int, Float] = {}
         for batch in self._batches.get("weights", ()):
             weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
-        rest = {each.node: each.weights for each in self.hierarchy.deformers}
+        rest_weights = {deformer.node: deformer.weights for deformer in self.hierarchy.deformers}
         for path in (path for path in self._batches if path.startswith("weights/")):
             number = int(path.partition("/")[2])
             for batch in self._batches[path]:
                 for node, value in zip(batch.nodes.tolist(), batch.at(seconds)[:, 0].tolist(), strict=True):
-                    if node in rest:
-                        weights[node] = weights.get(node, rest[node]).copy()
+                    if node in rest_weights:
+                        weights[node] = weights.get(node, rest_weights[node]).copy()
                         weights[node][number] = value
         skins: dict[int, Float] = {}
-        found = {}
-        for each in self.hierarchy.deformers:
-            if each.skin is None:
+        poses = {}
+        for deformer in self.hierarchy.deformers:
+            if deformer.skin is None:
                 joints = np.zeros((0, 4, 4))
             else:
-                joints = skins.setdefault(id(each.skin), each.skin.matrices(world))
-            own = weights.get(each.node, each.weights)
-            found[each.mesh] = MeshPose(joints, own[: len(each.weights)])
-        return found
+                joints = skins.setdefault(id(deformer.skin), deformer.skin.matrices(world))
+            mesh_weights = weights.get(deformer.node, deformer.weights)
+            poses[deformer.mesh] = MeshPose(joints, mesh_weights[: len(deformer.weights)])
+        return poses
 
 
 def hidden(transforms: Float) -> Float:
@@ -267,10 +267,10 @@ def hidden(transforms: Float) -> Float:
 
     A structure of two levels takes them as any others, without a rebuild.
     """
-    found = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
+    collapsed = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
     place = transforms[:, :3, 3]
-    found[:, :3, 3] = np.where((np.abs(place) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), place, 0.0)
-    return found
+    collapsed[:, :3, 3] = np.where((np.abs(place) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), place, 0.0)
+    return collapsed
 
 
 def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
@@ -298,9 +298,9 @@ class _Batch:
         after = np.minimum(before + 1, self._count - 1)
         start = self._times[self._time + before]
         span = self._times[self._time + after] - start
-        share = np.clip((seconds - start) / np.where(span > 0, span, 1.0), 0.0, 1.0)
+        fraction = np.clip((seconds - start) / np.where(span > 0, span, 1.0), 0.0, 1.0)
         value = self._blend(
-            self._values[self._value + before], self._values[self._value + after], share[:, None], span[:, None]
+            self._values[self._value + before], self._values[self._value + after], fraction[:, None], span[:, None]
         )
         return unit_quaternions(value) if self._turns else value
 
@@ -321,40 +321,40 @@ class _Batch:
 def _flat(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
     """Start of each array, and their concatenation, float64; repeated arrays are stored once."""
     places: dict[int, int] = {}
-    kept: list[NDArray] = []
+    unique: list[NDArray] = []
     total = 0
     for array in arrays:
         if id(array) not in places:
             places[id(array)] = total
-            kept.append(array)
+            unique.append(array)
             total += len(array)
-    return np.array([places[id(array)] for array in arrays], np.int64), np.concatenate(kept).astype(np.float64)
+    return np.array([places[id(array)] for array in arrays], np.int64), np.concatenate(unique).astype(np.float64)
 
 
 def _batches(tracks: Sequence[Track]) -> dict[str, list[_Batch]]:
     groups: dict[tuple[str, str, int], list[Track]] = {}
     for track in tracks:
         groups.setdefault((track.path, track.interpolation, np.shape(track.values)[-1]), []).append(track)
-    found: dict[str, list[_Batch]] = {}
+    batches: dict[str, list[_Batch]] = {}
     for (path, interpolation, _), members in groups.items():
         blend = {"STEP": _step, "CUBICSPLINE": _spline, "LINEAR": _slerp if path == "rotation" else _line}
-        found.setdefault(path, []).append(_Batch(members, blend[interpolation]))
-    return found
+        batches.setdefault(path, []).append(_Batch(members, blend[interpolation]))
+    return batches
 
 
 # All take values (C, width), for splines (C, 3, width), at the two keys around a time, its fraction (C, 1) between
 # them, and the seconds (C, 1) between them.
 
 
-def _step(before: Float, after: Float, share: Float, span: Float) -> Float:
+def _step(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     return before
 
 
-def _line(before: Float, after: Float, share: Float, span: Float) -> Float:
-    return before * (1.0 - share) + after * share
+def _line(before: Float, after: Float, fraction: Float, span: Float) -> Float:
+    return before * (1.0 - fraction) + after * fraction
 
 
-def _slerp(before: Float, after: Float, share: Float, span: Float) -> Float:
+def _slerp(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     """Unit quaternions along the shorter arc (glTF 2.0, C.4)."""
     after = np.where((before * after).sum(axis=1, keepdims=True) < 0, -after, after)
     # From the half angle's tangent: the arc cosine of a product near 1 loses half the digits.
@@ -362,14 +362,14 @@ def _slerp(before: Float, after: Float, share: Float, span: Float) -> Float:
     angle = 2.0 * np.arctan2(apart, together)
     close = angle < _CLOSE
     sine = np.where(close, 1.0, np.sin(angle))
-    first = np.where(close, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-    second = np.where(close, share, np.sin(share * angle) / sine)
+    first = np.where(close, 1.0 - fraction, np.sin((1.0 - fraction) * angle) / sine)
+    second = np.where(close, fraction, np.sin(fraction * angle) / sine)
     return first * before + second * after
 
 
-def _spline(before: Float, after: Float, share: Float, span: Float) -> Float:
+def _spline(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     """A cubic Hermite spline through the values with the tangents times the seconds between keys (glTF 2.0, C.5)."""
-    t = share
+    t = fraction
     t2, t3 = t * t, t * t * t
     start, out, into, end = before[:, 1], before[:, 2], after[:, 0], after[:, 1]
     with np.errstate(over="ignore", invalid="ignore"):  # the pose is checked as a whole
@@ -400,31 +400,31 @@ def place_light(light: Light, world: Float) -> Light:
     return replace(light, position=_vector(world[:3, 3]), direction=_vector(-world[:3, 2]), motion=())
 
 
-def turntable(camera: Camera, bounds: ArrayLike, share: float) -> Camera:
+def turntable(camera: Camera, bounds: ArrayLike, fraction: float) -> Camera:
     """The camera after a fraction of a turn about the vertical axis (+Y) through the scene's centre.
 
-    bounds : (2, 3), the scene's lowest and highest corner. share : 0 and 1 are the camera itself, 0.25 is a quarter
+    bounds : (2, 3), the scene's lowest and highest corner. fraction : 0 and 1 are the camera itself, 0.25 is a quarter
     turn from +Z towards +X.
     """
     box = np.asarray(bounds, np.float64).reshape(2, 3)
     middle = (box[0] / 2 + box[1] / 2) * (1.0, 0.0, 1.0)
-    turn = _turn(share)
-    if share % 1.0 == 0.0:
+    rotation = _rotation(fraction)
+    if fraction % 1.0 == 0.0:
         return camera
-    origin, target = (turn @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
-    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(turn @ camera.up), motion=())
+    origin, target = (rotation @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
+    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(rotation @ camera.up), motion=())
 
 
-def around(points: Float, middle: Float, share: float) -> Float:
+def around(points: Float, middle: Float, fraction: float) -> Float:
     """Points (N, 3) after a fraction of a turn of `turntable` about the vertical axis through ``middle`` (3,)."""
-    return np.asarray((points - middle) @ _turn(share).T + middle)
+    return np.asarray((points - middle) @ _rotation(fraction).T + middle)
 
 
-def _turn(share: float) -> Float:
+def _rotation(fraction: float) -> Float:
     """(3, 3): the rotation about +Y, from +Z towards +X."""
     # Exact quarter turns: their cosines are not quite 0 in float64.
-    quarter, rest = divmod((share % 1.0) * 4.0, 1.0)
-    c, s = math.cos(rest * math.pi / 2), math.sin(rest * math.pi / 2)
+    quarter, remainder = divmod((fraction % 1.0) * 4.0, 1.0)
+    c, s = math.cos(remainder * math.pi / 2), math.sin(remainder * math.pi / 2)
     for _ in range(int(quarter)):
         c, s = -s, c
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])

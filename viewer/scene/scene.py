@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.attributes import declared
 from viewer.base.errors import ViewerError
 from viewer.base.ordered import distinct
-from viewer.scene.animation import Animation, Pose, Poser, Properties, together
+from viewer.scene.animation import Animation, Pose, Poser, Properties, merged
 from viewer.scene.arrays import checked, mesh_of_arrays
 from viewer.scene.camera import Camera
 from viewer.scene.card import card
@@ -354,7 +354,7 @@ class Scene:
         if not self.animations or self.animation != ALL:
             return self.animations[self.animation] if self.animations else None
         if self._all is None or not same_items(self._all[0], self.animations):
-            self._all = list(self.animations), together(self.animations)
+            self._all = list(self.animations), merged(self.animations)
         return self._all[1]
 
     def play(self, animation: str | int) -> None:

@@ -84,31 +84,31 @@ def unfolded(numbers: Index, lumps: dict[str, bytes], budget: Budget, path: Path
     curved = faces["kind"] == bsp.PATCH
     refuse = _refusal(numbers, path)
     wide, tall = faces["net"].astype(np.int64).T
-    held = faces["vertices"].astype(np.int64)
+    vertex_counts = faces["vertices"].astype(np.int64)
     refuse(
-        curved & ((np.minimum(wide, tall) < 3) | (wide % 2 == 0) | (tall % 2 == 0) | (wide * tall != held)),
-        lambda row: f"is a net of {wide[row]} x {tall[row]} control points, of {held[row]}",
+        curved & ((np.minimum(wide, tall) < 3) | (wide % 2 == 0) | (tall % 2 == 0) | (wide * tall != vertex_counts)),
+        lambda row: f"is a net of {wide[row]} x {tall[row]} control points, of {vertex_counts[row]}",
     )
     corners = np.where(curved, 0, faces["corners"].astype(np.int64))
     refuse(corners % 3 != 0, lambda row: f"has {corners[row]} corners, not a multiple of 3")
-    points, made = np.zeros(len(faces), np.int64), corners // 3
-    points[curved], made[curved] = counts(faces["net"][curved].astype(np.int64))
-    budget.charge(_TRIANGLE_BYTES * int(made.sum()) + _POINT_BYTES * int(points.sum()))
+    points, triangle_counts = np.zeros(len(faces), np.int64), corners // 3
+    points[curved], triangle_counts[curved] = counts(faces["net"][curved].astype(np.int64))
+    budget.charge(_TRIANGLE_BYTES * int(triangle_counts.sum()) + _POINT_BYTES * int(points.sum()))
 
-    starts = np.cumsum(made) - made
-    triangles = np.empty((int(made.sum()), 3), np.int64)
+    starts = np.cumsum(triangle_counts) - triangle_counts
+    triangles = np.empty((int(triangle_counts.sum()), 3), np.int64)
     flat = np.flatnonzero(~curved)
-    own = bsp.array(lumps, "corners", "<i4")[spans(faces["corner"][flat].astype(np.int64), corners[flat])]
+    indices = bsp.array(lumps, "corners", "<i4")[spans(faces["corner"][flat].astype(np.int64), corners[flat])]
     face = np.repeat(flat, corners[flat])
-    strange = np.flatnonzero((own < 0) | (own >= held[face]))
+    strange = np.flatnonzero((indices < 0) | (indices >= vertex_counts[face]))
     if len(strange):
         row = face[strange[0]]
         raise ViewerError(
-            f"{path}: face {numbers[row]:,}", f"indexes one of its vertices beyond {held[row]}", bsp.DAMAGED
+            f"{path}: face {numbers[row]:,}", f"indexes one of its vertices beyond {vertex_counts[row]}", bsp.DAMAGED
         )
-    triangles[spans(starts[flat], made[flat])] = (own + faces["vertex"][face]).reshape(-1, 3)
+    triangles[spans(starts[flat], triangle_counts[flat])] = (indices + faces["vertex"][face]).reshape(-1, 3)
     tessellation = _tessellation(faces, vertices, np.flatnonzero(curved), points, starts, triangles)
-    return Unfolded(np.concatenate([vertices, tessellation]), triangles, made)
+    return Unfolded(np.concatenate([vertices, tessellation]), triangles, triangle_counts)
 
 
 def _refusal(numbers: Index, path: Path) -> Callable[[NDArray[np.bool_], Callable[[int], str]], None]:
@@ -126,7 +126,7 @@ def _tessellation(
 ) -> NDArray:
     """The points of patches, dtype `VERTEX`; their triangles are written from ``starts`` on. Patches whose nets have
     equal sides are tessellated together."""
-    made = np.zeros(int(points.sum()), bsp.VERTEX)
+    tessellation = np.zeros(int(points.sum()), bsp.VERTEX)
     before = np.cumsum(points) - points
     sides, shape = np.unique(faces["net"][curved], axis=0, return_inverse=True)
     by_shape = np.argsort(shape.ravel(), kind="stable")
@@ -135,15 +135,15 @@ def _tessellation(
         rows = curved[by_shape[first:last]]
         step = max(1, _POINTS // int(points[rows[0]]))
         for part in (rows[at : at + step] for at in range(0, len(rows), step)):
-            own = vertices[faces["vertex"][part].astype(np.int64)[:, None] + np.arange(wide * tall)]
-            values = np.concatenate([own[name].astype(np.float64) for name, _ in _ATTRIBUTES], axis=-1)
+            controls = vertices[faces["vertex"][part].astype(np.int64)[:, None] + np.arange(wide * tall)]
+            values = np.concatenate([controls[name].astype(np.float64) for name, _ in _ATTRIBUTES], axis=-1)
             nets = np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30).reshape(len(part), tall, wide, _WIDTH)
-            found, pattern = tessellated(nets)
+            surface, pattern = tessellated(nets)
             target = spans(before[part], points[part])
-            made[target] = _rows(found.reshape(-1, _WIDTH))
+            tessellation[target] = _rows(surface.reshape(-1, _WIDTH))
             corners = pattern + (len(vertices) + before[part])[:, None, None]
             triangles[spans(starts[part], np.full(len(part), len(pattern)))] = corners.reshape(-1, 3)
-    return made
+    return tessellation
 
 
 def _rows(values: NDArray[np.float64]) -> NDArray:
@@ -185,5 +185,5 @@ def refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.floa
     patch = np.minimum(at // steps, patches - 1)
     t = (at / steps - patch).reshape(-1, *[1] * (nets.ndim - 1))
     first = 2 * patch
-    found = (1 - t) ** 2 * nets[first] + 2 * t * (1 - t) * nets[first + 1] + t**2 * nets[first + 2]
-    return np.moveaxis(found, 0, axis)
+    values = (1 - t) ** 2 * nets[first] + 2 * t * (1 - t) * nets[first + 1] + t**2 * nets[first + 2]
+    return np.moveaxis(values, 0, axis)

@@ -59,15 +59,15 @@ def split(data: bytes, path: Path) -> dict[str, bytes]:
             f"{path}: header", f"is a level of version {version}", f"version {VERSION} is read: Quake III"
         )
     table = np.frombuffer(data, "<i4", 2 * len(LUMPS), 8).reshape(-1, 2).tolist()
-    found = {}
+    lumps = {}
     for (name, size), (start, length) in zip(LUMPS, table, strict=True):
         where = f"{path}: lump {name}"
         if start < 0 or length < 0 or start + length > len(data):
             raise ViewerError(where, f"{length:,} bytes at {start:,} of a file of {len(data):,}", DAMAGED)
         if length % size:
             raise ViewerError(where, f"{length:,} bytes, not a multiple of the element's {size}", DAMAGED)
-        found[name] = data[start : start + length]
-    return found
+        lumps[name] = data[start : start + length]
+    return lumps
 
 
 def array(lumps: dict[str, bytes], name: str, dtype: np.dtype | str) -> NDArray:
@@ -94,13 +94,13 @@ def entities_size(text: bytes) -> int:
 
 def entities(text: bytes, path: Path) -> list[dict[str, str]]:
     """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for any other form."""
-    where, found = f"{path}: lump entities", []
-    rest = text.split(b"\0", 1)[0].decode("latin-1").rstrip()
+    where, records = f"{path}: lump entities", []
+    decoded = text.split(b"\0", 1)[0].decode("latin-1").rstrip()
     at = 0
     current: dict[str, str] | None = None
     key: str | None = None
-    while at < len(rest):
-        token = _TOKEN.match(rest, at)
+    while at < len(decoded):
+        token = _TOKEN.match(decoded, at)
         sign = "" if token is None else token[1]
         if token is None or (sign == "{") != (current is None) or (sign == "}" and key is not None):
             raise ViewerError(where, f'is not of the form {{ "key" "value" }} at byte {at:,}', DAMAGED)
@@ -108,7 +108,7 @@ def entities(text: bytes, path: Path) -> list[dict[str, str]]:
         if sign == "{":
             current = {}
         elif current is not None and sign == "}":
-            found.append(current)
+            records.append(current)
             current = None
         elif current is not None and key is None:
             key = token[2]
@@ -116,4 +116,4 @@ def entities(text: bytes, path: Path) -> list[dict[str, str]]:
             current[key], key = token[2], None
     if current is not None:
         raise ViewerError(where, "ends within an entity", DAMAGED)
-    return found
+    return records

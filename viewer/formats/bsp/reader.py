@@ -82,7 +82,7 @@ def read(path: Path, max_texture: int | None = None) -> Scene:
     groups, counts = groups[counts > 0], counts[counts > 0]
     budget.charge(_MESH_BYTES * len(groups))
     names = [f"{_name(textures[texture])} {page}" for _, texture, page in groups.tolist()]
-    scene.meshes = _meshes(geometry, counts, groups, [shown[each] for each in groups[:, 1]], names, budget)
+    scene.meshes = _meshes(geometry, counts, groups, [shown[texture] for texture in groups[:, 1]], names, budget)
     baked: dict[tuple[int, int], int] = {}
     for number, (_, texture, page) in enumerate(groups.tolist()):
         if (texture, page) not in baked:
@@ -104,13 +104,13 @@ def _placed(
         number = wrong[0]
         what = f"model {number} has faces {first[number]:,} to {first[number] + count[number]:,} of {faces:,}"
         raise ViewerError(f"{path}: lump models", what, bsp.DAMAGED)
-    found, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
+    numbers, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
     for entity in entities:
         name = entity.get("model", "")
         if name.startswith("*") and name[1:].isdecimal() and name.isascii() and 0 < int(name[1:8]) < len(models):
-            found.append(int(name[1:8]))
+            numbers.append(int(name[1:8]))
             offsets.append(_vector(entity, "origin"))
-    return np.array(found, np.int64), np.array(offsets).reshape(-1, 3)
+    return np.array(numbers, np.int64), np.array(offsets).reshape(-1, 3)
 
 
 def _meshes(
@@ -139,11 +139,13 @@ def _meshes(
     triangles = number.reshape(-1, 3)
     budget.charge(_VERTEX_BYTES * len(keys))
     holder, used = np.divmod(keys, max(len(level), 1))
-    own, positions = level[used], positions[used]
+    corner_data, positions = level[used], positions[used]
     normals, _ = unit_normals(positions, triangles.astype(np.int32), normals[used])
-    colors = own["color"].astype(np.float32) / 255.0
+    colors = corner_data["color"].astype(np.float32) / 255.0
     colors[:, 3] = 1.0
-    uvs, uvs_1 = (np.nan_to_num(own[each], posinf=0, neginf=0).astype(np.float32) for each in ("uv", "light_uv"))
+    uvs, uvs_1 = (
+        np.nan_to_num(corner_data[name], posinf=0, neginf=0).astype(np.float32) for name in ("uv", "light_uv")
+    )
     meshes = []
     ends, limits = np.cumsum(counts), np.searchsorted(holder, np.arange(len(groups) + 1)).tolist()
     for k, (last, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
@@ -249,14 +251,14 @@ class _Pictures:
 
 def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
     """A texture for each page."""
-    found = []
+    numbers = []
     for number, page in enumerate(pages):
         texels = np.full((bsp.PAGE, bsp.PAGE, 4), 255, np.uint8)
         texels[..., :3] = page
-        found.append(len(scene.textures))
+        numbers.append(len(scene.textures))
         image = Image(texels, f"lightmap {number}")
         scene.textures.append(Texture(image, ("clamp", "clamp"), name=f"lightmap {number}", uv_set=1))
-    return found
+    return numbers
 
 
 def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
@@ -278,12 +280,12 @@ def _vector(
     """Three numbers; the default for anything else."""
     parts = entity.get(key, "").split()
     try:
-        found = np.array([float(part) for part in parts], np.float64)
+        vector = np.array([float(part) for part in parts], np.float64)
     except ValueError:
-        found = np.zeros(0)
-    if found.shape != (3,) or not np.isfinite(found).all() or np.abs(found).max() > 1e9:
+        vector = np.zeros(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all() or np.abs(vector).max() > 1e9:
         return np.array(default)
-    return found
+    return vector
 
 
 def _number(entity: dict[str, str], key: str, default: float) -> float:
@@ -297,14 +299,14 @@ def _number(entity: dict[str, str], key: str, default: float) -> float:
 def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     """Lights as points, or as spots towards their targets."""
     named = {entity["targetname"]: entity for entity in entities if entity.get("targetname")}
-    for number, entity in enumerate(each for each in entities if each.get("classname") == "light"):
+    for number, entity in enumerate(entity for entity in entities if entity.get("classname") == "light"):
         strength = max(_number(entity, "light", _number(entity, "_light", DEFAULT_LIGHT)), 0.0)
         color = np.clip(_vector(entity, "_color", (1.0, 1.0, 1.0)), 0.0, 1e3)
         color = color / max(float(color.max()), 1e-9)
         scale = math.pi * strength * BRIGHTNESS * UNIT * UNIT
         at = _turned(_vector(entity, "origin")) * UNIT
-        red, green, blue = (float(each) * scale for each in color)
-        x, y, z = (float(each) for each in at)
+        red, green, blue = (float(component) * scale for component in color)
+        x, y, z = (float(component) for component in at)
         target = named.get(entity.get("target", ""))
         towards = None if target is None else _turned(_vector(target, "origin")) * UNIT - at
         if towards is None or not np.linalg.norm(towards) > 0:
@@ -312,7 +314,7 @@ def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
             continue
         radius = max(_number(entity, "radius", 64.0), 1.0) * UNIT
         angle = min(max(math.atan2(radius, float(np.linalg.norm(towards))), 0.01), 1.5)
-        dx, dy, dz = (float(each) for each in towards)
+        dx, dy, dz = (float(component) for component in towards)
         scene.lights.append(
             Light("spot", f"light {number}", (x, y, z), (dx, dy, dz), (red, green, blue), 0.9 * angle, angle)
         )
@@ -320,11 +322,13 @@ def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
 
 def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     """Player starts, named after their kind and number."""
-    found = sorted(
-        (STARTS.index(each["classname"]), k, each) for k, each in enumerate(entities) if each.get("classname") in STARTS
+    starts = sorted(
+        (STARTS.index(entity["classname"]), k, entity)
+        for k, entity in enumerate(entities)
+        if entity.get("classname") in STARTS
     )
     names: set[str] = set()
-    for number, (_, _, entity) in enumerate(found):
+    for number, (_, _, entity) in enumerate(starts):
         origin = _vector(entity, "origin") + [0.0, 0.0, EYE]
         pitch, yaw, _ = _vector(entity, "angles").tolist()
         angle, tilt = math.radians(_number(entity, "angle", yaw)), math.radians(pitch)

@@ -35,16 +35,16 @@ _LAYOUTS: dict[str, tuple[int, int, tuple[tuple[int, int], ...]]] = {
 def layout_of(width: int, height: int) -> str:
     """The layout of six faces by a picture's size: crosses (4 : 3 and 3 : 4) with +Z in the middle, or a row or column
     in OpenGL's order; "" for any other."""
-    for name, (across, down, _) in _LAYOUTS.items():
-        if width * down == height * across and width % across == 0:
+    for name, (columns, rows, _) in _LAYOUTS.items():
+        if width * rows == height * columns and width % columns == 0:
             return name
     return ""
 
 
 def from_layout(pixels: NDArray[np.float32], layout: str) -> NDArray[np.float32]:
     """(6, N, N, 3) from a picture with a `layout_of`."""
-    across, _, places = _LAYOUTS[layout]
-    side = pixels.shape[1] // across
+    columns, _, places = _LAYOUTS[layout]
+    side = pixels.shape[1] // columns
     faces = np.stack([pixels[y * side : (y + 1) * side, x * side : (x + 1) * side] for x, y in places])
     if layout == "vertical cross":
         faces[5] = faces[5, ::-1, ::-1]
@@ -56,10 +56,10 @@ def cube_radiance(faces: NDArray[np.float32], directions: NDArray[np.float64]) -
     x, y, z = -directions[:, 0], directions[:, 1], directions[:, 2]
     ax, ay, az = np.abs(directions).T
     major = np.where((ax >= ay) & (ax >= az), 0, np.where(ay >= az, 1, 2))
-    along = np.choose(major, [x, y, z])
-    face = 2 * major + (along < 0)
-    s = np.choose(face, [-z, z, x, x, x, -x]) / np.abs(along)
-    t = np.choose(face, [-y, -y, z, -z, -y, -y]) / np.abs(along)
+    major_coordinate = np.choose(major, [x, y, z])
+    face = 2 * major + (major_coordinate < 0)
+    s = np.choose(face, [-z, z, x, x, x, -x]) / np.abs(major_coordinate)
+    t = np.choose(face, [-y, -y, z, -z, -y, -y]) / np.abs(major_coordinate)
     side = faces.shape[1]
     column = np.clip((s + 1) / 2 * side - 0.5, 0, side - 1)
     row = np.clip((t + 1) / 2 * side - 0.5, 0, side - 1)
@@ -84,6 +84,6 @@ def equirectangular(faces: NDArray[np.float32], most: int = MOST_TEXELS) -> NDAr
         polar = (np.arange(first * spread, last * spread) + 0.5) / (height * spread) * np.pi
         ring, level = np.sin(polar)[:, None], np.broadcast_to(np.cos(polar)[:, None], (len(polar), len(around)))
         directions = np.stack([ring * np.cos(around), level, ring * np.sin(around)], axis=-1)
-        seen = cube_radiance(faces, directions.reshape(-1, 3))
-        out[first:last] = seen.reshape(last - first, spread, width, spread, 3).mean(axis=(1, 3))
+        radiance = cube_radiance(faces, directions.reshape(-1, 3))
+        out[first:last] = radiance.reshape(last - first, spread, width, spread, 3).mean(axis=(1, 3))
     return out

@@ -44,13 +44,13 @@ def environment_of(
     rotation: float = 0.0,
     lit: bool = True,
     sun: tuple[float, float] | None = None,
-    alone: bool = False,
+    single_object: bool = False,
     grounded: bool = False,
 ) -> tuple[Environment, list[str]]:
     """The environment of an option's value, and notes for the user.
 
     value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None for a
-    default with a note: darkness for scenes with emitters (``lit``), the studio for ``alone`` objects, else the sky.
+    default with a note: darkness for scenes with emitters (``lit``), the studio for a ``single_object``, else the sky.
     rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees; with one, None means the sky.
     grounded : there is a ground plane, which the studio continues.
 
@@ -60,8 +60,8 @@ def environment_of(
     if value is None and sun is not None:
         value = "sky"
     elif value is None and not lit:
-        value, where = ("studio", "in the default studio") if alone else ("sky", "under the default sky")
-        other = "sky or none" if alone else "none for darkness"
+        value, where = ("studio", "in the default studio") if single_object else ("sky", "under the default sky")
+        other = "sky or none" if single_object else "none for darkness"
         notes.append(f"the scene has no lights and is {where} (--environment {other})")
     if sun is not None and value != "sky":
         notes.append("--sun needs --environment sky")
@@ -172,9 +172,9 @@ def _averaged(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
         return pixels
     height, width = pixels.shape[:2]
     summed = np.zeros((-(-height // block), -(-width // block), 3))
-    for down in range(block):
-        for across in range(block):
-            part = pixels[down::block, across::block]
+    for row in range(block):
+        for column in range(block):
+            part = pixels[row::block, column::block]
             summed[: part.shape[0], : part.shape[1]] += part
     tall, wide = (np.minimum(block, side - np.arange(0, side, block)) for side in (height, width))
     return (summed / (tall[:, None] * wide)[..., None]).astype(np.float32)
@@ -229,27 +229,27 @@ def _open_exr(data: bytes, path: Path, notes: list[str] | None) -> Iterator[_Pic
 
 def _faces(folder: Path, notes: list[str]) -> NDArray[np.float32]:
     """(6, N, N, 3) from the pictures in a folder named after the faces of a cube."""
-    found: dict[int, Path] = {}
+    paths: dict[int, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() not in (*HIGH_RANGE, ".png", ".jpg", ".jpeg"):
             continue
         stem = path.stem.lower()
         for number, names in enumerate(FACES):
             if any(stem == name or (stem.endswith(name) and stem[-len(name) - 1] in "_-. ") for name in names):
-                if number in found:
-                    what = f"{found[number].name} and {path.name} are both the face {names[0]}"
+                if number in paths:
+                    what = f"{paths[number].name} and {path.name} are both the face {names[0]}"
                     raise ViewerError(str(folder), what, "keep one of them there")
-                found[number] = path
-    if len(found) < 6:
-        missing = ", ".join(names[0] for number, names in enumerate(FACES) if number not in found)
+                paths[number] = path
+    if len(paths) < 6:
+        missing = ", ".join(names[0] for number, names in enumerate(FACES) if number not in paths)
         hint = "name the six pictures px, nx, py, ny, pz, nz, with .hdr, .exr, .png or .jpg"
         raise ViewerError(str(folder), f"lacks the faces {missing} of a cube", hint)
-    pictures = [_read(found[number], notes=notes)[0] for number in range(6)]
+    pictures = [_read(paths[number], notes=notes)[0] for number in range(6)]
     shape = pictures[0].shape
     for number, picture in enumerate(pictures):
         if picture.shape != shape or shape[0] != shape[1]:
             size = f"{picture.shape[1]} x {picture.shape[0]}"
-            raise ViewerError(str(found[number]), f"is {size} pixels", "the faces of a cube are squares of one size")
+            raise ViewerError(str(paths[number]), f"is {size} pixels", "the faces of a cube are squares of one size")
     return np.stack(pictures)
 
 
@@ -271,13 +271,13 @@ class PixelRepair:
                 return pixels
             negative, infinite, nan = pixels < 0, pixels > BRIGHTEST, np.isnan(pixels)
         if self._limit is None:
-            counts = [int(np.count_nonzero(each.any(axis=-1))) for each in (negative, infinite, nan)]
+            counts = [int(np.count_nonzero(mask.any(axis=-1))) for mask in (negative, infinite, nan)]
             self._negative += counts[0]
             self._infinite += counts[1]
             self._nan += counts[2]
-        found = np.where(negative | nan | infinite, np.float32(0), pixels)
-        self._largest = max(self._largest, float(found.max()))
-        return found if self._limit is None else np.where(infinite, np.float32(self._limit), found)
+        repaired = np.where(negative | nan | infinite, np.float32(0), pixels)
+        self._largest = max(self._largest, float(repaired.max()))
+        return repaired if self._limit is None else np.where(infinite, np.float32(self._limit), repaired)
 
     def again(self, where: str) -> bool:
         """Whether all bands must be mended once more. Raises ViewerError for a picture without a finite light."""

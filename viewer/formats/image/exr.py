@@ -82,12 +82,12 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
             raise ValueError(f"version {version & 0xFF}")
         if version & _DEEP:
             raise ViewerError(where, "holds deep pixels", "flatten them first")
-        found: list[ExrPart] = []
+        headers: list[ExrPart] = []
         at = 8
-        while not found or (version & _PARTS and data[at] != 0):
+        while not headers or (version & _PARTS and data[at] != 0):
             attributes, at = _attributes(data, at)
-            found.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
-        return found, at + bool(version & _PARTS)
+            headers.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
+        return headers, at + bool(version & _PARTS)
     except (IndexError, struct.error):
         long = len(data) >= LONGEST_HEADER
         what = f"has a header of more than {LONGEST_HEADER:,} bytes" if long else "is cut short in its header"
@@ -109,12 +109,12 @@ def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -
         size = min(8 * size, LONGEST_HEADER)
 
 
-def check(found: Sequence[ExrPart], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
+def check(headers: Sequence[ExrPart], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
     """Check that a file of ``length`` bytes can hold the pictures of its headers. Raises ViewerError."""
-    tables = 8 * sum(max(part.chunks, _announced(part)) for part in found)
+    tables = 8 * sum(max(part.chunks, _announced(part)) for part in headers)
     if start + tables > length:
         raise ViewerError(where, "is cut short: its headers list more chunks than it has bytes for", hint)
-    for part in found:
+    for part in headers:
         tall, wide = (part.lines, part.width) if part.tile is None else part.tile
         if tall * wide * part.pixel_bytes > LARGEST_CHUNK:
             raise ViewerError(where, f"decodes {tall} x {wide} pixels at once", "save it in lines or small tiles")
@@ -150,7 +150,7 @@ class ExrPixels:
                 self._input = OpenEXR.InputFile(stream)
                 return
             # The library's access to single channels is deprecated, and of the first part and whole channels alone.
-            if sum(each.width * each.height * each.pixel_bytes for each in parts) > MOST_BYTES:
+            if sum(part.width * part.height * part.pixel_bytes for part in parts) > MOST_BYTES:
                 raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
             with OpenEXR.File(stream, separate_channels=True) as file:
                 self._all = {name: channel.pixels.copy() for name, channel in file.channels(number).items()}
@@ -165,34 +165,35 @@ class ExrPixels:
             if any(self.part.channels[name][1:] != (1, 1) for name in names):
                 raise ValueError("channels are of another size than the picture")
             if self._input is None:
-                found = [self._all[name][first:last] for name in names]
-                return [np.asarray(each, np.uint32 if each.dtype == np.uint32 else np.float32) for each in found]
-            made: dict[str, NDArray] = {}
-            for whole in (False, True):
-                group = [name for name in names if (self.part.channels[name][0] == 0) == whole]
+                arrays = [self._all[name][first:last] for name in names]
+                return [np.asarray(array, np.uint32 if array.dtype == np.uint32 else np.float32) for array in arrays]
+            channels: dict[str, NDArray] = {}
+            for integers in (False, True):
+                group = [name for name in names if (self.part.channels[name][0] == 0) == integers]
                 if group:
                     span = self.part.top + first, self.part.top + last - 1
-                    data = self._input.channels(group, _pixel_type(whole), *span)
-                    kind = np.uint32 if whole else np.float32
-                    made |= {
-                        name: np.frombuffer(each, kind).reshape(size) for name, each in zip(group, data, strict=True)
+                    data = self._input.channels(group, _pixel_type(integers), *span)
+                    kind = np.uint32 if integers else np.float32
+                    channels |= {
+                        name: np.frombuffer(buffer, kind).reshape(size)
+                        for name, buffer in zip(group, data, strict=True)
                     }
-            return [made[name] for name in names]
+            return [channels[name] for name in names]
 
     def interpolated(self, name: str, first: int, last: int) -> NDArray[np.float32]:
         """A channel of fewer samples than pixels, as (last - first, W) float32: linear between them, which lie at
         multiples of their distance. Raises ViewerError where it cannot be decoded."""
-        _, down, across = self.part.channels[name]
-        if (down, across) == (1, 1):
+        _, y_step, x_step = self.part.channels[name]
+        if (y_step, x_step) == (1, 1):
             return np.asarray(self.lines([name], first, last)[0], np.float32)
         with self._library_errors():
             samples = np.asarray(self._all[name], np.float32)
-            if samples.shape != (-(-self.part.height // down), -(-self.part.width // across)):
+            if samples.shape != (-(-self.part.height // y_step), -(-self.part.width // x_step)):
                 raise ValueError(f"channel {name} has {samples.shape} samples")
-            rows, above, share = _between(np.arange(first, last), down, samples.shape[0])
-            lines = samples[rows] * (1 - share[:, None]) + samples[above] * share[:, None]
-            columns, right, share = _between(np.arange(self.part.width), across, samples.shape[1])
-            return (lines[:, columns] * (1 - share) + lines[:, right] * share).astype(np.float32)
+            rows, above, weight = _between(np.arange(first, last), y_step, samples.shape[0])
+            lines = samples[rows] * (1 - weight[:, None]) + samples[above] * weight[:, None]
+            columns, right, weight = _between(np.arange(self.part.width), x_step, samples.shape[1])
+            return (lines[:, columns] * (1 - weight) + lines[:, right] * weight).astype(np.float32)
 
     def close(self) -> None:
         """Close the file."""
@@ -216,7 +217,7 @@ def quiet() -> Iterator[None]:
     """Suppress the OpenEXR library's own messages on Python's standard output and the process's standard error."""
     with redirect_stdout(io.StringIO()):
         try:
-            kept = os.dup(2)
+            saved_stderr = os.dup(2)
         except OSError:  # no standard error
             yield
             return
@@ -225,8 +226,8 @@ def quiet() -> Iterator[None]:
             os.dup2(nowhere, 2)
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved_stderr, 2)
+            os.close(saved_stderr)
             os.close(nowhere)
 
 
@@ -238,15 +239,15 @@ def _between(
     return before, np.minimum(before + 1, count - 1), ((places - before * step) / step).astype(np.float32)
 
 
-def _pixel_type(whole: bool) -> Any:
+def _pixel_type(integers: bool) -> Any:
     import Imath
 
-    return Imath.PixelType(Imath.PixelType.UINT if whole else Imath.PixelType.FLOAT)
+    return Imath.PixelType(Imath.PixelType.UINT if integers else Imath.PixelType.FLOAT)
 
 
 def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int]:
     """A header's attributes, and its end. Raises IndexError where ``data`` ends before it."""
-    found: dict[str, tuple[str, bytes]] = {}
+    attributes: dict[str, tuple[str, bytes]] = {}
     while data[at]:
         texts = []
         for _ in range(2):
@@ -262,17 +263,17 @@ def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int
             raise ValueError(f"attribute {short(texts[0])} has a length of {size}")
         if at + 4 + size > len(data):
             raise ValueError(f"attribute {short(texts[0])} has a length of {size:,}, which leaves the header")
-        found[texts[0]] = texts[1], data[at + 4 : at + 4 + size]
+        attributes[texts[0]] = texts[1], data[at + 4 : at + 4 + size]
         at += 4 + size
-    return found, at + 1
+    return attributes, at + 1
 
 
 def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPart:
     """A header's picture; ``flag``: tiled, as stated by the version field of a single-part file. Raises ValueError."""
 
     def values(name: str, kind: str, form: str) -> tuple[int, ...]:
-        given, data = attributes.get(name, ("", b""))
-        if given != kind or len(data) != struct.calcsize(form):
+        stored_kind, data = attributes.get(name, ("", b""))
+        if stored_kind != kind or len(data) != struct.calcsize(form):
             raise ValueError(f"no {name}")
         return struct.unpack(form, data)
 
@@ -301,17 +302,17 @@ def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPar
 
 
 def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
-    found, at = {}, 0
+    channels, at = {}, 0
     while at < len(data) and data[at]:
         end = data.find(b"\0", at)
         if end < 0 or end + 17 > len(data):
             raise ValueError("its list of channels is cut short")
-        kind, across, down = struct.unpack_from("<i4xii", data, end + 1)
-        if not 0 <= kind < len(_TYPES) or across < 1 or down < 1:
+        kind, x_step, y_step = struct.unpack_from("<i4xii", data, end + 1)
+        if not 0 <= kind < len(_TYPES) or x_step < 1 or y_step < 1:
             raise ValueError(f"channel {short(data[at:end])} of an unknown kind")
-        found[data[at:end].decode("utf-8", "replace")] = kind, down, across
+        channels[data[at:end].decode("utf-8", "replace")] = kind, y_step, x_step
         at = end + 17
-    return found
+    return channels
 
 
 def _announced(part: ExrPart) -> int:

@@ -37,27 +37,29 @@ def find_colors(parts: Sequence[ExrPart], where: str) -> ColorChannels:
         for number, part in enumerate(parts):
             if part.channels.keys() >= set(names):
                 return ColorChannels(number, names, part.texts.get("name", f"part {number}") if number else "")
-    layers = [each for number, part in enumerate(parts) for each in _layers(number, part)]
-    chosen = layers if len(layers) == 1 else [each for each in layers if each.layer.lower().endswith(_BEAUTY)]
+    layers = [candidate for number, part in enumerate(parts) for candidate in _layers(number, part)]
+    chosen = (
+        layers if len(layers) == 1 else [candidate for candidate in layers if candidate.layer.lower().endswith(_BEAUTY)]
+    )
     if len(chosen) == 1:
         return chosen[0]
     if layers:
-        what = f"has no channels R, G and B, but several layers: {', '.join(each.layer for each in layers)[:200]}"
+        what = f"has no channels R, G and B, but several layers: {', '.join(c.layer for c in layers)[:200]}"
         raise ViewerError(where, what, "save one of them")
-    known = ", ".join(name for part in parts for name in part.channels) or "none"
-    raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
+    channel_names = ", ".join(name for part in parts for name in part.channels) or "none"
+    raise ViewerError(where, "has no channels R, G and B", f"channels: {channel_names[:60]}")
 
 
 def _layers(number: int, part: ExrPart) -> list[ColorChannels]:
     """The layers of a part with red, green and blue, in upper or lower case."""
-    found: dict[str, dict[str, str]] = {}
+    layers: dict[str, dict[str, str]] = {}
     for name in part.channels:
         layer, dot, channel = name.rpartition(".")
         if dot:
-            found.setdefault(layer, {})[channel.upper()] = name
+            layers.setdefault(layer, {})[channel.upper()] = name
     return [
-        ColorChannels(number, tuple(named[each] for each in "RGB"), layer)
-        for layer, named in found.items()
+        ColorChannels(number, tuple(named[color] for color in "RGB"), layer)
+        for layer, named in layers.items()
         if named.keys() >= set("RGB")
     ]
 
@@ -87,7 +89,7 @@ class ExrColors:
         if begin < end:
             with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
                 colors = self._colors(begin, end)
-            out[begin - down - first : end - down - first] = _across(colors, part)
+            out[begin - down - first : end - down - first] = _display_rows(colors, part)
         return out
 
     def close(self) -> None:
@@ -103,7 +105,7 @@ class ExrColors:
             weights = self._weights
             colors = np.stack([red, (y - weights[0] * red - weights[2] * blue) / weights[1], blue], axis=-1)
         else:
-            planes = [np.asarray(each, np.float32) for each in self._pixels.lines(names, first, last)]
+            planes = [np.asarray(plane, np.float32) for plane in self._pixels.lines(names, first, last)]
             colors = np.stack(planes if len(planes) == 3 else planes * 3, axis=-1)
         if self._matrix is not None and len(names) == 3:
             colors = np.einsum("...c,kc", colors, self._matrix.astype(np.float32))
@@ -131,11 +133,11 @@ def displayed(plane: NDArray, part: ExrPart, where: str) -> NDArray:
     out = np.zeros((height, width), plane.dtype)
     down = part.top - part.window[1]
     first, last = max(down, 0), min(down + part.height, height)
-    out[first:last] = _across(plane[first - down : last - down], part)
+    out[first:last] = _display_rows(plane[first - down : last - down], part)
     return out
 
 
-def _across(rows: NDArray, part: ExrPart) -> NDArray:
+def _display_rows(rows: NDArray, part: ExrPart) -> NDArray:
     """Rows of the data's width (N, w, ...) as wide as the display window."""
     left, _, right, _ = part.window
     width, offset = right - left + 1, part.left - left

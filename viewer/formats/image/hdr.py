@@ -43,7 +43,7 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
     colours of the header's PRIMARIES are converted to linear sRGB, whose primaries those without are assumed to have.
     Raises ViewerError for damaged files and sizes of zero.
     """
-    start, exposure, matrix, (down, lines, across, length) = _header(data, where)
+    start, exposure, matrix, (line_axis, lines, pixel_axis, length) = _header(data, where)
     if len(data) - start < 4 * lines:  # before large allocations for a small file
         raise ViewerError(where, f"{lines:,} lines in {len(data) - start:,} bytes", "the file is truncated")
     texels = np.zeros((lines, length, 4), np.uint8)
@@ -63,11 +63,11 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
         with np.errstate(over="ignore", invalid="ignore"):
             out = np.einsum("...c,kc", out, matrix.astype(np.float32))
     # Lines run along the header's second axis, in the direction of its sign.
-    if down[0] == ("+" if down[1] == "Y" else "-"):
+    if line_axis[0] == ("+" if line_axis[1] == "Y" else "-"):
         out = out[::-1]
-    if across[0] == ("-" if across[1] == "X" else "+"):
+    if pixel_axis[0] == ("-" if pixel_axis[1] == "X" else "+"):
         out = out[:, ::-1]
-    return np.ascontiguousarray(out.transpose(1, 0, 2) if down[1] == "X" else out)
+    return np.ascontiguousarray(out.transpose(1, 0, 2) if line_axis[1] == "X" else out)
 
 
 def _header(data: bytes, where: str) -> tuple[int, float, Matrix | None, tuple[str, int, str, int]]:
@@ -100,11 +100,11 @@ def _header(data: bytes, where: str) -> tuple[int, float, Matrix | None, tuple[s
     match = _SIZE.fullmatch(data[at:end])
     if match is None or match.group(2) == match.group(5):
         raise ViewerError(where, f"no size in the header but {short(data[at:end])}", "expected as in -Y 512 +X 1024")
-    down, across = (match.group(k) + match.group(k + 1) for k in (1, 4))
+    line_axis, pixel_axis = (match.group(k) + match.group(k + 1) for k in (1, 4))
     lines, length = int(match.group(3)), int(match.group(6))
     if lines == 0 or length == 0:
         raise ViewerError(where, f"a picture of {length} x {lines} pixels", "there is nothing to see")
-    return end + 1, exposure, matrix, (down.decode(), lines, across.decode(), length)
+    return end + 1, exposure, matrix, (line_axis.decode(), lines, pixel_axis.decode(), length)
 
 
 def _primaries(value: bytes, where: str) -> tuple[float, ...]:

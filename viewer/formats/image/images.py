@@ -56,9 +56,11 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1, format
 
 def header(data: bytes, where: str, formats: tuple[str, ...] = WEB) -> ImageHeader:
     """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
-    found = png16.size(data)
-    if found is not None:
-        return ImageHeader(*found, decoder=8.0 * (1 + 2 * data[28]), texel=8)  # an interlaced one is put together twice
+    png_size = png16.size(data)
+    if png_size is not None:
+        return ImageHeader(
+            *png_size, decoder=8.0 * (1 + 2 * data[28]), texel=8
+        )  # an interlaced one is put together twice
     with _decoding_errors(where, formats), _opened(data, formats) as opened:
         if opened.format == "WEBP":
             return ImageHeader(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
@@ -87,7 +89,7 @@ def _decoding_errors(where: str, formats: tuple[str, ...]) -> Iterator[None]:
     except (OSError, ValueError, SyntaxError, EOFError, struct.error, Library.DecompressionBombError) as error:
         # Pillow raises any of these for damage.
         reason = str(error).split("<")[0].strip() or type(error).__name__
-        *names, last = (_NAMES.get(each, each) for each in formats)
+        *names, last = (_NAMES.get(kind, kind) for kind in formats)
         what = f"unreadable {', '.join(names)} or {last}: {reason}"
         raise ViewerError(where, what, "the image is damaged") from None
 
@@ -117,16 +119,16 @@ def _bands(opened: Pillow, factor: int) -> NDArray[np.uint8]:
     """(H, W, 4) of a loaded picture, reduced."""
     from PIL import Image as Library
 
-    across, down = min(factor, opened.width), min(factor, opened.height)
-    width, height = opened.width // across, opened.height // down
+    x_step, y_step = min(factor, opened.width), min(factor, opened.height)
+    width, height = opened.width // x_step, opened.height // y_step
     out = np.empty((height, width, 4), np.uint8)
-    step = max(1, _BAND // (opened.width * down))
+    step = max(1, _BAND // (opened.width * y_step))
     for row in range(0, height, step):
         last = min(row + step, height)
-        band = _rgba(opened.crop((0, row * down, width * across, last * down)))
+        band = _rgba(opened.crop((0, row * y_step, width * x_step, last * y_step)))
         if factor > 1:
             # Channel by channel: Pillow would weigh colours by the fourth, which is not always opacity.
-            channels = [channel.reduce((across, down)) for channel in Library.fromarray(band).split()]
+            channels = [channel.reduce((x_step, y_step)) for channel in Library.fromarray(band).split()]
             band = np.dstack([np.asarray(channel) for channel in channels])
         out[row:last] = band
     return out

@@ -39,8 +39,8 @@ class ImageHeader:
     def peak(self, factor: int) -> int:
         """Bytes to decode it, reduced by a factor."""
         texels = self.width * self.height
-        whole = texels / min(factor, 8) ** 2 if self.scales else texels
-        return int(self.decoder * whole + self.texel * texels / factor**2)
+        decoded_texels = texels / min(factor, 8) ** 2 if self.scales else texels
+        return int(self.decoder * decoded_texels + self.texel * texels / factor**2)
 
 
 class ImageMemory:

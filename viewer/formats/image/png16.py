@@ -26,8 +26,8 @@ def size(data: bytes) -> tuple[int, int] | None:
     if data[:8] != _SIGNATURE or data[12:16] != b"IHDR" or len(data) < 33:
         return None
     width, height, depth, color, packing, filters, interlace = struct.unpack_from(">IIBBBBB", data, 16)
-    known = depth == 16 and color in _CHANNELS and packing == filters == 0 and interlace in (0, 1)
-    return (width, height) if known and width and height else None
+    readable = depth == 16 and color in _CHANNELS and packing == filters == 0 and interlace in (0, 1)
+    return (width, height) if readable and width and height else None
 
 
 def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
@@ -36,9 +36,9 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
 
     Raises ViewerError for a damaged file.
     """
-    found = size(data)
-    assert found is not None
-    width, height = found
+    dimensions = size(data)
+    assert dimensions is not None
+    width, height = dimensions
     channels, interlaced = _CHANNELS[data[25]], data[28] == 1
     passes = [(x, y, dx, dy) for x, y, dx, dy in _ADAM7 if x < width and y < height] if interlaced else [(0, 0, 1, 1)]
     shapes = [(-(-(height - y) // dy), 1 + 2 * channels * -(-(width - x) // dx)) for x, y, dx, dy in passes]
@@ -52,18 +52,20 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
         pieces.append(filtered)
         at += rows * row
     if interlaced:
-        whole = np.zeros((height, width, channels), ">u2")
+        deinterlaced = np.zeros((height, width, channels), ">u2")
         for (x, y, dx, dy), piece in zip(passes, pieces, strict=True):
-            whole[y::dy, x::dx] = np.ascontiguousarray(piece[:, 1:]).view(">u2").reshape(len(piece), -1, channels)
+            deinterlaced[y::dy, x::dx] = (
+                np.ascontiguousarray(piece[:, 1:]).view(">u2").reshape(len(piece), -1, channels)
+            )
         filtered = np.zeros((height, 1 + 2 * channels * width), np.uint8)
-        filtered[:, 1:] = whole.view(np.uint8).reshape(height, -1)
-    across, down = min(factor, width), min(factor, height)
-    out = np.empty((height // down, width // across, 4), np.uint16)
-    step = max(1, _BAND // (width * down))
+        filtered[:, 1:] = deinterlaced.view(np.uint8).reshape(height, -1)
+    x_step, y_step = min(factor, width), min(factor, height)
+    out = np.empty((height // y_step, width // x_step, 4), np.uint16)
+    step = max(1, _BAND // (width * y_step))
     for first in range(0, len(out), step):
         last = min(first + step, len(out))
-        stored = np.ascontiguousarray(filtered[first * down : last * down, 1:]).view(">u2")
-        values = stored.reshape(-1, width, channels)[:, : out.shape[1] * across]
+        stored = np.ascontiguousarray(filtered[first * y_step : last * y_step, 1:]).view(">u2")
+        values = stored.reshape(-1, width, channels)[:, : out.shape[1] * x_step]
         band = np.full((*values.shape[:2], 4), 65535, np.uint16)
         band[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
         if channels % 2 == 0:
@@ -71,7 +73,7 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
         elif len(key) == channels:
             band[..., 3] = np.where((values == key).all(axis=-1), 0, 65535)
         if factor > 1:
-            boxes = band.reshape(last - first, down, out.shape[1], across, 4)
+            boxes = band.reshape(last - first, y_step, out.shape[1], x_step, 4)
             band = np.rint(boxes.mean(axis=(1, 3))).astype(np.uint16)
         out[first:last] = band
     return out

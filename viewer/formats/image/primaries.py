@@ -31,7 +31,7 @@ def srgb_from(chromaticities: Sequence[float], where: str) -> Matrix | None:
     if xyz is None:
         shown = ", ".join(f"{value:g}" for value in chromaticities)
         raise ViewerError(where, f"has primaries that are no colours: {shown}", "save it in sRGB's")
-    tones = [_BRADFORD @ _white(each) for each in (chromaticities, SRGB)]
+    tones = [_BRADFORD @ _white(space) for space in (chromaticities, SRGB)]
     adapted = np.linalg.inv(_BRADFORD) @ np.diag(tones[1] / tones[0]) @ _BRADFORD
     return xyz_to_srgb() @ adapted @ xyz
 

@@ -25,30 +25,30 @@ VIRIDIS = np.array(
 )
 
 
-def is_plotter(given: Any) -> bool:
+def is_plotter(source: Any) -> bool:
     """Whether it has actors under a camera."""
-    return hasattr(getattr(given, "actors", None), "items") and hasattr(given, "camera")
+    return hasattr(getattr(source, "actors", None), "items") and hasattr(source, "camera")
 
 
-def is_blocks(given: Any) -> bool:
+def is_blocks(source: Any) -> bool:
     """Whether it holds datasets by name."""
-    return hasattr(given, "n_blocks") and hasattr(given, "keys")
+    return hasattr(source, "n_blocks") and hasattr(source, "keys")
 
 
-def is_dataset(given: Any) -> bool:
+def is_dataset(source: Any) -> bool:
     """Whether it has points, and faces or an extractable surface."""
-    return hasattr(given, "points") and (_has_faces(given) or hasattr(given, "extract_surface"))
+    return hasattr(source, "points") and (_has_faces(source) or hasattr(source, "extract_surface"))
 
 
-def _has_faces(given: Any) -> bool:
+def _has_faces(source: Any) -> bool:
     """Whether it is a surface; looked up statically, as access raises for faces of several sizes."""
-    return getattr_static(given, "regular_faces", None) is not None
+    return getattr_static(source, "regular_faces", None) is not None
 
 
-def add(gathered: Gathered, given: Any) -> None:
+def add(gathered: Gathered, source: Any) -> None:
     """A dataset or blocks of datasets, z up as in PyVista."""
-    gathered.name = kind_of(given)
-    for name, dataset in _datasets(given, gathered.name):
+    gathered.name = kind_of(source)
+    for name, dataset in _datasets(source, gathered.name):
         surface = _surface(gathered, dataset, name)
         if surface is not None:
             gathered.add(surface)
@@ -63,37 +63,37 @@ def add_plotter(gathered: Gathered, plotter: Any) -> None:
         dataset = getattr(getattr(actor, "mapper", None), "dataset", None)
         if dataset is None or not getattr(actor, "visibility", True):
             continue  # a text, a scale bar
-        for part, each in _datasets(dataset, str(name)):
-            surface = _surface(gathered, each, part, bool(getattr(actor.mapper, "scalar_visibility", True)), actor)
+        for part, block in _datasets(dataset, str(name)):
+            surface = _surface(gathered, block, part, bool(getattr(actor.mapper, "scalar_visibility", True)), actor)
             if surface is not None:
                 gathered.add(surface, _matrix(actor))
     view = plotter.camera
     flat = getattr(view, "parallel_projection", False)  # whose scale is half of the height
     projection = Orthographic(2 * float(view.parallel_scale)) if flat else None
-    origin, target, up = (_vector(each) for each in (view.position, view.focal_point, view.up))
+    origin, target, up = (_vector(vector) for vector in (view.position, view.focal_point, view.up))
     fov = float(view.view_angle)
     gathered.cameras.append(Camera(origin, target, up, fov=fov, name="plotter", projection=projection))
 
 
-def _vector(given: Any) -> tuple[float, float, float]:
-    x, y, z = map(float, given)
+def _vector(values: Any) -> tuple[float, float, float]:
+    x, y, z = map(float, values)
     return x, y, z
 
 
-def _datasets(given: Any, name: str) -> list[tuple[str, Any]]:
-    if not is_blocks(given):
-        return [(name, given)]
-    parts = [(str(key), given[number]) for number, key in enumerate(given.keys())]  # not a mapping
-    return [each for key, part in parts if part is not None for each in _datasets(part, key)]
+def _datasets(source: Any, name: str) -> list[tuple[str, Any]]:
+    if not is_blocks(source):
+        return [(name, source)]
+    parts = [(str(key), source[number]) for number, key in enumerate(source.keys())]  # not a mapping
+    return [block for key, part in parts if part is not None for block in _datasets(part, key)]
 
 
 def _matrix(actor: Any) -> NDArray[np.float64]:
-    found = getattr(actor, "GetMatrix", None)
-    if found is not None:  # position, rotation and scale, besides the user's own matrix
-        matrix = found()
+    get_matrix = getattr(actor, "GetMatrix", None)
+    if get_matrix is not None:  # position, rotation and scale, besides the user's own matrix
+        matrix = get_matrix()
         return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
-    given = getattr(actor, "user_matrix", None)
-    return np.eye(4) if given is None else np.asarray(given, np.float64)
+    user_matrix = getattr(actor, "user_matrix", None)
+    return np.eye(4) if user_matrix is None else np.asarray(user_matrix, np.float64)
 
 
 def _surface(
@@ -139,9 +139,9 @@ def _color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
         if limits is not None:
             low, high = float(limits[0]), float(limits[1])
-        share = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
+        fraction = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
         places = np.linspace(0, 1, len(VIRIDIS))
-        colors = linear(np.stack([np.interp(share, places, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
+        colors = linear(np.stack([np.interp(fraction, places, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
     else:
         return
     if of_points:
@@ -174,8 +174,8 @@ def _material(gathered: Gathered, actor: Any, surface: ForeignSurface) -> Materi
 def _upright(gathered: Gathered) -> Camera | None:
     """A camera that frames everything from the direction +X, +Y and +Z, z up."""
     points = [mesh.positions.astype(np.float64) for mesh in gathered.meshes]
-    numbers = np.array([each.mesh for each in gathered.instances], np.intp)
-    matrices = np.array([each.transform for each in gathered.instances], np.float64).reshape(-1, 4, 4)
+    numbers = np.array([instance.mesh for instance in gathered.instances], np.intp)
+    matrices = np.array([instance.transform for instance in gathered.instances], np.float64).reshape(-1, 4, 4)
     box = bounds_of(points, numbers, matrices)
     if box is None or not np.isfinite(box).all():
         return None

@@ -64,8 +64,8 @@ class Gathered:
         """The scene, y up."""
         instances, cameras = self.instances, self.cameras
         if self.z_up:
-            instances = [replace(each, transform=Z_UP @ each.transform) for each in instances]
-            cameras = [z_up_camera(each) for each in cameras]
+            instances = [replace(instance, transform=Z_UP @ instance.transform) for instance in instances]
+            cameras = [z_up_camera(camera) for camera in cameras]
         return Scene(
             self.meshes,
             instances,
@@ -172,8 +172,8 @@ def rows(where: str, what: str, values: Any, widths: tuple[int, ...]) -> NDArray
     array = array_of(where, what, values)
     fits = array.ndim == 2 and array.shape[1] in widths and array.dtype.kind in "fiu"
     if not fits:
-        wanted = " or ".join(f"(N, {width})" for width in widths)
-        raise ViewerError(where, f"{what} are {array.shape} of {array.dtype}", f"expected numbers {wanted}")
+        expected = " or ".join(f"(N, {width})" for width in widths)
+        raise ViewerError(where, f"{what} are {array.shape} of {array.dtype}", f"expected numbers {expected}")
     return array
 
 
@@ -195,31 +195,31 @@ def _triangles(surface: ForeignSurface) -> NDArray:
 
 def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
     """(N, 4) linear from colours (N, 3 or 4): integers are sRGB of 0 to 255; floats are 0 to 1, sRGB if ``encoded``."""
-    whole = colors.dtype.kind in "iu"
-    values = colors.astype(np.float64) / (255 if whole else 1)
-    made = np.ones((len(values), 4), np.float32)
-    made[:, : values.shape[1]] = values
-    if whole or encoded:
-        made[:, :3] = linear_from_srgb(values[:, :3])
-    return made
+    are_integers = colors.dtype.kind in "iu"
+    values = colors.astype(np.float64) / (255 if are_integers else 1)
+    rgba = np.ones((len(values), 4), np.float32)
+    rgba[:, : values.shape[1]] = values
+    if are_integers or encoded:
+        rgba[:, :3] = linear_from_srgb(values[:, :3])
+    return rgba
 
 
 def colors_of(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> None:
     """Set the surface's colours: per vertex, or per face if their number matches. Floats are linear; where they are
     bytes in all but their type, they are taken so, with a note."""
-    given = rows(surface.name, "colors", colors, (3, 4))
-    if given.size and not (np.isfinite(given).all() and given.min() >= 0 and given.max() <= 255):
-        raise ViewerError(surface.name, f"colors reach from {given.min()} to {given.max()}", COLORS)
-    if given.size and given.dtype.kind == "f" and given.max() > 1 + ROUNDING:
-        if (given != np.rint(given)).any():
-            raise ViewerError(surface.name, f"colors reach {given.max():g}", COLORS)
-        notes.append(f"{surface.name}: colors reach {given.max():g}: taken as sRGB of 0 to 255 ({COLORS})")
-        given = given.astype(np.uint8)
-    made = linear(given, encoded=False)
-    if len(made) == len(surface.vertices):
-        surface.colors = made
-    elif len(made) == len(surface.faces):
-        surface.face_colors = made
+    values = rows(surface.name, "colors", colors, (3, 4))
+    if values.size and not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 255):
+        raise ViewerError(surface.name, f"colors reach from {values.min()} to {values.max()}", COLORS)
+    if values.size and values.dtype.kind == "f" and values.max() > 1 + ROUNDING:
+        if (values != np.rint(values)).any():
+            raise ViewerError(surface.name, f"colors reach {values.max():g}", COLORS)
+        notes.append(f"{surface.name}: colors reach {values.max():g}: taken as sRGB of 0 to 255 ({COLORS})")
+        values = values.astype(np.uint8)
+    rgba = linear(values, encoded=False)
+    if len(rgba) == len(surface.vertices):
+        surface.colors = rgba
+    elif len(rgba) == len(surface.faces):
+        surface.face_colors = rgba
     else:
-        what = f"{len(made)} colors for {len(surface.vertices)} vertices and {len(surface.faces)} faces"
+        what = f"{len(rgba)} colors for {len(surface.vertices)} vertices and {len(surface.faces)} faces"
         raise ViewerError(surface.name, what, "give one of each vertex, or of each face")

@@ -26,7 +26,7 @@ KNOWN = (
 
 
 def scene_of(
-    given: Any,
+    source: Any,
     variant: str | int | None = None,
     lenient: bool = False,
     up: str | None = None,
@@ -34,12 +34,11 @@ def scene_of(
 ) -> Scene:
     """The scene of a file, of a built-in name, or of an object in memory.
 
-    given : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T, 3)
-    and (V or T, 3 or 4), integer colours being sRGB of 0 to 255 and others linear of 0 to 1 (whole numbers beyond that
-    are taken for bytes, with a warning); trimesh's ``Trimesh`` or ``Scene``;
-    any PyVista dataset, ``MultiBlock`` or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and
-    ``faces``. Materials, textures, colours of vertices and faces, cameras and instances are converted; omissions are in
-    the scene's ``warnings``.
+    source : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T,
+    3) and (V or T, 3 or 4), integer colours being sRGB of 0 to 255 and others linear of 0 to 1 (whole numbers beyond
+    that are taken for bytes, with a warning); trimesh's ``Trimesh`` or ``Scene``; any PyVista dataset, ``MultiBlock``
+    or ``Plotter``; Open3D's ``TriangleMesh``; or any object with ``vertices`` and ``faces``. Materials, textures,
+    colours of vertices and faces, cameras and instances are converted; omissions are in the scene's ``warnings``.
     variant : also of a `Scene`, which stays in its own without one. lenient, max_texture : for files, as in `load`.
     up : the up axis of an object or arrays, ``y`` or ``z``; None: z for PyVista's, y for others. Scenes are y up: a
     z-up (x, y, z) becomes (y, z, x).
@@ -48,36 +47,36 @@ def scene_of(
     """
     if up not in (None, "y", "z"):
         raise ViewerError(f"up={up!r}", "is not an up axis", "give 'y' or 'z'")
-    if isinstance(given, (str, os.PathLike, Scene)):
+    if isinstance(source, (str, os.PathLike, Scene)):
         if up is not None:
             raise ViewerError(
                 f"up={up!r}", "applies to arrays and other libraries' objects", "files and Scenes have y upwards"
             )
-        if isinstance(given, Scene):
-            return given if variant is None else given.with_variant(variant)
-        return named.load(given, variant, lenient, max_texture)
-    gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
-    if isinstance(given, (tuple, list)):
+        if isinstance(source, Scene):
+            return source if variant is None else source.with_variant(variant)
+        return named.load(source, variant, lenient, max_texture)
+    gathered = Gathered(z_up=(up or ("z" if is_z_up(source) else "y")) == "z")
+    if isinstance(source, (tuple, list)):
         gathered.name = "arrays"
-        gathered.add(_of_arrays(given, gathered.warnings))
-    elif trimeshes.is_scene(given):
-        trimeshes.add_scene(gathered, given)
-    elif pyvistas.is_plotter(given):
-        pyvistas.add_plotter(gathered, given)
-    elif pyvistas.is_blocks(given) or pyvistas.is_dataset(given):
-        pyvistas.add(gathered, given)
-    elif hasattr(given, "vertices") and hasattr(given, "faces"):  # a Trimesh has triangles, too: their corners
-        trimeshes.add(gathered, given)
-    elif _is_open3d(given):
-        _add_open3d(gathered, given)
+        gathered.add(_of_arrays(source, gathered.warnings))
+    elif trimeshes.is_scene(source):
+        trimeshes.add_scene(gathered, source)
+    elif pyvistas.is_plotter(source):
+        pyvistas.add_plotter(gathered, source)
+    elif pyvistas.is_blocks(source) or pyvistas.is_dataset(source):
+        pyvistas.add(gathered, source)
+    elif hasattr(source, "vertices") and hasattr(source, "faces"):  # a Trimesh has triangles, too: their corners
+        trimeshes.add(gathered, source)
+    elif _is_open3d(source):
+        _add_open3d(gathered, source)
     else:
-        raise ViewerError("scene", f"{kind_of(given)} cannot be shown", f"give {KNOWN}")
+        raise ViewerError("scene", f"{kind_of(source)} cannot be shown", f"give {KNOWN}")
     scene = gathered.scene()
     if not scene.instances:
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))
     if not scene.triangle_count:
         raise ViewerError(scene.name, "has no faces", "give at least one triangle")
-    return scene if pyvistas.is_plotter(given) else framed(scene)  # a plotter's view is what its user sees
+    return scene if pyvistas.is_plotter(source) else framed(scene)  # a plotter's view is what its user sees
 
 
 def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
@@ -89,24 +88,24 @@ def load(scene: Any, variant: str | int | None = None, lenient: bool = False, up
 
     Raises ViewerError with the file, the part and the fault.
     """
-    found = scene_of(scene, variant, lenient, up)
-    if found is not scene:
-        warn(found.warnings)
-    return found
+    loaded = scene_of(scene, variant, lenient, up)
+    if loaded is not scene:
+        warn(loaded.warnings)
+    return loaded
 
 
-def is_z_up(given: Any) -> bool:
+def is_z_up(source: Any) -> bool:
     """Whether it is an object of a z-up library."""
-    return any(is_one(given) for is_one in (pyvistas.is_plotter, pyvistas.is_blocks, pyvistas.is_dataset))
+    return any(is_one(source) for is_one in (pyvistas.is_plotter, pyvistas.is_blocks, pyvistas.is_dataset))
 
 
-def taken(given: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene:
+def taken(source: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene:
     """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it. max_texture : where
     they have none."""
     up = options.pop("up", None)
     variant, lenient = options.pop("variant", None), bool(options.pop("lenient", False))
-    scene = scene_of(given, variant, lenient, up, check("max_texture", options.get("max_texture", max_texture)))
-    if up == "z" or (up is None and not isinstance(given, (str, os.PathLike, Scene)) and is_z_up(given)):
+    scene = scene_of(source, variant, lenient, up, check("max_texture", options.get("max_texture", max_texture)))
+    if up == "z" or (up is None and not isinstance(source, (str, os.PathLike, Scene)) and is_z_up(source)):
         options.update({"camera": _turned(check("camera", options["camera"]))} if "camera" in options else {})
     return scene
 
@@ -114,31 +113,31 @@ def taken(given: Any, options: dict[str, Any], max_texture: int | None = None) -
 def _turned(camera: Any) -> Any:
     """A z-up camera converted; a name stays."""
     if isinstance(camera, str) and "," in camera:
-        made = z_up_camera(Camera.parse(camera))
-        return made if len(camera.split()) > 2 else replace(made, up=(0.0, 1.0, 0.0))
+        turned = z_up_camera(Camera.parse(camera))
+        return turned if len(camera.split()) > 2 else replace(turned, up=(0.0, 1.0, 0.0))
     return z_up_camera(camera) if isinstance(camera, Camera) else camera
 
 
-def _of_arrays(given: tuple | list, notes: list[str]) -> ForeignSurface:
-    if len(given) not in (2, 3):
-        raise ViewerError("scene", f"{len(given)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
-    vertices, faces = rows("arrays", "vertices", given[0], (3,)), array_of("arrays", "faces", given[1])
+def _of_arrays(arrays: tuple | list, notes: list[str]) -> ForeignSurface:
+    if len(arrays) not in (2, 3):
+        raise ViewerError("scene", f"{len(arrays)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
+    vertices, faces = rows("arrays", "vertices", arrays[0], (3,)), array_of("arrays", "faces", arrays[1])
     surface = ForeignSurface("arrays", vertices, faces)
-    if len(given) == 3 and given[2] is not None:
-        colors_of(surface, array_of("arrays", "colors", given[2]), notes)
+    if len(arrays) == 3 and arrays[2] is not None:
+        colors_of(surface, array_of("arrays", "colors", arrays[2]), notes)
     return surface
 
 
-def _is_open3d(given: Any) -> bool:
+def _is_open3d(source: Any) -> bool:
     """Whether it is Open3D's: it has triangles, or is a tensor geometry convertible to one with triangles."""
-    return (hasattr(given, "vertices") and hasattr(given, "triangles")) or (
-        hasattr(given, "triangle") and hasattr(given, "to_legacy")
+    return (hasattr(source, "vertices") and hasattr(source, "triangles")) or (
+        hasattr(source, "triangle") and hasattr(source, "to_legacy")
     )
 
 
-def _add_open3d(gathered: Gathered, given: Any) -> None:
+def _add_open3d(gathered: Gathered, source: Any) -> None:
     """Open3D's mesh with its normals, colours, and textures by triangle; its colours are sRGB of 0 to 1."""
-    mesh = given if hasattr(given, "triangles") else given.to_legacy()
+    mesh = source if hasattr(source, "triangles") else source.to_legacy()
     gathered.name = "mesh"
     surface = ForeignSurface("mesh", np.asarray(mesh.vertices), np.asarray(mesh.triangles))
     count, triangles = len(surface.vertices), len(surface.faces)
@@ -149,15 +148,15 @@ def _add_open3d(gathered: Gathered, given: Any) -> None:
     if colors.shape == (count, 3) and count:
         surface.colors = linear(colors)
     uvs = np.asarray(getattr(mesh, "triangle_uvs", ()))
-    images = [np.asarray(each) for each in getattr(mesh, "textures", ())]
+    images = [np.asarray(texture) for texture in getattr(mesh, "textures", ())]
     if uvs.shape == (3 * triangles, 2) and images:
         # Open3D keeps images upside down: v counts rows from the first.
         surface.uvs = uvs.reshape(triangles, 3, 2).astype(np.float32)
-        made = [
+        material_numbers = [
             gathered.material(Material(f"texture {number}", (1.0, 1.0, 1.0, 1.0), texture=gathered.texture(image)))
             for number, image in enumerate(images)
         ]
         chosen = np.asarray(getattr(mesh, "triangle_material_ids", ()))
         chosen = chosen if chosen.shape == (triangles,) else np.zeros(triangles, np.intp)
-        surface.materials = np.asarray(made, np.int32)[np.clip(chosen, 0, len(made) - 1)]
+        surface.materials = np.asarray(material_numbers, np.int32)[np.clip(chosen, 0, len(material_numbers) - 1)]
     gathered.add(surface)

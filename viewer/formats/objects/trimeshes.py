@@ -13,38 +13,38 @@ from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 
 
-def is_scene(given: Any) -> bool:
+def is_scene(source: Any) -> bool:
     """Whether it has geometry by name, and a graph of transforms."""
-    return hasattr(getattr(given, "geometry", None), "items") and hasattr(
-        getattr(given, "graph", None), "nodes_geometry"
+    return hasattr(getattr(source, "geometry", None), "items") and hasattr(
+        getattr(source, "graph", None), "nodes_geometry"
     )
 
 
-def add_scene(gathered: Gathered, given: Any) -> None:
+def add_scene(gathered: Gathered, source: Any) -> None:
     """A ``trimesh.Scene``: every mesh once, an instance per node, and its camera if any."""
-    gathered.name = _name(given, "scene")
+    gathered.name = _name(source, "scene")
     numbers: dict[str, int] = {}
-    for name, mesh in given.geometry.items():
+    for name, mesh in source.geometry.items():
         if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
             numbers[name] = gathered.mesh(_surface(gathered, mesh, str(name)))
         else:
             gathered.warnings.append(f"{name}: {kind_of(mesh)} has no faces, and is left out")
-    for node in given.graph.nodes_geometry:
-        transform, geometry = given.graph[node]
+    for node in source.graph.nodes_geometry:
+        transform, geometry = source.graph[node]
         if geometry in numbers:
             gathered.place(numbers[geometry], str(node), transform)
-    if getattr(given, "has_camera", False):  # accessing a missing camera would create one
-        gathered.cameras.append(_camera(given))
+    if getattr(source, "has_camera", False):  # accessing a missing camera would create one
+        gathered.cameras.append(_camera(source))
 
 
-def add(gathered: Gathered, given: Any) -> None:
+def add(gathered: Gathered, source: Any) -> None:
     """A ``Trimesh``, or another object with vertices and faces."""
-    gathered.name = _name(given, kind_of(given))
-    gathered.add(_surface(gathered, given, gathered.name))
+    gathered.name = _name(source, kind_of(source))
+    gathered.add(_surface(gathered, source, gathered.name))
 
 
-def _name(given: Any, otherwise: str) -> str:
-    metadata: Any = getattr(given, "metadata", None)
+def _name(source: Any, otherwise: str) -> str:
+    metadata: Any = getattr(source, "metadata", None)
     name = metadata.get("name") or metadata.get("file_name") if hasattr(metadata, "get") else None
     return str(name) if name else otherwise
 
@@ -82,7 +82,7 @@ def _textured(gathered: Gathered, surface: ForeignSurface, visual: Any) -> None:
     if not several:
         surface.material = _material(gathered, material, surface)
         return
-    numbers = np.array([gathered.material(_material(gathered, each, surface)) for each in several], np.int32)
+    numbers = np.array([gathered.material(_material(gathered, item, surface)) for item in several], np.int32)
     chosen = getattr(visual, "face_materials", None)
     chosen = np.zeros(len(surface.faces), np.intp) if chosen is None else np.asarray(chosen)
     if chosen.shape != (len(surface.faces),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(numbers)):
@@ -90,49 +90,49 @@ def _textured(gathered: Gathered, surface: ForeignSurface, visual: Any) -> None:
     surface.materials = numbers[chosen]
 
 
-def _material(gathered: Gathered, given: Any, surface: ForeignSurface) -> Material:
+def _material(gathered: Gathered, source: Any, surface: ForeignSurface) -> Material:
     """glTF's material for a ``PBRMaterial``; the diffuse part of a ``SimpleMaterial``."""
-    name = str(getattr(given, "name", None) or surface.name)
+    name = str(getattr(source, "name", None) or surface.name)
     lookup = {"wrap": ("repeat", "repeat")}
 
     def texture(field: str, content: str = "color") -> int | None:
         if surface.uvs is None:
             return None
-        return gathered.texture(getattr(given, field, None), content, **lookup)
+        return gathered.texture(getattr(source, field, None), content, **lookup)
 
     def number(field: str, otherwise: float) -> float:
-        value = getattr(given, field, None)
+        value = getattr(source, field, None)
         return otherwise if value is None else float(value)
 
-    if not hasattr(given, "metallicFactor"):
+    if not hasattr(source, "metallicFactor"):
         image = texture("image")
-        diffuse = getattr(given, "diffuse", None)
+        diffuse = getattr(source, "diffuse", None)
         white = (1.0, 1.0, 1.0, 1.0)
         # With an image, trimesh ignores the diffuse colour.
         color = white if image is not None else GREY if diffuse is None else _rgba(linear(np.asarray(diffuse)[None]))
         return Material(name, color, texture=image, alpha_mode="blend" if color[3] < 1 else "opaque")
-    factor = getattr(given, "baseColorFactor", None)
+    factor = getattr(source, "baseColorFactor", None)
     color = (1.0, 1.0, 1.0, 1.0)
     if factor is not None:  # glTF's factor is linear; trimesh keeps it as bytes
         values = np.asarray(factor)
         values = values / 255 if values.dtype.kind in "iu" else values
         color = _rgba(linear(values[None].astype(np.float64), encoded=False))
-    emission = getattr(given, "emissiveFactor", None)
+    emission = getattr(source, "emissiveFactor", None)
     emissive = texture("emissiveTexture")
-    glow = (0.0, 0.0, 0.0) if emission is None else tuple(float(each) for each in emission)
+    glow = (0.0, 0.0, 0.0) if emission is None else tuple(float(component) for component in emission)
     return Material(
         name,
         color,
         metallic=number("metallicFactor", 1.0),
         roughness=number("roughnessFactor", 1.0),
         emission=glow,  # type: ignore[arg-type]
-        double_sided=bool(getattr(given, "doubleSided", False)),
+        double_sided=bool(getattr(source, "doubleSided", False)),
         kind="principled",
         texture=texture("baseColorTexture"),
         emission_texture=emissive,
         metallic_roughness_texture=texture("metallicRoughnessTexture", "data"),
         normal_texture=texture("normalTexture", "normal"),
-        alpha_mode=str(getattr(given, "alphaMode", None) or "opaque").lower(),
+        alpha_mode=str(getattr(source, "alphaMode", None) or "opaque").lower(),
         alpha_cutoff=number("alphaCutoff", 0.5),
     )
 
