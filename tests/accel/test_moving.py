@@ -129,7 +129,7 @@ def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) 
     two.render((32, 32))
     transforms[4, :3, :3] *= np.array([1, 0, 1])  # flat: an object of its own from now on
     two.move(transforms)
-    assert two.structure.built.objects.own[4]
+    assert two.structure.built.objects.baked[4]
     assert_as_flat(two.scene, two, 4000)
     fresh = instances.renderer(two.scene, KINDS[0], camera=two.camera)
     assert_same(two.render((32, 32), layers=LAYERS), fresh.render((32, 32), layers=LAYERS))

@@ -233,7 +233,7 @@ def test_flat_and_nearly_flat_instances_become_objects_of_their_own(device: obje
     transforms[1, :3, :3] = shear / 1e6
     scene = instances.scene(transforms)
     objects = objects_of(scene)
-    assert objects.own.tolist() == [True, True, False, False, False, False]
+    assert objects.baked.tolist() == [True, True, False, False, False, False]
     assert objects.of[4] == -1  # the mesh without triangles
     assert_as_flat(scene, instances.renderer(scene, KINDS[0]), 5000)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from viewer import Renderer, Scene
-from viewer.accel.deform.covers import Cover, boxes_of
+from viewer.accel.deform.covers import DeformedBounds, boxes_of
 from viewer.accel.deform.tables import joined
 from viewer.film.error.stop import Stop
 from viewer.kernels.records import VERTEX
@@ -170,7 +170,7 @@ def test_boxes_of_many_are_those_of_each() -> None:
     poses = [deforming.random_pose(mesh, seed) for seed, mesh in enumerate(meshes)]
     poses[2].joints[:, :3, 3] += 9.0
     poses[3] = MeshPose(np.full((4, 4, 4), np.nan), np.zeros(2))
-    covers = [Cover(mesh, 2.0**-number) for number, mesh in enumerate(meshes)]
+    covers = [DeformedBounds(mesh, 2.0**-number) for number, mesh in enumerate(meshes)]
     found = boxes_of(covers, poses)
     assert all(
         np.array_equal(box, boxes_of([cover], [pose])[0]) for box, cover, pose in zip(found, covers, poses, strict=True)
@@ -190,7 +190,7 @@ def test_given_vertices_that_are_nowhere() -> None:
     points[3], normals[3:6] = (np.nan, np.inf, 0.0), ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0))
     given = with_vertices(tube, points, normals)
     whole = np.delete(points, 3, axis=0).astype(np.float64)
-    ((low, high),) = boxes_of([Cover(given, 0.5)], [given.pose])
+    ((low, high),) = boxes_of([DeformedBounds(given, 0.5)], [given.pose])
     assert np.abs(low - 0.5 * whole.min(axis=0)).max() < 1e-5 and (low <= 0.5 * whole.min(axis=0)).all()
     assert np.abs(high - 0.5 * whole.max(axis=0)).max() < 1e-5 and (high >= 0.5 * whole.max(axis=0)).all()
     assert given.pose.normals is not None and np.abs(given.pose.normals - tube.normals).max() < 1e-6

@@ -56,9 +56,9 @@ class Moving:
 
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
         """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
-        found = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
-        found[self.numbers] = np.arange(len(self.numbers)) * len(self.corners)
-        return found[order]
+        addresses = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
+        addresses[self.numbers] = np.arange(len(self.numbers)) * len(self.corners)
+        return addresses[order]
 
 
 def ends_of(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -87,7 +87,7 @@ def bounding(
 def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = None) -> Module:
     """A triangle test of `viewer.accel.triangles` over triangles of which some move. order : of the table, of which
     ``moving`` has the numbers; by default their own. Raises ViewerError for the test by planes."""
-    table, *others = test.memories
+    table, *other_memories = test.memories
     assert isinstance(table, Table)
     if table.record.fields[:3] != TRIANGLE.fields[:3]:
         raise ViewerError(
@@ -106,7 +106,7 @@ def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = No
         memories=(
             Table(table.name, record, rows, hot=table.hot),
             Table("triangle_keys", TRIANGLE_KEY, keys.ravel().view(TRIANGLE_KEY.dtype)),
-            *others,
+            *other_memories,
         ),
         uniforms={**test.uniforms, "triangle_segments": ("int", len(moving.corners) - 1)},
         features=test.features | {MOTION, DEFORMING},
@@ -126,10 +126,10 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     """
     count = len(corners)
     if count <= SAMPLE:
-        looked = corners
+        sample = corners
     else:
-        looked = corners[distinct(_random_bits(SAMPLE) % np.uint64(count))]
-    if len(distinct(_hashes(looked))) == len(looked):
+        sample = corners[distinct(_random_bits(SAMPLE) % np.uint64(count))]
+    if len(distinct(_hashes(sample))) == len(sample):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
     _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)
@@ -138,9 +138,9 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those with merely equal hashes
     if culled is not None:
         repeats = repeats[~culled[original[repeats]]]
-    kept = corners.copy()
-    kept[repeats] = np.nan
-    return kept
+    unique = corners.copy()
+    unique[repeats] = np.nan
+    return unique
 
 
 def _random_bits(count: int) -> NDArray[np.uint64]:
@@ -155,8 +155,8 @@ def _random_bits(count: int) -> NDArray[np.uint64]:
 def _hashes(corners: NDArray[np.float32]) -> NDArray[np.uint64]:
     """(T,): equal for bitwise equal corners."""
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(len(corners), 9)
-    found = np.zeros(len(bits), np.uint64)
+    hashes = np.zeros(len(bits), np.uint64)
     for column in bits.T:
-        found = (found ^ column) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
-        found ^= found >> np.uint64(29)
-    return found
+        hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
+        hashes ^= hashes >> np.uint64(29)
+    return hashes

@@ -84,21 +84,21 @@ def boxes(placed: PlacedQuadrics) -> NDArray[np.float32]:
     return out
 
 
-def corners_of(held: NDArray[np.float32]) -> NDArray[np.float32]:
+def corners_of(bounds: NDArray[np.float32]) -> NDArray[np.float32]:
     """(Q, 3, 3): corners of stand-in triangles with the bounds of boxes (Q, 2, 3), for builders of trees."""
-    third = held[:, 0].copy()
-    third[:, 0] = held[:, 1, 0]
-    return np.stack([held[:, 0], held[:, 1], third], axis=1)
+    third = bounds[:, 0].copy()
+    third[:, 0] = bounds[:, 1, 0]
+    return np.stack([bounds[:, 0], bounds[:, 1], third], axis=1)
 
 
 def radius(placed: PlacedQuadrics) -> float:
     """Radius of a conservative ball around the centre of a single whole sphere's box; infinite for other quadrics."""
     if len(placed) != 1 or not placed.shapes[0].whole_sphere:
         return np.inf
-    (held,) = boxes(placed).astype(np.float64)
+    (box,) = boxes(placed).astype(np.float64)
     low, _ = placed.shapes[0].bounds()
     linear, place = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
-    off = np.abs((held[0] + held[1]) / 2.0 - place).max()
+    off = np.abs((box[0] + box[1]) / 2.0 - place).max()
     size = float(-low[0] * np.linalg.norm(linear, 2))
     return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))
 

@@ -84,7 +84,7 @@ class Structure:
         return self._made[traversal]
 
     def made_like(self, other: Structure) -> list[Module]:
-        """The modules of all traversals made for another structure, in their order: counterparts of its `made`. None
+        """The modules of all traversals made for another structure, in their order: counterparts of its own. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
         same objects, and where both hold triangles that move while the shutter is open."""
         if (self.name, self.levels) != (other.name, other.levels):
@@ -92,11 +92,11 @@ class Structure:
         swept = self.levels == 2 and self.built.swept and other.built.swept
         if self.levels == 2 and self.built is not other.built and not swept:
             return []
-        made = list(other._made)  # which another thread may add to
-        for traversal in made:
+        names = list(other._made)  # which another thread may add to
+        for traversal in names:
             if traversal not in self._made:
                 self._made[traversal] = self.make(traversal)
-        return [module for traversal in made for module in self._made[traversal]]
+        return [module for traversal in names for module in self._made[traversal]]
 
     def without_stack(self) -> None:
         """Use the traversal of `stepwise` in all passes, for drivers on which a stack fails."""
@@ -108,12 +108,12 @@ class Structure:
         return [module for modules in self._made.values() for module in modules]
 
 
-def traversals(options: StructureOptions, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
-    """The two traversals of a structure with the ``known`` ones. Raises ViewerError for another structure's."""
+def traversals(options: StructureOptions, whole: str, stepwise: str, names: tuple[str, ...]) -> tuple[str, str]:
+    """The two traversals of a structure with those ``names``. Raises ViewerError for another structure's."""
     if options.traversal == "auto":
         return whole, stepwise
-    if options.traversal not in known:
-        hint = suggestion(options.traversal, known) or f"one of auto, {', '.join(known)}"
+    if options.traversal not in names:
+        hint = suggestion(options.traversal, names) or f"one of auto, {', '.join(names)}"
         raise ViewerError(f"--traversal {options.traversal}", f"is not a traversal of --accel {options.accel}", hint)
     return options.traversal, stepwise if options.traversal == "stack" else options.traversal
 
@@ -204,8 +204,8 @@ def brute_force(
     whole, stepwise = traversals(options, "loop", "loop", ("loop",))
     bounds, _ = _bounding(primitives)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
-    held = bounds[order].reshape(-1, 3)
-    extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
+    points = bounds[order].reshape(-1, 3)
+    extent = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
     tests = _tests(options, primitives, extent=extent, order=order)
     return Structure(
         "none",

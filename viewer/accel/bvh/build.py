@@ -79,7 +79,7 @@ class _Rule:
 
 @dataclass
 class _Part:
-    """A part of the list: first .. last - 1, at ``depth`` levels below the root; known (12,), see `bvh_kernels`.
+    """A part of the list: first .. last - 1, at ``depth`` levels below the root; summary (12,), see `bvh_kernels`.
 
     When done it is a subtree, with its number of nodes, or split along the axis into two parts.
     """
@@ -87,7 +87,7 @@ class _Part:
     first: int
     last: int
     depth: int
-    known: NDArray[np.float64]
+    summary: NDArray[np.float64]
     nodes: int = 0
     deepest: int = 0
     axis: int = 0
@@ -158,38 +158,38 @@ def escape_links(bvh: Bvh) -> NDArray[np.int32]:
 
 def _build(
     gather: Callable,
-    given: tuple[NDArray, ...],
+    arrays: tuple[NDArray, ...],
     midpoint: bool,
     leaf: int,
     progress: Progress | None,
     begin: float,
     least: int = SMALL,
 ) -> Bvh:
-    """The tree over the boxes that the loop `gather` makes from the arrays `given`."""
-    total = len(given[0])
+    """The tree over the boxes that the loop `gather` makes from `arrays`."""
+    total = len(arrays[0])
     if total > LIMIT:
         raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {LIMIT:,}")
     if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
         raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
-    report = progress or (lambda share, text: None)
+    report = progress or (lambda fraction, text: None)
     small = total <= least
-    refs, known = np.empty((total + 1, 8), np.float32), np.empty(12)
-    used = run(gather, *given, refs, known, small=small)
+    refs, summary = np.empty((total + 1, 8), np.float32), np.empty(12)
+    used = run(gather, *arrays, refs, summary, small=small)
     if used == 0:
         report(1.0, BUILDING)
         return _empty(total, begin)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
-    root = _Part(0, used, 0, known)
+    root = _Part(0, used, 0, summary)
     rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
     _grow(root, refs, rule, boxes, links, report, small)
     bvh = _assemble(root, refs, rule, boxes, links, small)
-    held = (refs, boxes, links)
+    buffers = (refs, boxes, links)
     nbytes = sum(array.nbytes for array in vars(bvh).values() if isinstance(array, np.ndarray))
     bvh.statistics.update(
         triangles=total,
         left_out=total - used,
         bytes=nbytes,
-        peak_bytes=nbytes + sum(array.nbytes for array in held),  # without the input
+        peak_bytes=nbytes + sum(array.nbytes for array in buffers),  # without the input
         seconds=time.perf_counter() - begin,
     )
     report(1.0, BUILDING)
@@ -202,7 +202,7 @@ def _grow(
     """Split the large parts, one job each, and grow the others, until all are done."""
 
     def job(part: _Part) -> None:
-        span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.known
+        span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.summary
         if part.last - part.first <= GRAIN:
             room = *loops.scratch(), *loops.stack()
             part.nodes, part.deepest = run(loops.grow, refs, *span, boxes, links, *room, small=small)
@@ -269,7 +269,7 @@ def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: ND
             run(bvh_layout.place_nodes, boxes, links, 2 * part.first, part.nodes, at, *arrays, small=small)
             at += part.nodes
             continue
-        low[at], high[at] = part.known[:3], -part.known[3:6]
+        low[at], high[at] = part.summary[:3], -part.summary[3:6]
         second[at], first[at], count[at], axis[at] = at + 1 + part.halves[0].nodes, 0, 0, part.axis
         at += 1
     inner, outer, most, leaves = run(bvh_layout.finish, low, high, second, count, escape, small=small)

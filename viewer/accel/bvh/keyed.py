@@ -33,9 +33,9 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
     row = np.full(len(bounds), -1, np.int64)
     row[moving.numbers] = np.arange(len(moving.numbers))
     keys = np.empty((len(moving.corners), len(bvh.low), 2, 3), np.float32)
-    given = np.ascontiguousarray(bounds), np.ascontiguousarray(moving.corners), row
+    arrays = np.ascontiguousarray(bounds), np.ascontiguousarray(moving.corners), row
     tree = bvh.order, bvh.second, bvh.first, bvh.count
-    run(boxes_at_keys, *given, *tree, keys, small=len(keys) * len(bvh.order) <= SMALL)
+    run(boxes_at_keys, *arrays, *tree, keys, small=len(keys) * len(bvh.order) <= SMALL)
     wide = with_margin(keys)
     return replace(bvh, low=wide[:, :, 0].min(axis=0), high=wide[:, :, 1].max(axis=0), keys=keys)
 
@@ -56,16 +56,16 @@ def merged(keys: Boxes, segments: int) -> Boxes:
     if step == 1:
         return keys
     ends = keys[::step].astype(np.float64)
-    found = ends.copy()
+    boxes = ends.copy()
     for segment in range(segments):
         out = np.zeros(ends.shape[1:])
         for k in range(1, step):
             line = ends[segment] + k / step * (ends[segment + 1] - ends[segment])
             out = np.maximum(out, (line - keys[segment * step + k]) * [[1.0], [-1.0]])
         for end in (segment, segment + 1):
-            found[end, :, 0] = np.minimum(found[end, :, 0], ends[end, :, 0] - out[:, 0])
-            found[end, :, 1] = np.maximum(found[end, :, 1], ends[end, :, 1] + out[:, 1])
-    return found.astype(np.float32)
+            boxes[end, :, 0] = np.minimum(boxes[end, :, 0], ends[end, :, 0] - out[:, 0])
+            boxes[end, :, 1] = np.maximum(boxes[end, :, 1], ends[end, :, 1] + out[:, 1])
+    return boxes.astype(np.float32)
 
 
 def most_segments(segments: int, still: int, moving: int, room: int) -> int:

@@ -19,10 +19,10 @@ import numpy as np
 from viewer.accel.bvh.splits import BINS, MOST_DEPTH, SWEPT, divide, measure
 
 
-def gather(corners, refs, known):
+def gather(corners, refs, summary):
     """Boxes of the triangles with finite corners; returns their number.
 
-    corners (T, 3, 3) float32.  refs (T, 8) float32, known (12,) float64: written.
+    corners (T, 3, 3) float32.  refs (T, 8) float32, summary (12,) float64: written.
     """
     used = 0
     for t in range(len(corners)):
@@ -36,11 +36,11 @@ def gather(corners, refs, known):
         refs[used, 7] = 0.0
         if np.isfinite(total):
             used += 1
-    measure(refs, 0, used, known)
+    measure(refs, 0, used, summary)
     return used
 
 
-def gather_boxes(low, high, refs, known):
+def gather_boxes(low, high, refs, summary):
     """The same for boxes low, high (T, 3) float32, finite and not empty."""
     used = 0
     for t in range(len(low)):
@@ -54,7 +54,7 @@ def gather_boxes(low, high, refs, known):
         refs[used, 7] = 0.0
         if holds and np.isfinite(total):
             used += 1
-    measure(refs, 0, used, known)
+    measure(refs, 0, used, summary)
     return used
 
 
@@ -70,9 +70,9 @@ def stack():
     return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
 
 
-def split(refs, first, last, depth, midpoint, leaf, test, known, left, right, bins, counts, after, numbers, rows):
+def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, numbers, rows):
     """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
-    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, after, numbers, rows)
+    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows)
     if axis >= 0:
         measure(refs, first, place, left)
         measure(refs, place, last, right)
@@ -87,7 +87,7 @@ def grow(
     midpoint,
     leaf,
     test,
-    known,
+    summary,
     boxes,
     links,
     bins,
@@ -96,8 +96,8 @@ def grow(
     numbers,
     rows,
     waiting,
-    knowing,
-    here,
+    summaries,
+    current,
 ):
     """The tree of the boxes first .. last - 1 in depth-first order; returns the number of nodes and the deepest level.
 
@@ -106,15 +106,17 @@ def grow(
     The rest: `scratch` and `stack`.
     """
     for c in range(12):
-        here[c] = known[c]
+        current[c] = summary[c]
     top, nodes, deepest, parent, begin = 0, 0, depth, -1, 2 * first
     while True:
         node = begin + nodes
         if parent >= 0:
             links[parent, 0] = nodes
         for c in range(6):
-            boxes[node, c] = here[c]
-        axis, place = divide(refs, first, last, depth, midpoint, leaf, test, here, bins, counts, after, numbers, rows)
+            boxes[node, c] = current[c]
+        axis, place = divide(
+            refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, numbers, rows
+        )
         nodes += 1
         links[node, 0] = -1
         links[node, 1] = first
@@ -122,8 +124,8 @@ def grow(
             links[node, 2] = 0
             links[node, 3] = axis
             waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = place, last, depth + 1, node
-            measure(refs, place, last, knowing[top])
-            measure(refs, first, place, here)
+            measure(refs, place, last, summaries[top])
+            measure(refs, first, place, current)
             top += 1
             last, depth, parent = place, depth + 1, -1
         else:
@@ -135,4 +137,4 @@ def grow(
             top -= 1
             first, last, depth, parent = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
             for c in range(12):
-                here[c] = knowing[top, c]
+                current[c] = summaries[top, c]

@@ -59,7 +59,7 @@ def _levels(count):
 
 
 @helper
-def _binned(refs, first, last, known, bins, counts, after):
+def _binned(refs, first, last, summary, bins, counts, after):
     """The best split by bins: (cost, axis, base, scale, limit); axis -1 where centres coincide.
 
     A box is on the first side where (centre - base) scale < limit. Cost: sum of half surface areas times boxes. bins
@@ -73,8 +73,8 @@ def _binned(refs, first, last, known, bins, counts, after):
                 bins[a, k, c] = np.inf
     # slightly below K bins over the extent, so that the last centre is in the last bin
     reach = size * (1.0 - 2.0**-40)
-    x0, y0, z0 = known[6], known[7], known[8]
-    ex, ey, ez = -known[9] - x0, -known[10] - y0, -known[11] - z0
+    x0, y0, z0 = summary[6], summary[7], summary[8]
+    ex, ey, ez = -summary[9] - x0, -summary[10] - y0, -summary[11] - z0
     sx = reach / ex if ex > 0.0 else 0.0
     sy = reach / ey if ey > 0.0 else 0.0
     sz = reach / ez if ez > 0.0 else 0.0
@@ -136,7 +136,7 @@ def _sort(refs, first, last, axis, numbers):
 
 
 @helper
-def _swept(refs, first, last, known, numbers, rows, after):
+def _swept(refs, first, last, summary, numbers, rows, after):
     """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
 
     numbers (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
@@ -144,7 +144,7 @@ def _swept(refs, first, last, known, numbers, rows, after):
     n = last - first
     best, axis, middle = np.inf, -1, 0
     for a in range(3):
-        if not known[6 + a] < -known[9 + a]:
+        if not summary[6 + a] < -summary[9 + a]:
             continue
         _sort(refs, first, last, a, numbers)
         x = y = z = u = v = w = np.inf
@@ -186,14 +186,14 @@ def _partition(refs, first, last, axis, base, scale, limit):
             return i
         j -= 1
         for c in range(8):
-            kept = refs[i, c]
+            value = refs[i, c]
             refs[i, c] = refs[j, c]
-            refs[j, c] = kept
+            refs[j, c] = value
         i += 1
 
 
 @helper
-def _halve(refs, first, last, known):
+def _halve(refs, first, last, summary):
     """Two halves by the median centre along the axis of the largest extent: (axis, middle).
 
     Bisects the median's value, so that no order of the rows is slow; rows of equal centres are cut in their order.
@@ -201,10 +201,10 @@ def _halve(refs, first, last, known):
     """
     axis = 0
     for a in range(1, 3):
-        if -known[9 + a] - known[6 + a] > -known[9 + axis] - known[6 + axis]:
+        if -summary[9 + a] - summary[6 + a] > -summary[9 + axis] - summary[6 + axis]:
             axis = a
     half = (last - first) // 2
-    low, high = known[6 + axis], -known[9 + axis]  # at most `half` centres are below low, more are up to high
+    low, high = summary[6 + axis], -summary[9 + axis]  # at most `half` centres are below low, more are up to high
     while low < high:
         middle = low + 0.5 * (high - low)
         if not low < middle < high:
@@ -234,14 +234,14 @@ def _halve(refs, first, last, known):
             else:
                 j -= 1
                 for c in range(8):
-                    kept = refs[place, c]
+                    value = refs[place, c]
                     refs[place, c] = refs[j, c]
-                    refs[j, c] = kept
+                    refs[j, c] = value
     return axis, first + half
 
 
 @helper
-def divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, after, numbers, rows):
+def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows):
     """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
 
     depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
@@ -252,17 +252,17 @@ def divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, 
         return -1, first
     axis, place, base, scale, limit = -1, first, 0.0, 1.0, 0.0
     if midpoint:
-        for turn in range(3):
-            a = (depth + turn) % 3
-            middle = known[a] - known[3 + a]
-            if axis < 0 and known[6 + a] < middle and not -known[9 + a] < middle:
+        for offset in range(3):
+            a = (depth + offset) % 3
+            middle = summary[a] - summary[3 + a]
+            if axis < 0 and summary[6 + a] < middle and not -summary[9 + a] < middle:
                 axis, base = a, middle
     else:
         if n <= SWEPT:
-            cost, axis, place = _swept(refs, first, last, known, numbers, rows, after)
+            cost, axis, place = _swept(refs, first, last, summary, numbers, rows, after)
         else:
-            cost, axis, base, scale, limit = _binned(refs, first, last, known, bins, counts, after)
-        area = half_area(known[0], known[1], known[2], known[3], known[4], known[5])
+            cost, axis, base, scale, limit = _binned(refs, first, last, summary, bins, counts, after)
+        area = half_area(summary[0], summary[1], summary[2], summary[3], summary[4], summary[5])
         if n <= leaf and not TRAVERSAL * area + test * cost < test * area * n:
             return -1, first
         if not area > 0.0:  # boxes along a line: all splits cost nothing, and halves are less deep
@@ -272,4 +272,4 @@ def divide(refs, first, last, depth, midpoint, leaf, test, known, bins, counts, 
             place = _partition(refs, first, last, axis, base, scale, limit)
         if depth + 1 + _levels(max(place - first, last - place)) <= MOST_DEPTH:
             return axis, place
-    return _halve(refs, first, last, known)
+    return _halve(refs, first, last, summary)

@@ -124,8 +124,8 @@ def links(bvhs: Sequence[Bvh], traversal: str) -> NDArray:
     missed = np.empty((1 if traversal == "escape" else 8, total), np.int32)
     for bvh in bvhs:
         count = len(bvh.low)
-        own = bvh.escape[None] if traversal == "escape" else octant_links(bvh)[..., 1]
-        missed[:, at : at + count] = np.where(own >= count, total, own + at)
+        missed_here = bvh.escape[None] if traversal == "escape" else octant_links(bvh)[..., 1]
+        missed[:, at : at + count] = np.where(missed_here >= count, total, missed_here + at)
         at += count
     table = np.zeros(missed.size, LINK.dtype)
     table["missed"] = missed.ravel()
@@ -147,14 +147,14 @@ def _at_keys(
     trees : with the address of the first triangle, and the rows of each. make : `pairs` or `nodes`."""
     still = sum(count for bvh, _, count in trees if bvh.keys is None)
     texels = PAIR.texels if make is pairs else NODE.texels
-    whole = next(len(bvh.keys) for bvh, _, _ in trees if bvh.keys is not None) - 1
-    segments = most_segments(whole, still, len(table) - still, MOST_TEXELS // texels)
+    most = next(len(bvh.keys) for bvh, _, _ in trees if bvh.keys is not None) - 1
+    segments = most_segments(most, still, len(table) - still, MOST_TEXELS // texels)
     parts, at = [[table[:still]]] + [[] for _ in range(segments + 1)], 0
     for bvh, first, count in trees:
         if bvh.keys is not None and segments:
             boxes = with_margin(merged(bvh.keys, segments))
-            for key, own in enumerate(boxes):
-                parts[1 + key].append(make(replace(bvh, low=own[:, 0], high=own[:, 1]), first, at))
+            for key, key_boxes in enumerate(boxes):
+                parts[1 + key].append(make(replace(bvh, low=key_boxes[:, 0], high=key_boxes[:, 1]), first, at))
         at += count
     if not segments:
         return table, (len(table), 0, 1)
@@ -182,8 +182,8 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", at)}
     moves = any(bvh.keys is not None for bvh in bvhs)
     if moves:
-        given = [(bvh, firsts[k], len(row)) for bvh, k, row in zip(bvhs, ordered, rows, strict=True)]
-        table, keys = _at_keys(table, given, make)
+        placed_trees = [(bvh, firsts[k], len(row)) for bvh, k, row in zip(bvhs, ordered, rows, strict=True)]
+        table, keys = _at_keys(table, placed_trees, make)
         uniforms["bvh_keys"] = ("ivec3", keys)
     memories = [
         Table("bvh_pairs", PAIR, table, hot=True) if traversal == "stack" else Table("bvh_nodes", NODE, table, hot=True)

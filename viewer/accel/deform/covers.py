@@ -22,7 +22,7 @@ Box = NDArray[np.float64]
 _EMPTY = np.array([[np.inf] * 3, [-np.inf] * 3])
 
 
-class Cover:
+class DeformedBounds:
     """The boxes of one deforming mesh at rest, scaled by ``scale`` to its object's space.
 
     skinned : whether joints move it. sums : the least and the largest sum of a vertex's weights.
@@ -34,7 +34,7 @@ class Cover:
         self._shift = [_extremes(target.positions, scale) for target in deformation.targets]
         sums = deformation.weights.sum(axis=1, dtype=np.float64)
         self.sums = (float(sums.min(initial=np.inf)), float(sums.max(initial=-np.inf))) if len(sums) else (1.0, 1.0)
-        self._held: tuple[object, Box] | None = None  # positions, and the boxes of them
+        self._cached: tuple[object, Box] | None = None  # positions, and the boxes of them
 
     @property
     def convex(self) -> bool:
@@ -52,16 +52,19 @@ class Cover:
     def _boxes(self, pose: MeshPose) -> Box:
         """(N, 2, 3): of the vertices that follow each joint, or of all; inf, -inf for none."""
         mesh, deformation = self._mesh, self._mesh.deformation
-        if self._held is not None and self._held[0] is pose.positions and len(self._held[1]) >= 1:
-            return self._held[1]
-        given = mesh.rest.positions if pose.positions is None else pose.positions
-        if not deformation.skinned and len(given):
-            columns = given.T  # reductions along so short an axis are slow
-            ends = np.array([[each.min() for each in columns], [each.max() for each in columns]], np.float64)
+        if self._cached is not None and self._cached[0] is pose.positions and len(self._cached[1]) >= 1:
+            return self._cached[1]
+        vertices = mesh.rest.positions if pose.positions is None else pose.positions
+        if not deformation.skinned and len(vertices):
+            columns = vertices.T  # reductions along so short an axis are slow
+            ends = np.array(
+                [[coordinates.min() for coordinates in columns], [coordinates.max() for coordinates in columns]],
+                np.float64,
+            )
             if np.isfinite(ends).all():
-                self._held = pose.positions, ends[None] * self.scale
-                return self._held[1]
-        positions = given.astype(np.float64) * self.scale
+                self._cached = pose.positions, ends[None] * self.scale
+                return self._cached[1]
+        positions = vertices.astype(np.float64) * self.scale
         sound = np.isfinite(positions).all(axis=1)
         count = len(pose.joints) if deformation.skinned else 1
         boxes = np.empty((count, 2, 3))
@@ -69,36 +72,36 @@ class Cover:
         if not deformation.skinned and sound.any():
             boxes[0] = positions[sound].min(axis=0), positions[sound].max(axis=0)
         for column in range(deformation.joints.shape[1]):
-            taken = np.flatnonzero((deformation.weights[:, column] != 0) & sound)
-            np.minimum.at(boxes[:, 0], deformation.joints[taken, column], positions[taken])
-            np.maximum.at(boxes[:, 1], deformation.joints[taken, column], positions[taken])
-        self._held = pose.positions, boxes
+            influenced = np.flatnonzero((deformation.weights[:, column] != 0) & sound)
+            np.minimum.at(boxes[:, 0], deformation.joints[influenced, column], positions[influenced])
+            np.maximum.at(boxes[:, 1], deformation.joints[influenced, column], positions[influenced])
+        self._cached = pose.positions, boxes
         return boxes
 
 
 def _extremes(change: NDArray[np.float32] | None, scale: float) -> Box:
     """(2, 3): the least and the largest finite displacement, and none."""
-    found = np.zeros((2, 3))
+    extremes = np.zeros((2, 3))
     if change is not None and len(change):
         finite = np.where(np.isfinite(change), change, 0.0).astype(np.float64) * scale
-        found[0], found[1] = np.minimum(finite.min(axis=0), 0.0), np.maximum(finite.max(axis=0), 0.0)
-    return found
+        extremes[0], extremes[1] = np.minimum(finite.min(axis=0), 0.0), np.maximum(finite.max(axis=0), 0.0)
+    return extremes
 
 
-def boxes_of(covers: Sequence[Cover], poses: Sequence[MeshPose]) -> Box:
+def boxes_of(covers: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
     """(D, 2, 3) float64 of each, low and high, the object's space; zeros where nothing is finite. All joints are taken
     at once: a character may have as many meshes as it has joints."""
     with np.errstate(all="ignore"):
         parts = [cover.at_rest(pose) for cover, pose in zip(covers, poses, strict=True)]
         counts, boxes = np.array([len(part) for part in parts]), np.concatenate(parts)
         skinned = np.array([cover.skinned for cover in covers])
-        held, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(covers)), counts)
+        of_joint, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(covers)), counts)
         least, most = np.array([cover.sums for cover in covers]).T
-        if held.any():
+        if of_joint.any():
             joints = np.concatenate([pose.joints for cover, pose in zip(covers, poses, strict=True) if cover.skinned])
-            of = owner[held]
+            of = owner[of_joint]
             scales = np.array([cover.scale for cover in covers])[of, None]
-            boxes[held] = _moved(boxes[held], joints, scales, least[of, None, None], most[of, None, None])
+            boxes[of_joint] = _moved(boxes[of_joint], joints, scales, least[of, None, None], most[of, None, None])
     boxes[~(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] = _EMPTY  # those that are not finite, too
     starts = np.cumsum(counts) - counts
     low, high = np.minimum.reduceat(boxes[:, 0], starts), np.maximum.reduceat(boxes[:, 1], starts)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.deform.covers import Box, Cover, boxes_of
+from viewer.accel.deform.covers import Box, DeformedBounds, boxes_of
 from viewer.accel.deform.rebuild import Trees
 from viewer.accel.deform.refit import RefitTables
 from viewer.accel.deform.tables import PoseTables, Rows, joined
@@ -28,7 +28,7 @@ class Deforming:
     numbers: list[int]
     poses: PoseTables
     trees: RefitTables
-    covers: list[Cover]
+    covers: list[DeformedBounds]
     bvhs: Trees
     version: int = field(default=0)
 
@@ -42,7 +42,7 @@ class Deforming:
         bvhs: Sequence[Bvh],
     ) -> Deforming | None:
         """None where weights below zero leave no bounds."""
-        covers = [Cover(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
+        covers = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
         if not all(cover.convex for cover in covers):
             return None
         return cls(list(numbers), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
@@ -60,22 +60,22 @@ class Deforming:
 
     def boxes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> dict[int, Box]:
         """Conservative boxes (2, 3) of objects, by number, in the poses of the scene's meshes."""
-        held = self._held(meshes, posed)
-        if not held:
+        deforming = self._deforming_meshes(meshes, posed)
+        if not deforming:
             return {}
-        found = boxes_of([self.covers[place] for place, _ in held], [mesh.pose for _, mesh in held])
-        return {place: box for (place, _), box in zip(held, found, strict=True)}
+        boxes = boxes_of([self.covers[place] for place, _ in deforming], [mesh.pose for _, mesh in deforming])
+        return {place: box for (place, _), box in zip(deforming, boxes, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
         """Have the poses of the scene's meshes, which `fits`; the changed rows."""
         changed: Rows = []
-        for place, mesh in self._held(meshes, posed):
+        for place, mesh in self._deforming_meshes(meshes, posed):
             changed += self.poses.pose(place, mesh)
         self.version += bool(changed)
         return joined(changed)
 
-    def _held(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
+    def _deforming_meshes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
         """Those of the meshes that are deforming objects, with their places."""
         places = {number: place for place, number in enumerate(self.numbers)}
-        found = ((places.get(number), meshes[number]) for number in posed)
-        return [(place, mesh) for place, mesh in found if place is not None and isinstance(mesh, DeformedMesh)]
+        candidates = ((places.get(number), meshes[number]) for number in posed)
+        return [(place, mesh) for place, mesh in candidates if place is not None and isinstance(mesh, DeformedMesh)]

@@ -29,7 +29,7 @@ from viewer.scene.deform.mesh import DeformedMesh
 GROWN = 4 / 3  # of a tree's expected cost when it was built: another one is
 LEAST_PAUSE, PAUSES = 0.5, 10.0  # between two looks: seconds, and multiples of the time that the last one took
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 def refit(corners, order, second, first, count, low, high):
@@ -83,44 +83,44 @@ class Trees:
     def better(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
         """With other trees where those cost too much in a pose of these corners; None where none does."""
         bvhs, costs = list(self.bvhs), list(self.costs)
-        for number, (bvh, own) in enumerate(zip(self.bvhs, corners, strict=True)):
-            cost = expected_cost(bvh, own)
+        for number, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
+            cost = expected_cost(bvh, mesh_corners)
             if cost <= GROWN * self.costs[number]:
                 continue
-            finite = np.nan_to_num(own, posinf=0.0, neginf=0.0)  # a tree has all triangles
-            made = bvh_build.build(finite, method, leaf=MOST_IN_LEAF)
-            if float(made.statistics["sah_cost"]) < cost:
-                bvhs[number] = made
-            costs[number] = min(cost, float(made.statistics["sah_cost"]))
+            finite = np.nan_to_num(mesh_corners, posinf=0.0, neginf=0.0)  # a tree has all triangles
+            rebuilt = bvh_build.build(finite, method, leaf=MOST_IN_LEAF)
+            if float(rebuilt.statistics["sah_cost"]) < cost:
+                bvhs[number] = rebuilt
+            costs[number] = min(cost, float(rebuilt.statistics["sah_cost"]))
         self.costs = costs  # dear in this pose, whatever the tree
         return Trees(bvhs, costs) if any(new is not old for new, old in zip(bvhs, self.bvhs, strict=True)) else None
 
 
-class Rebuilder(Generic[Made]):
+class Rebuilder(Generic[Result]):
     """Looks at a structure's trees now and then, in a thread, which makes another one in their place.
 
     make : of trees. scales : (D,) from the meshes to the spaces of their objects.
     """
 
-    def __init__(self, trees: Trees, scales: NDArray[np.float64], method: str, make: Callable[[Trees], Made]) -> None:
+    def __init__(self, trees: Trees, scales: NDArray[np.float64], method: str, make: Callable[[Trees], Result]) -> None:
         self._trees, self._scales, self._method, self._make = trees, scales, method, make
         self._thread: threading.Thread | None = None
-        self._found: Made | None = None
+        self._finished: Result | None = None
         self._due = time.perf_counter() + LEAST_PAUSE
 
     def look(self, meshes: Sequence[DeformedMesh]) -> None:
         """Compare costs in a pose, where it is time to."""
-        if self._found is not None or time.perf_counter() < self._due or self._busy:
+        if self._finished is not None or time.perf_counter() < self._due or self._busy:
             return
         # Copies: nobody else is to have the vertices because of this.
-        own = [DeformedMesh(mesh.rest, mesh.deformation, mesh.pose) for mesh in meshes]
-        self._thread = threading.Thread(target=self._run, args=(own,), name=UNWAITED, daemon=True)
+        copies = [DeformedMesh(mesh.rest, mesh.deformation, mesh.pose) for mesh in meshes]
+        self._thread = threading.Thread(target=self._run, args=(copies,), name=UNWAITED, daemon=True)
         self._thread.start()
 
-    def take(self) -> Made | None:
+    def take(self) -> Result | None:
         """The finished rebuilds, each returned once."""
-        found, self._found = self._found, None
-        return found
+        finished, self._finished = self._finished, None
+        return finished
 
     def wait(self) -> None:
         """Until the thread is done."""
@@ -139,8 +139,8 @@ class Rebuilder(Generic[Made]):
                     mesh.positions[mesh.triangles] * np.float32(scale)
                     for mesh, scale in zip(meshes, self._scales.tolist(), strict=True)
                 ]
-            found = self._trees.better(corners, self._method)
-            if found is not None:
-                self._found = self._make(found)
+            trees = self._trees.better(corners, self._method)
+            if trees is not None:
+                self._finished = self._make(trees)
         now = time.perf_counter()
         self._due = now + max(LEAST_PAUSE, PAUSES * (now - start))

@@ -49,13 +49,13 @@ PAIR_ROW = Record(
 
 def levels(leaves: int) -> list[tuple[int, int]]:
     """Of each level of the pyramid over ``leaves`` its boxes, and the boxes below each."""
-    found = []
+    counts = []
     for block in BLOCKS:
         if leaves <= block:
             break
         leaves = -(-leaves // block)
-        found.append((leaves, block))
-    return found
+        counts.append((leaves, block))
+    return counts
 
 
 class RefitTables:
@@ -79,9 +79,9 @@ class RefitTables:
         record = SIDED_CORNERS if sided else CORNERS
         corners, spans, leaves = [], [], []
         triangle = leaf = 0
-        for bvh, own, first, sides in zip(bvhs, faces, firsts, culled, strict=False):
+        for bvh, mesh_faces, first, sides in zip(bvhs, faces, firsts, culled, strict=False):
             rows = np.zeros(len(bvh.order), record.dtype)
-            rows["vertices"], rows["number"] = own[bvh.order] + first, bvh.order
+            rows["vertices"], rows["number"] = mesh_faces[bvh.order] + first, bvh.order
             if sided and sides is not None:
                 rows["one_sided"] = sides[bvh.order]
             corners.append(rows)
@@ -93,10 +93,10 @@ class RefitTables:
             triangle, leaf = triangle + len(rows), leaf + len(span)
         inner = np.concatenate([bvh.second >= 0 for bvh in bvhs])
         every = np.concatenate(spans)
-        box, kept, self.few = _placed(inner, every)
+        box, ranges, self.few = _placed(inner, every)
         self.corners = Table("corners", record, np.concatenate(corners))
         self.leaves = Table("leaf_ranges", RANGE, np.concatenate(leaves))
-        self.inner = Table("inner_ranges", RANGE, kept)
+        self.inner = Table("inner_ranges", RANGE, ranges)
         nodes, pairs = [], []
         triangle = node = pair = 0
         for bvh in bvhs:
@@ -129,22 +129,22 @@ def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64]
     few = TOGETHER * -(-small // (TOGETHER * WIDTH))
     place = np.arange(len(numbers))
     place[small:] += few * WIDTH - small
-    kept = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
-    kept[place] = spans[numbers]
+    ranges = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
+    ranges[place] = spans[numbers]
     box = -1 - (np.cumsum(~inner) - 1)
     box[numbers] = place
-    return box, kept, few
+    return box, ranges, few
 
 
 def _nodes(bvh: Bvh, base: int, at: int, box: NDArray[np.int64]) -> NDArray:
-    whole, rows = tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
-    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], whole["first"], whole["count"]
+    node_rows, rows = tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
+    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], node_rows["first"], node_rows["count"]
     return rows
 
 
 def _pairs(bvh: Bvh, base: int, pair: int, box: NDArray[np.int64]) -> NDArray:
-    whole = tree.pairs(bvh, base, pair)
-    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(whole), PAIR_ROW.dtype)
+    pair_rows = tree.pairs(bvh, base, pair)
+    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(pair_rows), PAIR_ROW.dtype)
     rows["boxes"] = box[np.stack([inner + 1, bvh.second[inner]], axis=1)]
-    rows["child"], rows["count"], rows["root"] = whole["child"], whole["count"], box[0]
+    rows["child"], rows["count"], rows["root"] = pair_rows["child"], pair_rows["count"], box[0]
     return rows

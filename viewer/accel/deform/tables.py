@@ -62,13 +62,13 @@ Rows = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
 def joined(rows: Sequence[tuple[Table, int, int]]) -> Rows:
     """The same rows in as few ranges as they make, table by table: each is an upload."""
-    found: Rows = []
+    ranges: Rows = []
     order = {id(table): number for number, (table, _, _) in reversed([*enumerate(rows)])}
-    for table, first, last in sorted(rows, key=lambda each: (order[id(each[0])], each[1])):
-        if found and found[-1][0] is table and first <= found[-1][2]:
-            first, last = found[-1][1], max(found.pop()[2], last)
-        found.append((table, first, last))
-    return found
+    for table, first, last in sorted(rows, key=lambda row: (order[id(row[0])], row[1])):
+        if ranges and ranges[-1][0] is table and first <= ranges[-1][2]:
+            first, last = ranges[-1][1], max(ranges.pop()[2], last)
+        ranges.append((table, first, last))
+    return ranges
 
 
 class PoseTables:
@@ -84,9 +84,9 @@ class PoseTables:
         self._joints = np.cumsum([0, *(len(mesh.pose.joints) for mesh in meshes)], dtype=np.int64)
         self._weights = np.cumsum([0, *(len(mesh.pose.weights) for mesh in meshes)], dtype=np.int64)
         deformations = [mesh.deformation for mesh in meshes]
-        self.skinned = any(each.skinned for each in deformations)
-        self.morphs = any(each.targets for each in deformations)
-        self.faceted = any(each.faceted for each in deformations)
+        self.skinned = any(deformation.skinned for deformation in deformations)
+        self.morphs = any(deformation.targets for deformation in deformations)
+        self.faceted = any(deformation.faceted for deformation in deformations)
         self.looks = any(mesh.rest.tangents is not None or _morphed_look(mesh) for mesh in meshes)
         count = int(self.firsts[-1])
         self.rest = Table("rest", REST, np.zeros(count, REST.dtype))
@@ -106,15 +106,15 @@ class PoseTables:
     @property
     def tables(self) -> list[Table]:
         """All of them."""
-        found = [self.rest, self.influences, self.joints, self.deltas, self.weights]
-        return [*found, self.look, self.look_deltas, self.facets]
+        tables = [self.rest, self.influences, self.joints, self.deltas, self.weights]
+        return [*tables, self.look, self.look_deltas, self.facets]
 
     @property
     def finite(self) -> bool:
         """Whether all that poses bring is."""
-        given = [mesh.pose.positions for mesh in self.meshes if mesh.pose.positions is not None]
+        positions = [mesh.pose.positions for mesh in self.meshes if mesh.pose.positions is not None]
         rows = [self.joints.data[f"row_{axis}"] for axis in "xyz"]
-        return all(bool(np.isfinite(each).all()) for each in (*rows, self.weights.data["weight"], *given))
+        return all(bool(np.isfinite(values).all()) for values in (*rows, self.weights.data["weight"], *positions))
 
     # -- poses -------------------------------------------------------------------------------------------------------
 
@@ -179,12 +179,12 @@ class PoseTables:
             place = np.arange(len(vertex)) - begin[vertex]
             pairs = (counts + 1) // 2
             rows["influences"], rows["influence"] = pairs, total + np.cumsum(pairs) - pairs
-            own = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
+            influences = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
             at = (rows["influence"] - total)[vertex] + place // 2, place % 2
-            own["joints"][at] = mesh.deformation.joints[vertex, column] + joint
-            own["weights"][at] = mesh.deformation.weights[vertex, column]
-            parts.append(own)
-            total += len(own)
+            influences["joints"][at] = mesh.deformation.joints[vertex, column] + joint
+            influences["weights"][at] = mesh.deformation.weights[vertex, column]
+            parts.append(influences)
+            total += len(influences)
         return np.concatenate(parts)
 
     def _deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
@@ -195,34 +195,34 @@ class PoseTables:
             rows = self.rest.data[self.firsts[number] : self.firsts[number + 1]]
             counts = np.bincount(vertex, minlength=len(rows))
             rows["deltas"], rows["delta"] = counts, total + np.cumsum(counts) - counts
-            own = np.zeros(len(vertex), DELTA.dtype)
-            own["target"] = target + self._weights[number]
-            _gather(own, "position", mesh.deformation.targets, "positions", vertex, target)
-            own["position"] *= np.float32(self._scales[number])
-            _gather(own, "normal", mesh.deformation.targets, "normals", vertex, target)
-            parts.append(own)
-            total += len(own)
+            deltas = np.zeros(len(vertex), DELTA.dtype)
+            deltas["target"] = target + self._weights[number]
+            _gather(deltas, "position", mesh.deformation.targets, "positions", vertex, target)
+            deltas["position"] *= np.float32(self._scales[number])
+            _gather(deltas, "normal", mesh.deformation.targets, "normals", vertex, target)
+            parts.append(deltas)
+            total += len(deltas)
         return np.concatenate(parts)
 
     def _looks(self) -> NDArray:
         parts = []
         for mesh in self.meshes:
-            own = np.zeros(len(mesh.rest.positions), LOOK.dtype)
-            own["color"] = 1.0 if mesh.rest.colors is None else mesh.rest.colors
-            own["uv"] = 0.0 if mesh.rest.uvs is None else mesh.rest.uvs
-            own["uv_1"] = 0.0 if mesh.rest.uvs_1 is None else mesh.rest.uvs_1
-            own["tangent"] = 0.0 if mesh.rest.tangents is None else mesh.rest.tangents
-            parts.append(own)
+            rows = np.zeros(len(mesh.rest.positions), LOOK.dtype)
+            rows["color"] = 1.0 if mesh.rest.colors is None else mesh.rest.colors
+            rows["uv"] = 0.0 if mesh.rest.uvs is None else mesh.rest.uvs
+            rows["uv_1"] = 0.0 if mesh.rest.uvs_1 is None else mesh.rest.uvs_1
+            rows["tangent"] = 0.0 if mesh.rest.tangents is None else mesh.rest.tangents
+            parts.append(rows)
         return np.concatenate(parts)
 
     def _look_deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
         parts = [np.zeros(0, LOOK_DELTA.dtype)]
         for mesh, (vertex, target) in zip(self.meshes, order, strict=True):
-            own = np.zeros(len(vertex), LOOK_DELTA.dtype)
+            rows = np.zeros(len(vertex), LOOK_DELTA.dtype)
             for field, name in _LOOKS.items():
                 if getattr(mesh.rest, name) is not None:
-                    _gather(own, field, mesh.deformation.targets, name, vertex, target)
-            parts.append(own)
+                    _gather(rows, field, mesh.deformation.targets, name, vertex, target)
+            parts.append(rows)
         return np.concatenate(parts)
 
 
@@ -256,8 +256,8 @@ def _gather(
     out: NDArray, field: str, targets: Sequence[MorphTarget], name: str, vertex: NDArray, target: NDArray
 ) -> None:
     """The targets' values of an attribute at the rows' vertices."""
-    for number, each in enumerate(targets):
-        change = getattr(each, name)
+    for number, morph in enumerate(targets):
+        change = getattr(morph, name)
         if change is not None:
-            own = np.flatnonzero(target == number)
-            out[field][own] = change[vertex[own]]
+            rows = np.flatnonzero(target == number)
+            out[field][rows] = change[vertex[rows]]

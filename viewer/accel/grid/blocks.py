@@ -112,7 +112,7 @@ def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
     entries_table = np.zeros(length, ENTRY.dtype)
     entries_table["entry"] = np.concatenate(lists)
     voxels = sum(grid.pointers.size for grid in grids)
-    held = volume.nbytes + 4 * length + 16 * len(tile_table) + 16 * HEADER.texels * len(headers)
+    texture_bytes = volume.nbytes + 4 * length + 16 * len(tile_table) + 16 * HEADER.texels * len(headers)
     statistics: dict[str, float | int] = {
         "grids": len(grids),
         "voxels": voxels,
@@ -121,7 +121,7 @@ def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
         "texels_per_voxel": volume.size / voxels,
         "tiles": len(tile_table),
         "list_entries": length,
-        "texture_bytes": held,
+        "texture_bytes": texture_bytes,
     }
     return Blocks(volume, headers, tile_table, entries_table, statistics)
 
@@ -154,26 +154,26 @@ def tile_edge(count: int) -> int:
 
 def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
     """Corner (K, 3) of every tile in the volume, x, y, z, and the volume's shape (D, H, W)."""
-    wanted: dict[Span, list[NDArray[np.int64]]] = {}  # tile numbers by shape
+    by_shape: dict[Span, list[NDArray[np.int64]]] = {}  # tile numbers by shape
     total = 0
     for edges, counts in tiles:
         more = math.prod(counts)
-        wanted.setdefault(edges, []).append(np.arange(total, total + more))
+        by_shape.setdefault(edges, []).append(np.arange(total, total + more))
         total += more
     block, within = np.zeros(total, np.int64), np.zeros((total, 3), np.int32)
     blocks = 0
-    for edges in sorted(wanted):
-        numbers = np.concatenate(wanted[edges])
-        across = [BLOCK // edge for edge in edges]
-        each, place = np.divmod(np.arange(len(numbers)), math.prod(across))
-        block[numbers] = blocks + each
-        rest, x = np.divmod(place, across[0])
-        z, y = np.divmod(rest, across[1])
+    for edges in sorted(by_shape):
+        numbers = np.concatenate(by_shape[edges])
+        per_axis = [BLOCK // edge for edge in edges]
+        block_numbers, place = np.divmod(np.arange(len(numbers)), math.prod(per_axis))
+        block[numbers] = blocks + block_numbers
+        remainder, x = np.divmod(place, per_axis[0])
+        z, y = np.divmod(remainder, per_axis[1])
         within[numbers] = np.stack([x, y, z], 1) * edges
-        blocks += int(each[-1]) + 1
+        blocks += int(block_numbers[-1]) + 1
     wide, tall, deep = volume_shape(blocks)
-    rest, x = np.divmod(block, wide)
-    z, y = np.divmod(rest, tall)
+    remainder, x = np.divmod(block, wide)
+    z, y = np.divmod(remainder, tall)
     corners = (np.stack([x, y, z], 1) * BLOCK + within).astype(np.int32)
     return corners, (deep * BLOCK, tall * BLOCK, wide * BLOCK)
 

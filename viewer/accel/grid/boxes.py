@@ -31,7 +31,7 @@ def build_boxes(
     Raises ViewerError as `build` does.
     """
     begin = time.perf_counter()
-    wanted = parse(resolution)
+    requested = parse(resolution)
     low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for traversal alone
     if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
         raise ViewerError("grid", f"corners of boxes have shapes {low.shape} and {high.shape}, expected (B, 3) twice")
@@ -49,7 +49,7 @@ def build_boxes(
     areas = sizes[:, [1, 2, 0]] * sizes[:, [2, 0, 1]]
     volume = float(sizes.prod(axis=1).sum())
     survey = Survey(len(numbers), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
-    grid = at_resolution(survey, wanted, partial(_enter, low, high, numbers, bounds, box))
+    grid = at_resolution(survey, requested, partial(_enter, low, high, numbers, bounds, box))
     crossing = float(survey.crossing(np.array([grid.resolution]))[0])
     references = int(grid.statistics["references"])
     grid.statistics.update(
@@ -89,8 +89,8 @@ def _enter(
     owner = np.repeat(np.arange(len(low)), counts)
     within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
     wide, tall = spans[owner, 0], spans[owner, 1]
-    rest, x = np.divmod(within, wide)
-    z, y = np.divmod(rest, tall)
+    remainder, x = np.divmod(within, wide)
+    z, y = np.divmod(remainder, tall)
     x, y, z = x + first[owner, 0], y + first[owner, 1], z + first[owner, 2]
     at = (z * resolution[1] + y) * resolution[0] + x
     order = np.argsort(at, kind="stable")  # within a voxel, ascending numbers

@@ -43,7 +43,7 @@ TRIANGLES_PER_WORKER = 1 << 15  # fewer are not worth a thread
 MOST_WORKERS = 4  # each has its own counts of triangles per voxel, up to 64 MiB
 FIRST_BLOCK, NEXT_BLOCK = 1 << 12, 1 << 18  # entries
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def build(
                  left out; numbers refer to `corners`.
     resolution : voxels along the minimal dimension (near-cubical voxels), or (nx, ny, nz), or "auto": of the least
                  expected cost (`grid_cost`).
-    progress   : called with the share done, 0 to 1.
+    progress   : called with the fraction done, 0 to 1.
     boxed      : (T,), whether the corners stand for their whole box, listed in all voxels that it overlaps.
 
     Raises ViewerError for an invalid resolution, one beyond 2^27 voxels, 2^24 list entries or 2048 voxels along an axis
@@ -125,8 +125,8 @@ def build(
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
     begin = time.perf_counter()
-    report = progress or (lambda share: None)
-    wanted = parse(resolution)
+    report = progress or (lambda fraction: None)
+    requested = parse(resolution)
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
         raise ViewerError("grid", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
     corners = np.require(corners, np.float32, ["C", "W"])  # one layout, so that one compiled variant serves all
@@ -139,7 +139,7 @@ def build(
         if boxed is not None:
             soup.keep[boxed & (soup.keep == 1)] = overlap.BOX
         report(0.1)
-        entries = at_resolution(soup.survey, wanted, partial(_enter_at, workers, soup))
+        entries = at_resolution(soup.survey, requested, partial(_enter_at, workers, soup))
         report(0.7)
         lists = _fill(workers, entries)
     report(1.0)
@@ -226,21 +226,23 @@ def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Soup:
     return _Soup(corners, keep, bounds, Survey(count, sums[:3], sums[3:], *extent(bounds, "triangles")))
 
 
-def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callable[[Resolution], Made | None]) -> Made:
-    """The result of ``enter`` at the wanted resolution (`grid_cost.parse`); ``enter`` returns None beyond the limits.
+def at_resolution(
+    survey: Survey, requested: str | int | Resolution, enter: Callable[[Resolution], Result | None]
+) -> Result:
+    """The result of ``enter`` at the requested resolution (`grid_cost.parse`); None from it: beyond limits.
 
     Raises ViewerError there, with the largest resolution that fits.
     """
-    if isinstance(wanted, str):
+    if isinstance(requested, str):
         # The lists may be longer than expected; a single voxel always fits.
         attempts = (enter(resolution) for resolution in cheapest(survey))
-        return next(made for made in attempts if made is not None)
-    if isinstance(wanted, int):
-        size, family = wanted, partial(by_minimal_dimension, survey)
+        return next(result for result in attempts if result is not None)
+    if isinstance(requested, int):
+        size, family = requested, partial(by_minimal_dimension, survey)
     else:
-        size, family = max(wanted), partial(scaled, wanted)
-    if (made := enter(family(size))) is not None:
-        return made
+        size, family = max(requested), partial(scaled, requested)
+    if (result := enter(family(size))) is not None:
+        return result
     fits, fails = 0, size
     while fails - fits > 1:  # resolutions with too many voxels are rejected without building
         middle = (fits + fails) // 2
@@ -253,9 +255,9 @@ def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callabl
             fits = middle
         else:
             fails = middle
-    largest = "'auto'" if fits == 0 else str(fits if isinstance(wanted, int) else family(fits))
+    largest = "'auto'" if fits == 0 else str(fits if isinstance(requested, int) else family(fits))
     raise ViewerError(
-        f"--grid {wanted}",
+        f"--grid {requested}",
         f"needs over {MOST_VOXELS:,} voxels, {LIMIT:,} list entries, or {LARGEST_AXIS} voxels along an axis",
         f"the largest that fits is {largest}",
     )
@@ -346,7 +348,7 @@ def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
 def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> dict[str, float | int]:
     voxels, references = entries.pointers.size, entries.length - entries.full
     crossing = float(soup.survey.crossing(np.array([entries.resolution]))[0])
-    held = [soup.keep, entries.cursors, entries.pointers, lists, *(b.base for part in entries.blocks for b in part)]
+    arrays = [soup.keep, entries.cursors, entries.pointers, lists, *(b.base for part in entries.blocks for b in part)]
     return {
         "triangles": len(soup.corners),
         "left_out": len(soup.corners) - soup.survey.count,
@@ -360,7 +362,7 @@ def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> d
         "expected_steps": crossing * voxels,  # of an unobstructed random line through the box
         "expected_tests": crossing * references,
         "texture_bytes": entries.pointers.nbytes + lists.nbytes,
-        "peak_bytes": sum(array.nbytes for array in held if array is not None),  # without `corners`
+        "peak_bytes": sum(array.nbytes for array in arrays if array is not None),  # without `corners`
     }
 
 

@@ -57,27 +57,29 @@ def plan(corners: NDArray[np.float32], resolution: object = "auto", before: Devi
     Raises ViewerError for an invalid resolution and one beyond 2^24 voxels, the numbers that are sorted, for 2^24
     triangles and more, and for extents beyond float32.
     """
-    wanted = parse(resolution)
+    requested = parse(resolution)
     bounds, survey = build.surveyed(corners)
     if len(corners) >= LIMIT:
         raise ViewerError("grid", f"{len(corners):,} triangles, and list addresses end at {LIMIT:,}")
-    if not isinstance(wanted, str):
-        found = by_minimal_dimension(survey, wanted) if isinstance(wanted, int) else wanted
+    if not isinstance(requested, str):
+        chosen = by_minimal_dimension(survey, requested) if isinstance(requested, int) else requested
     else:
-        found = cheapest(survey)[0]
+        chosen = cheapest(survey)[0]
         if before is not None:
-            costs = survey.cost(np.array([before.resolution, found]))
-            found = before.resolution if costs[0] <= KEPT * costs[1] else found
-    if not within_limits(found) or np.prod(found) >= LIMIT:
-        raise ViewerError(f"--grid {wanted}", f"--rebuild device-grid sorts fewer than {LIMIT:,} voxels", "take fewer")
-    low, voxel, margin = build.space(bounds, survey.box, found)
-    margin = margin + SINGLE * build.ROUNDING * max(found)
-    if before is not None and before.resolution == found and before.triangles == len(corners):
+            costs = survey.cost(np.array([before.resolution, chosen]))
+            chosen = before.resolution if costs[0] <= KEPT * costs[1] else chosen
+    if not within_limits(chosen) or np.prod(chosen) >= LIMIT:
+        raise ViewerError(
+            f"--grid {requested}", f"--rebuild device-grid sorts fewer than {LIMIT:,} voxels", "take fewer"
+        )
+    low, voxel, margin = build.space(bounds, survey.box, chosen)
+    margin = margin + SINGLE * build.ROUNDING * max(chosen)
+    if before is not None and before.resolution == chosen and before.triangles == len(corners):
         pointers, lists = before.pointers, before.lists
     else:
-        empty = np.broadcast_to(np.float32(-1.0), found[::-1])
-        room = min(int(ROOM * float(survey.references(np.array([found]))[0])) + 1, LIMIT)
+        empty = np.broadcast_to(np.float32(-1.0), chosen[::-1])
+        room = min(int(ROOM * float(survey.references(np.array([chosen]))[0])) + 1, LIMIT)
         pointers = Volume("grid_pointers", empty)
         lists = Table("grid_lists", ENTRY, np.broadcast_to(np.zeros((), ENTRY.dtype), (room,)), hot=True)
-    counts: dict[str, Any] = {"triangles": len(corners), "voxels": int(np.prod(found))}
-    return DeviceGrid(low, voxel, margin.astype(np.float32), found, len(corners), pointers, lists, counts)
+    counts: dict[str, Any] = {"triangles": len(corners), "voxels": int(np.prod(chosen))}
+    return DeviceGrid(low, voxel, margin.astype(np.float32), chosen, len(corners), pointers, lists, counts)

@@ -216,11 +216,11 @@ def enter(
                     x_low, x_high = _narrow(xy1, xya1, xyb1, y, x_low, x_high)
                     x_low, x_high = _narrow(xy2, xya2, xyb2, y, x_low, x_high)
                 if use_plane:
-                    rest = py * y + pz * z
+                    offset = py * y + pz * z
                     if px > 0.0:
-                        x_low = max(x_low, (plane_low - rest) / px)
-                        x_high = min(x_high, (plane_high - rest) / px)
-                    elif rest < plane_low or rest > plane_high:
+                        x_low = max(x_low, (plane_low - offset) / px)
+                        x_high = min(x_high, (plane_high - offset) / px)
+                    elif offset < plane_low or offset > plane_high:
                         continue
                 if x_low > x_high:
                     continue

@@ -31,7 +31,7 @@ from viewer.stream.declare.kernel import Module
 
 Sides = list[NDArray[np.bool_] | None]  # of each object its triangles' ``culled``
 # The maker of a module, what it is over, and the order of each one's triangles.
-Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
+LowerLevel = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 
 def over_instances(scene: Scene, options: StructureOptions, progress: Progress | None = None) -> Structure:
@@ -43,22 +43,22 @@ def over_instances(scene: Scene, options: StructureOptions, progress: Progress |
     two = TwoLevel.of(scene, top, TopBvhOptions(options.build, options.traversal == "escape"))
     sides: Sides = [None] * len(two.objects.meshes)
     if options.back_faces == "culled":
-        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
-    made = (_bvhs if inner == "bvh" else _grids)(two, options, sides, progress)
-    return _over_objects(options, two, sides, made, {"top": top}, (whole, stepwise))
+        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.baked)
+    lower_level = (_bvhs if inner == "bvh" else _grids)(two, options, sides, progress)
+    return _over_objects(options, two, sides, lower_level, {"top": top}, (whole, stepwise))
 
 
 def _over_objects(
     options: StructureOptions,
     two: TwoLevel,
     sides: Sides,
-    made: Made,
+    lower_level: LowerLevel,
     facts: dict[str, str],
-    ways: tuple[str, str],
+    traversal_names: tuple[str, str],
     before: Deforming | None = None,
 ) -> Structure:
-    """Two levels over structures that are ``made``. ways : the traversals. before : with other trees."""
-    (make, built, order), (whole, stepwise), bvhs = made, ways, options.accel == f"{TWO_LEVEL}bvh"
+    """Two levels over those of ``lower_level``. traversal_names : of both schedules. before : with other trees."""
+    (make, built, order), (whole, stepwise), bvhs = lower_level, traversal_names, options.accel == f"{TWO_LEVEL}bvh"
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
     placed = PlacedQuadrics.joined([quadric for quadric in two.objects.quadrics if quadric is not None])
     marks = None
@@ -88,8 +88,8 @@ def _over_objects(
 
     def again(trees: Trees) -> Structure:
         assert deforming is not None
-        others = _of_bvhs([*trees.bvhs, *built[first:]])
-        return _over_objects(options, two, sides, others, facts, ways, replace(deforming, bvhs=trees))
+        rebuilt = _of_bvhs([*trees.bvhs, *built[first:]])
+        return _over_objects(options, two, sides, rebuilt, facts, traversal_names, replace(deforming, bvhs=trees))
 
     return Structure(
         options.accel,
@@ -103,7 +103,7 @@ def _over_objects(
             "objects": len(built),
             "instances": int(np.count_nonzero(two.objects.of >= 0)),
             "triangles": two.objects.triangles,
-            "seconds": float(sum(each.statistics["seconds"] for each in built)),
+            "seconds": float(sum(inner.statistics["seconds"] for inner in built)),
             **two.top.statistics,
         },
         deforming=deforming,
@@ -121,31 +121,31 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
     count = len(meshes)
     firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
     faces = [mesh.triangles for mesh in meshes]
-    trees = RefitTables(built[:count], faces, firsts, sides[:count], any(each is not None for each in sides))
+    trees = RefitTables(built[:count], faces, firsts, sides[:count], any(flags is not None for flags in sides))
     if before is not None:
         return replace(before, trees=trees)
-    found = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
-    if found is not None:
+    deforming = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
+    if deforming is not None:
         two.top.often = True
-        two.cover(dict(enumerate(boxes_of(found.covers, [mesh.pose for mesh in meshes]))))
-    return found
+        two.cover(dict(enumerate(boxes_of(deforming.covers, [mesh.pose for mesh in meshes]))))
+    return deforming
 
 
 def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
     """``culled`` in the order of the triangles' table, one object after the other."""
-    if all(each is None for each in sides):
+    if all(flags is None for flags in sides):
         return None
     return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
 
 
-def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
+def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     first = 0 if two.swept else len(two.objects.deforming)
     posed = [number < first for number in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
-        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, share)
-        for (corners, share), moving, culled, follows in zip(
+        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, report)
+        for (corners, report), moving, culled, follows in zip(
             _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
         )
     ]
@@ -159,31 +159,31 @@ def _tree(
     return keyed(built, bounds, moving)
 
 
-def _of_bvhs(built: list[Bvh]) -> Made:
+def _of_bvhs(built: list[Bvh]) -> LowerLevel:
     """The same of hierarchies that have been built."""
     # An empty scene still has an object, which no instance uses.
-    held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
-    return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
+    trees = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
+    return lambda traversal: bvh.module(trees, traversal), built, [tree.order for tree in built]
 
 
-def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> Made:
+def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
     """The same for grids."""
     from viewer.accel.grid import blocks as grid_blocks
     from viewer.accel.grid import build as grid_build
 
     built = []
     parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
-    for (corners, share), quadric, moving, culled in parts:
+    for (corners, report), quadric, moving, culled in parts:
         boxed = None if quadric is None else np.ones(len(quadric), bool)
         if moving is not None:
             boxed = np.zeros(len(corners), bool)
             boxed[moving.numbers] = True
         built.append(grid_build.build(bounding(corners, moving, culled), options.grid, boxed=boxed))
-        if share is not None:
-            share(1.0, "building the grids")
-    held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
+        if report is not None:
+            report(1.0, "building the grids")
+    grids = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
     order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
-    return lambda traversal: grid_blocks.module(held), built, order
+    return lambda traversal: grid_blocks.module(grids), built, order
 
 
 def _shares(
@@ -196,5 +196,5 @@ def _shares(
         before += len(part)
 
 
-def _share(progress: Progress, before: float, of: float, share: float, text: str) -> None:
-    progress(before + of * share, text)
+def _share(progress: Progress, before: float, of: float, fraction: float, text: str) -> None:
+    progress(before + of * fraction, text)

@@ -46,7 +46,7 @@ class Objects:
     corners : for each (T, 3, 3) float32, object space.
     parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
     of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
-    own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
+    baked   : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
     quadrics : O, an object's quadrics in place of triangles, else None; its corners then bound their boxes.
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
@@ -59,7 +59,7 @@ class Objects:
     corners: list[NDArray[np.float32]]
     parts: NDArray[np.float64]
     of: NDArray[np.int32]
-    own: NDArray[np.bool_]
+    baked: NDArray[np.bool_]
     quadrics: list[PlacedQuadrics | None]
     keys: list[list[Mesh]]
     moving: list[Moving | None]
@@ -68,21 +68,21 @@ class Objects:
 
     def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
         """The moving triangles in a table of one object after the other; ``order``: the triangles of each."""
-        found, first = [], 0
-        for own, moving in zip(order, self.moving, strict=True):
+        parts, first = [], 0
+        for triangles, moving in zip(order, self.moving, strict=True):
             if moving is not None:
-                row = np.full(1 + max(int(own.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
+                row = np.full(1 + max(int(triangles.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
                 row[moving.numbers] = np.arange(len(moving.numbers))
-                at = np.flatnonzero(row[own] >= 0)
-                found.append((at + first, moving.corners, row[own[at]]))
-            first += len(own)
-        if not found:
+                at = np.flatnonzero(row[triangles] >= 0)
+                parts.append((at + first, moving.corners, row[triangles[at]]))
+            first += len(triangles)
+        if not parts:
             return None
-        numbers, first = np.concatenate([at for at, _, _ in found]), 0
-        corners = np.empty((len(found[0][1]), len(numbers), 3, 3), np.float32)
-        for at, own_corners, rows in found:
-            for key, each in zip(corners, own_corners, strict=True):
-                np.take(each, rows, axis=0, out=key[first : first + len(at)], mode="clip")
+        numbers, first = np.concatenate([at for at, _, _ in parts]), 0
+        corners = np.empty((len(parts[0][1]), len(numbers), 3, 3), np.float32)
+        for at, object_corners, rows in parts:
+            for key, source in zip(corners, object_corners, strict=True):
+                np.take(source, rows, axis=0, out=key[first : first + len(at)], mode="clip")
             first += len(at)
         return Moving(numbers, corners)
 
@@ -106,9 +106,9 @@ def objects_of(scene: Scene) -> Objects:
         name = scene.instances[number].name or f"instance {number}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
     linear = transforms[:, :3, :3]
-    own = bent(linear, inverses(linear)) | _bent_in_motion(scene)
+    baked = bent(linear, inverses(linear)) | _bent_in_motion(scene)
     at = at_keys(scene)
-    found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
+    numbers: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
@@ -117,40 +117,42 @@ def objects_of(scene: Scene) -> Objects:
     keys: list[list[Mesh]] = []
     moving: list[Moving | None] = []
     of = np.full(len(scene.instances), -1, np.int32)
-    deforms = np.array([isinstance(scene.meshes[each.mesh], DeformedMesh) for each in scene.instances], bool)
+    deforms = np.array([isinstance(scene.meshes[instance.mesh], DeformedMesh) for instance in scene.instances], bool)
     deforming: list[int] = []
-    for number in np.argsort(~(deforms & ~own), kind="stable").tolist():
+    for number in np.argsort(~(deforms & ~baked), kind="stable").tolist():
         instance = scene.instances[number]
-        key = (instance.mesh, number if own[number] else -1)
-        if key not in found:
-            given = scene.meshes[instance.mesh]
-            shapes = isinstance(given, DeformedMesh) and bool(given.motion)
-            shapes |= bool(own[number]) and instance.motion is not None
+        key = (instance.mesh, number if baked[number] else -1)
+        if key not in numbers:
+            mesh = scene.meshes[instance.mesh]
+            shapes = isinstance(mesh, DeformedMesh) and bool(mesh.motion)
+            shapes |= bool(baked[number]) and instance.motion is not None
             scenes = at if shapes else at[:1]
             poses = [
-                in_world(each, each.instances[number]) if own[number] else with_normals(each.meshes[instance.mesh])
-                for each in scenes
+                in_world(scene_at_key, scene_at_key.instances[number])
+                if baked[number]
+                else with_normals(scene_at_key.meshes[instance.mesh])
+                for scene_at_key in scenes
             ]
-            found[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
-            if found[key] >= 0:
+            numbers[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
+            if numbers[key] >= 0:
                 keys.append(poses if shapes else [])
-                if deforms[number] and not own[number]:
+                if deforms[number] and not baked[number]:
                     deforming.append(instance.mesh)
-        of[number] = found[key]
+        of[number] = numbers[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
-    bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & own).tolist())
+    bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & baked).tolist())
     scaled = np.array(scales, np.float64)
-    return Objects(meshes, scaled, corners, covered, of, own, placed, keys, moving, deforming, bound)
+    return Objects(meshes, scaled, corners, covered, of, baked, placed, keys, moving, deforming, bound)
 
 
 def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
     """(I,): whether an instance that moves is `bent` at one of its keys, or halfway between two."""
-    found = np.zeros(len(scene.instances), bool)
+    is_bent = np.zeros(len(scene.instances), bool)
     for number, instance in enumerate(scene.instances):
         if instance.motion is not None:
             linear = np.concatenate([instance.motion, (instance.motion[1:] + instance.motion[:-1]) / 2])[:, :3, :3]
-            found[number] = bent(linear, inverses(linear)).any()
-    return found
+            is_bent[number] = bent(linear, inverses(linear)).any()
+    return is_bent
 
 
 def _add(
@@ -168,7 +170,7 @@ def _add(
     if quadric is not None and len(poses) > 1:
         raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
     if quadric is None:
-        shapes = np.stack([each.positions[mesh.triangles] for each in poses])
+        shapes = np.stack([pose.positions[mesh.triangles] for pose in poses])
     elif isinstance(mesh, Quadric):
         shapes = mesh.positions[None, None]
     else:
@@ -178,8 +180,8 @@ def _add(
         (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
     )
     if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
-        rest = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
-        shapes[0, ~sound], sound[:] = rest, True
+        rest_corners = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
+        shapes[0, ~sound], sound[:] = rest_corners, True
         size = np.abs(shapes)
     if not sound.any():
         return -1
@@ -197,8 +199,8 @@ def _add(
     scales.append(scale)
     corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
     moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
-    held = shapes if moving[-1] is not None else shapes[:1]
-    parts.append(cover(held if sound.all() else held[:, sound]))
+    covered = shapes if moving[-1] is not None else shapes[:1]
+    parts.append(cover(covered if sound.all() else covered[:, sound]))
     if placed[-1] is not None:
         parts[-1][:, 6] = np.minimum(parts[-1][:, 6], quadrics.radius(placed[-1]))
     return len(meshes) - 1
@@ -220,9 +222,9 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
     opacities = np.ones(len(flat.colors), np.float32) if flat.opacities is None else flat.opacities
     colors = np.concatenate([flat.colors, opacities[:, None]], axis=1)
     name = instance.name or "own"
-    own = Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, name)
-    own.uvs_1, own.tangents = flat.uvs_1, flat.tangents
-    return own
+    baked = Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, name)
+    baked.uvs_1, baked.tangents = flat.uvs_1, flat.tangents
+    return baked
 
 
 def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -258,7 +260,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     run(find_ends, corners, ends[0], ends[1], small=small)
     low, high = ends.astype(np.float64)
     middle = low + high
-    groups = whole = [np.arange(len(low))]
+    groups = every = [np.arange(len(low))]
     while len(groups) < PARTS:
         halves = []
         for group in groups:
@@ -269,7 +271,7 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
             halves += [first, group[order[half:]] if len(group) > half else first]
         groups = halves
     covers = np.empty((1 + PARTS, 7))
-    for row, group in zip(covers, [*whole, *groups], strict=True):
+    for row, group in zip(covers, [*every, *groups], strict=True):
         least, most = low[group].min(axis=0), high[group].max(axis=0)
         row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
         row[6] = np.sqrt(run(reach, corners, group, *row[:3].tolist(), small=small))

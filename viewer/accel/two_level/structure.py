@@ -89,35 +89,39 @@ class TwoLevel:
         Raises ViewerError for a coordinate beyond the range of float32 ray tracing.
         """
         objects, count = objects_of(scene), len(scene.instances)
-        moving = [k for k, each in enumerate(scene.instances) if each.motion is not None and not objects.own[k]]
+        moving = [
+            k for k, instance in enumerate(scene.instances) if instance.motion is not None and not objects.baked[k]
+        ]
         record = INSTANCE_MOVING if moving else INSTANCE
         table = Table("instances", record, np.zeros(count, record.dtype))
         table.data["object"] = objects.of
         shown = objects.of >= 0
         table.data["face"][shown] = objects.first_faces[objects.of[shown]]
         material = [-1 if instance.material is None else instance.material for instance in scene.instances]
-        table.data["material"] = np.where(objects.own, -1, material) if count else material
+        table.data["material"] = np.where(objects.baked, -1, material) if count else material
         low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
         keys = len(scene.instances[moving[0]].motion) if moving else 1  # type: ignore[arg-type]
         top = top_over(kind, count, len(moving), keys, rule)
-        made = cls(objects, top, table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
+        structure = cls(objects, top, table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
         if moving:
             motion = np.stack([scene.instances[k].motion for k in moving])  # type: ignore[misc]  # (M, K, 4, 4)
-            ray = made._moving(ray, np.array(moving, np.intp), motion)
-        made.modules = [*made.top.modules, ray]
+            ray = structure._moving(ray, np.array(moving, np.intp), motion)
+        structure.modules = [*structure.top.modules, ray]
         transforms = transforms_of(scene.instances)
-        standing = np.where(objects.own[:, None, None], np.eye(4), transforms)
-        made._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
-        made.transforms = transforms
-        made.top.build(made.low, made.high, made._sweep(np.array(moving, np.intp), motion) if moving else None)
-        return made
+        standing = np.where(objects.baked[:, None, None], np.eye(4), transforms)
+        structure._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        structure.transforms = transforms
+        structure.top.build(
+            structure.low, structure.high, structure._sweep(np.array(moving, np.intp), motion) if moving else None
+        )
+        return structure
 
     @property
     def swept(self) -> bool:
         """Whether something moves while the shutter is open."""
         moves = "keys" in (self.table.data.dtype.names or ())
-        return moves or any(each is not None for each in self.objects.moving)
+        return moves or any(moving is not None for moving in self.objects.moving)
 
     def _moving(self, ray: Module, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
         """The module ``ray`` with the maps (M, K, 4, 4) of instances of these numbers (M,) at their keys."""
@@ -145,9 +149,9 @@ class TwoLevel:
         of = self.objects.of[numbers]
         linear = motion[..., :3, :3] / self.objects.scales[of][:, None, None, None]
         boxes = np.empty((motion.shape[1], len(numbers), 2, 3), np.float32)
-        for key, own in enumerate(boxes):
+        for key, key_boxes in enumerate(boxes):
             ends = world_boxes(self.objects.parts, self.objects.corners, of, linear[:, key], motion[:, key, :3, 3])
-            own[:, 0], own[:, 1] = ends
+            key_boxes[:, 0], key_boxes[:, 1] = ends
         size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
         turns = motion[..., :3, :3].reshape(-1, 3, 3)
         grown = growth(turns, inverses(turns)).reshape(motion.shape[:2]).max(axis=1)
@@ -171,7 +175,7 @@ class TwoLevel:
         if not len(numbers):
             return []
         inverse = inverses(transforms[:, :3, :3])
-        if self.objects.own[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
+        if self.objects.baked[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
             return None
         if self.swept:
             return None  # through their keys
@@ -188,11 +192,11 @@ class TwoLevel:
         for number, (low, high) in boxes.items():
             half = (high - low) / 2
             self.objects.parts[number] = *(low + half), *half, np.sqrt((half * half).sum())
-        held = np.flatnonzero(np.isin(self.objects.of, list(boxes)) & ~self.objects.own)
-        if not len(held):
+        covered = np.flatnonzero(np.isin(self.objects.of, list(boxes)) & ~self.objects.baked)
+        if not len(covered):
             return []
-        transforms = self.transforms[held]
-        self._place(held, transforms, inverses(transforms[:, :3, :3]))
+        transforms = self.transforms[covered]
+        self._place(covered, transforms, inverses(transforms[:, :3, :3]))
         return self.top.build(self.low, self.high)
 
     def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:

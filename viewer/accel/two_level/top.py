@@ -120,10 +120,10 @@ class TopTables:
             uses=(RAY, record),
             features=features,
         )
-        found = Module(
+        instance = Module(
             "instance found", ("top_instance",), "accel/top_instance.glsl", module_state=record, uses=(RAY, record)
         )
-        self.modules = [traversal, found]
+        self.modules = [traversal, instance]
         self.often = False
         self.statistics: dict[str, float | int] = {}
 
@@ -135,9 +135,9 @@ class TopTables:
     def built_with(self, statistics: Mapping[str, float | int], **values: Any) -> None:
         """The uniforms and statistics of another build."""
         self.statistics = {f"top_{name}": value for name, value in statistics.items()}
-        held = self.modules[0].uniforms
+        uniforms = self.modules[0].uniforms
         for name, value in values.items():
-            held[name] = (held[name][0], value)
+            uniforms[name] = (uniforms[name][0], value)
 
 
 class TopBvh(TopTables):
@@ -199,9 +199,9 @@ class TopGrid(TopTables):
             top_voxel=tuple(map(float, built.voxel)),
             top_resolution=tuple(map(int, built.resolution)),
         )
-        held = self.entries.data["entry"]
-        held[: pointers.size] = pointers.ravel()
-        held[self.room : self.room + len(entries)] = entries
+        data = self.entries.data["entry"]
+        data[: pointers.size] = pointers.ravel()
+        data[self.room : self.room + len(entries)] = entries
         return [(self.entries, 0, pointers.size), (self.entries, self.room, self.room + len(entries))]
 
     def _fitting(self, low: Boxes, high: Boxes) -> Grid:

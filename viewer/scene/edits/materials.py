@@ -35,19 +35,19 @@ def culled(numbers: NDArray[np.int32], materials: Sequence[Material]) -> NDArray
 
 
 def culled_of_objects(
-    scene: Scene, meshes: Sequence[Mesh], of: NDArray[np.int32], singles: NDArray[np.bool_]
+    scene: Scene, meshes: Sequence[Mesh], of: NDArray[np.int32], baked: NDArray[np.bool_]
 ) -> list[NDArray[np.bool_] | None]:
-    """The same for the objects (O,) of these ``meshes``; ``of`` (I,): each instance's object, -1 for none; ``singles``
+    """The same for the objects (O,) of these ``meshes``; ``of`` (I,): each instance's object, -1 for none; ``baked``
     (I,): the object is the instance itself, with its material.
 
     Instances that share an object under different materials share its triangles: culled only if all cull.
     """
     by_object: dict[int, NDArray[np.bool_] | None] = {}
-    for instance, number, single in zip(scene.instances, of.tolist(), singles.tolist(), strict=True):
+    for instance, number, is_baked in zip(scene.instances, of.tolist(), baked.tolist(), strict=True):
         if number < 0:
             continue
         materials = meshes[number].materials
-        if instance.material is not None and not single:
+        if instance.material is not None and not is_baked:
             materials = np.full(len(materials), instance.material, np.int32)
         elif number in by_object and by_object[number] is None:
             continue
