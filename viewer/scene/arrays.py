@@ -22,14 +22,14 @@ def mesh_of_arrays(
     corners = checked(name, "faces", faces, (3,), np.integer)
     rgba = None
     if colors is not None:
-        given = checked(name, "colors", colors, (3, 4))
-        if len(given) != len(points):
-            raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
-        if given.size and not (given.min() >= 0 and given.max() <= 1 + ROUNDING):
-            what = f"colors reach from {given.min():g} to {given.max():g}"
+        linear = checked(name, "colors", colors, (3, 4))
+        if len(linear) != len(points):
+            raise ViewerError(name, f"{len(linear)} colors for {len(points)} vertices")
+        if linear.size and not (linear.min() >= 0 and linear.max() <= 1 + ROUNDING):
+            what = f"colors reach from {linear.min():g} to {linear.max():g}"
             raise ViewerError(name, what, "give 0 to 1, linear; render((vertices, faces, colors)) takes bytes, too")
         rgba = np.ones((len(points), 4), np.float32)
-        rgba[:, : given.shape[1]] = given
+        rgba[:, : linear.shape[1]] = linear
     directions = None if normals is None else checked(name, "normals", normals, (3,))
     mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
     lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
@@ -41,14 +41,14 @@ def mesh_of_arrays(
 def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
     """The values as (N, width), float32 or, for another kind, unchanged. Raises ViewerError for a mismatch."""
     try:
-        array = given = np.asarray(values)
-        if kind is np.float32 and given.dtype.kind != "c":
+        array = source = np.asarray(values)
+        if kind is np.float32 and source.dtype.kind != "c":
             with np.errstate(over="ignore"):  # checked below
-                array = given.astype(np.float32)
-                if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
+                array = source.astype(np.float32)
+                if source.dtype == np.float64 and (np.isinf(array) & np.isfinite(source)).any():
                     raise OverflowError("beyond float32")
-        elif given.dtype.kind == "O":
-            array = given.astype(np.int64)
+        elif source.dtype.kind == "O":
+            array = source.astype(np.int64)
     except OverflowError as error:
         raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
     except (TypeError, ValueError) as error:
@@ -56,9 +56,9 @@ def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], k
     if not array.size:
         return np.zeros((0, widths[0]), np.float32 if kind is np.float32 else np.int32)
     if array.ndim != 2 or array.shape[1] not in widths:
-        wanted = " or ".join(f"(N, {width})" for width in widths)
-        raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
+        expected = " or ".join(f"(N, {width})" for width in widths)
+        raise ViewerError(where, f"{what} have shape {array.shape}, expected {expected}")
     if not np.issubdtype(array.dtype, kind):
-        wanted = "real numbers" if kind is np.float32 else "whole numbers"
-        raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
+        expected = "real numbers" if kind is np.float32 else "whole numbers"
+        raise ViewerError(where, f"{what} are {array.dtype}, expected {expected}")
     return array

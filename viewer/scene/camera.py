@@ -123,8 +123,8 @@ class Camera:
     def text(self) -> str:
         """Origin, target and up in the syntax of `parse`; exact, with all digits of each float, in the file's
         coordinates."""
-        whole = self.about((0.0, 0.0, 0.0))
-        return " ".join(_join(vector) for vector in (whole.origin, whole.target, whole.up))
+        in_file = self.about((0.0, 0.0, 0.0))
+        return " ".join(_join(vector) for vector in (in_file.origin, in_file.target, in_file.up))
 
     def about(self, base: Sequence[float]) -> Camera:
         """The same camera with its places relative to another point of the file's coordinates."""
@@ -132,7 +132,7 @@ class Camera:
         if not shift.any():
             return self
         origin, target = (tuple(np.add(place, shift).tolist()) for place in (self.origin, self.target))
-        motion = tuple(each.about(base) for each in self.motion)
+        motion = tuple(key.about(base) for key in self.motion)
         x, y, z = map(float, base)
         return replace(self, origin=origin, target=target, motion=motion, base=(x, y, z))
 
@@ -195,7 +195,7 @@ class Camera:
 
     def with_fov(self, fov: float) -> Camera:
         """The same camera with another vertical field of view, degrees."""
-        return replace(self, fov=fov, motion=tuple(each.with_fov(fov) for each in self.motion))
+        return replace(self, fov=fov, motion=tuple(key.with_fov(fov) for key in self.motion))
 
     def with_lens(self, aperture: float | None = None, focus: float | None = None) -> Camera:
         """The same camera with another aperture or focus distance, if given."""
@@ -203,7 +203,7 @@ class Camera:
             self,
             aperture=self.aperture if aperture is None else aperture,
             focus=self.focus if focus is None else focus,
-            motion=tuple(each.with_lens(aperture, focus) for each in self.motion),
+            motion=tuple(key.with_lens(aperture, focus) for key in self.motion),
         )
 
     def with_projection(self, projection: Projection | None, eyes: float | None = None) -> Camera:
@@ -212,7 +212,7 @@ class Camera:
             self,
             projection=projection,
             eyes=self.eyes if eyes is None else eyes,
-            motion=tuple(each.with_projection(projection, eyes) for each in self.motion),
+            motion=tuple(key.with_projection(projection, eyes) for key in self.motion),
         )
 
     def measured_in(self, size: tuple[int, int]) -> Camera:
@@ -238,8 +238,8 @@ class Camera:
     @property
     def facts(self) -> dict[str, str]:
         """The projection and the eyes in words, where it is no plain pinhole."""
-        found = {} if self.projection is None else {"projection": self.projection.text}
-        return {**found, "stereo": repr(self.eyes)} if self.eyes else found
+        facts = {} if self.projection is None else {"projection": self.projection.text}
+        return {**facts, "stereo": repr(self.eyes)} if self.eyes else facts
 
     def pixel(self, height: int) -> float:
         """The side of a pixel in the middle of a picture of ``height`` rows: at distance 1, or of parallel rays."""
@@ -291,15 +291,16 @@ class Camera:
         """The camera at ``count`` even times of its motion, itself still; places and ways are linear between keys."""
         if not self.motion:
             return [self] * count
-        found = []
+        cameras = []
         for time in np.linspace(0.0, len(self.motion) - 1.0, count).tolist():
             k = min(int(time), len(self.motion) - 2)
-            share, (before, after) = time - k, self.motion[k : k + 2]
+            fraction, (before, after) = time - k, self.motion[k : k + 2]
             origin, target, up = (
-                _join_vectors(getattr(before, name), getattr(after, name), share) for name in ("origin", "target", "up")
+                _join_vectors(getattr(before, name), getattr(after, name), fraction)
+                for name in ("origin", "target", "up")
             )
-            found.append(replace(before, origin=origin, target=target, up=up, motion=()))
-        return found
+            cameras.append(replace(before, origin=origin, target=target, up=up, motion=()))
+        return cameras
 
     @property
     def focus_distance(self) -> float:
@@ -397,8 +398,8 @@ def _join(vector: Vector) -> str:
     return ",".join(repr(component) for component in vector)
 
 
-def _join_vectors(before: Vector, after: Vector, share: float) -> Vector:
-    x, y, z = ((1.0 - share) * a + share * b for a, b in zip(before, after, strict=True))
+def _join_vectors(before: Vector, after: Vector, fraction: float) -> Vector:
+    x, y, z = ((1.0 - fraction) * a + fraction * b for a, b in zip(before, after, strict=True))
     return x, y, z
 
 

@@ -109,7 +109,7 @@ class ClassicMaterial:
 
 
 def _check(name: str, values: Iterable[float], low: float, high: float, where: str = "classic material") -> None:
-    given = tuple(values)
-    if len(given) not in (1, 3) or not all(math.isfinite(each) and low <= each <= high for each in given):
-        shown = ", ".join(f"{each:g}" for each in given)
+    numbers = tuple(values)
+    if len(numbers) not in (1, 3) or not all(math.isfinite(number) and low <= number <= high for number in numbers):
+        shown = ", ".join(f"{number:g}" for number in numbers)
         raise ViewerError(where, f"{name} {shown}", f"from {low:g} to {high:g}")

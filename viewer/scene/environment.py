@@ -79,8 +79,8 @@ class ImageEnvironment:
     @property
     def turn(self) -> tuple[float, float]:
         """(cosine, sine) of the rotation; exact at multiples of 90 degrees."""
-        quarters, rest = divmod(self.rotation % 360.0, 90.0)
-        c, s = math.cos(math.radians(rest)), math.sin(math.radians(rest))
+        quarters, remainder = divmod(self.rotation % 360.0, 90.0)
+        c, s = math.cos(math.radians(remainder)), math.sin(math.radians(remainder))
         return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarters) % 4]
 
     @cached_property
@@ -114,10 +114,10 @@ class ImageEnvironment:
         x, y, z = np.asarray(directions, np.float64).T
         x, z = c * x - s * z, s * x + c * z
         level = np.hypot(x, z)
-        across = (np.where(level > 0, np.arctan2(z, x), 0.0) / (2 * math.pi) + 0.5) * width - 0.5
-        down = np.arctan2(level, y) / math.pi * height - 0.5
-        column, row = np.floor(across).astype(np.int64), np.floor(down).astype(np.int64)
-        fx, fy = (across - column)[:, None], (down - row)[:, None]
+        u = (np.where(level > 0, np.arctan2(z, x), 0.0) / (2 * math.pi) + 0.5) * width - 0.5
+        v = np.arctan2(level, y) / math.pi * height - 0.5
+        column, row = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
+        fx, fy = (u - column)[:, None], (v - row)[:, None]
         rows = np.clip([row, row + 1], 0, height - 1)
         columns = np.array([column, column + 1]) % width
         pixels = self.pixels.astype(np.float64) if self.pixels.size < 1 << 20 else self.pixels
@@ -132,13 +132,13 @@ Environment = ConstantEnvironment | ImageEnvironment
 def cached_by_pixels(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
     """Cache the last result of ``make``, a function of an image's pixels alone, for the same image and its rotations.
     Only results for read-only pixels are cached, such as the default sky's, shared by successive renderers."""
-    kept = lru_cache(maxsize=1)(make)
+    cached = lru_cache(maxsize=1)(make)
 
-    def made(image: ImageEnvironment) -> Result:
+    def cached_or_computed(image: ImageEnvironment) -> Result:
         image = image.original or image
-        return make(image) if image.pixels.flags.writeable else kept(image)
+        return make(image) if image.pixels.flags.writeable else cached(image)
 
-    return made
+    return cached_or_computed
 
 
 DARKNESS = ConstantEnvironment(name="none")

@@ -136,12 +136,12 @@ def levels(parents: Index) -> list[Index]:
     return [by_depth[first:last] for first, last in pairwise(bounds)]
 
 
-def visible_nodes(own: NDArray[np.bool_], parents: Index, nodes: Sequence[Index] | None = None) -> NDArray[np.bool_]:
+def visible_nodes(flags: NDArray[np.bool_], parents: Index, nodes: Sequence[Index] | None = None) -> NDArray[np.bool_]:
     """(N,): which nodes are shown, by their own flags (N,): those that are visible below nodes that are."""
-    found = own.copy()
+    visible = flags.copy()
     for level in (levels(parents) if nodes is None else nodes)[1:]:
-        found[level] &= found[parents[level]]
-    return found
+        visible[level] &= visible[parents[level]]
+    return visible
 
 
 def world_transforms(local: Float, nodes: Sequence[Index], parents: Index) -> Float:
@@ -186,8 +186,8 @@ def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Fl
 
 def unit_quaternions(quaternions: ArrayLike) -> Float:
     """(..., 4) float64 of length 1; zero quaternions become the identity (0, 0, 0, 1)."""
-    given = np.asarray(quaternions, np.float64)
-    largest = np.abs(given).max(axis=-1, initial=0.0, keepdims=True)  # squares overflow
-    scaled = given / np.where(largest > 0, largest, 1.0)
+    array = np.asarray(quaternions, np.float64)
+    largest = np.abs(array).max(axis=-1, initial=0.0, keepdims=True)  # squares overflow
+    scaled = array / np.where(largest > 0, largest, 1.0)
     length = np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
     return np.where(length > 0, scaled / np.where(length > 0, length, 1.0), (0.0, 0.0, 0.0, 1.0))

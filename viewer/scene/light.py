@@ -116,14 +116,14 @@ class Light:
     def _convert(self) -> None:
         """Vectors of other numbers, arrays among them, as tuples of floats."""
         for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
-            given = getattr(self, label)
+            value = getattr(self, label)
             try:
-                vector = tuple(float(component) for component in given)
+                vector = tuple(float(component) for component in value)
             except (TypeError, ValueError):
-                raise self._error(f"{label} {given!r} is not three numbers") from None
+                raise self._error(f"{label} {value!r} is not three numbers") from None
             if len(vector) != 3 or not all(math.isfinite(c) and abs(c) <= most for c in vector):
                 limit = f" up to {most:g}" if math.isfinite(most) else ""
-                raise self._error(f"{label} {given!r} is not three finite numbers{limit}")
+                raise self._error(f"{label} {value!r} is not three finite numbers{limit}")
             object.__setattr__(self, label, vector)
 
     def _error(self, what: str, hint: str = "") -> ViewerError:

@@ -139,8 +139,8 @@ class Material:
         if name == "base_color" and len(numbers) == 3:
             numbers = (*numbers, 1.0)
         if len(numbers) != (count or 1):
-            wanted = f"{count} numbers" if count else "a number"
-            raise ViewerError(f"material '{self.name}'", f"{name} {value!r}", f"give {wanted}")
+            expected = f"{count} numbers" if count else "a number"
+            raise ViewerError(f"material '{self.name}'", f"{name} {value!r}", f"give {expected}")
         if count and (type(value) is not tuple or len(value) < count):
             setattr(self, name, numbers)
 
@@ -148,7 +148,7 @@ class Material:
     def texture_numbers(self) -> list[int]:
         """The scene's textures used by it."""
         named = (getattr(self, name) for name in TEXTURE_FIELDS)
-        return [*(number for number in named if number is not None), *(each.texture for each in self.layers)]
+        return [*(number for number in named if number is not None), *(layer.texture for layer in self.layers)]
 
     @property
     def layers(self) -> tuple[ClassicTexture, ...]:

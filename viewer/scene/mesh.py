@@ -109,7 +109,7 @@ def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:
     """(I, 4, 4) float64."""
     if not instances:
         return np.zeros((0, 4, 4))
-    return np.concatenate([each.transform for each in instances], dtype=np.float64).reshape(-1, 4, 4)
+    return np.concatenate([instance.transform for instance in instances], dtype=np.float64).reshape(-1, 4, 4)
 
 
 def meshes_of(instances: Sequence[Instance]) -> NDArray[np.intp]:

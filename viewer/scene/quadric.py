@@ -233,21 +233,21 @@ class Quadric(Mesh):
         a, b, c = self.shape.squares
         low, high = self.shape.bounds()
         rows = rows or max(1, segments // 2)
-        share = np.linspace(0.0, 1.0, rows + 1)
+        fraction = np.linspace(0.0, 1.0, rows + 1)
         angle = 2.0 * np.pi * np.arange(segments) / segments
         sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
         if a > 0.0 and c > 0.0 and sides and self.shape.ring == (0.0, math.inf):
             # Heights by the cosine: uniform on spheres, and sharp at all tips.
-            height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * share))
+            height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * fraction))
             square = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
-            across = np.sqrt(square)[:, None] / np.sqrt([a, c])
+            radii = np.sqrt(square)[:, None] / np.sqrt([a, c])
         elif not any(self.shape.squares) and sides and np.isfinite(self.shape.ring).all():
             height = np.full(rows + 1, -self.shape.constant / self.shape.linear)
-            radius = self.shape.ring[1] + (self.shape.ring[0] - self.shape.ring[1]) * share
-            across = np.repeat(radius[:, None], 2, axis=1)
+            radius = self.shape.ring[1] + (self.shape.ring[0] - self.shape.ring[1]) * fraction
+            radii = np.repeat(radius[:, None], 2, axis=1)
         else:
             raise ViewerError(self.name, "does not close around its axis, and is not tessellated", "use it as it is")
-        x, z = across[:, :1] * np.sin(angle), across[:, 1:] * np.cos(angle)
+        x, z = radii[:, :1] * np.sin(angle), radii[:, 1:] * np.cos(angle)
         points = np.stack([x, np.broadcast_to(height[:, None], x.shape), z], axis=-1).reshape(-1, 3)
         slopes = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
         linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
@@ -260,7 +260,7 @@ class Quadric(Mesh):
         first = segments * np.arange(rows)[:, None]
         quads = np.stack([first + k, first + around, first + segments + around, first + segments + k], axis=-1)
         triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]]
-        open_ = np.repeat(across.any(axis=1), segments)  # collapsed ends have one triangle instead of two
+        open_ = np.repeat(radii.any(axis=1), segments)  # collapsed ends have one triangle instead of two
         triangles = triangles[np.stack([open_[:-segments], open_[segments:]], axis=1)]
         if (np.linalg.det(linear) < 0.0) != self.shape.flipped:
             triangles = triangles[:, ::-1]
@@ -324,8 +324,8 @@ def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> ND
         reach = np.abs(linear) @ half
         a, _, c = shape.squares
         if a == c and a >= 0.0 and shape.round:
-            across = np.hypot(linear[..., 0], linear[..., 2]) * half[0]
-            reach = np.minimum(reach, across + np.abs(linear[..., 1]) * half[1])
+            radial = np.hypot(linear[..., 0], linear[..., 2]) * half[0]
+            reach = np.minimum(reach, radial + np.abs(linear[..., 1]) * half[1])
         if shape.whole_sphere:
             reach = np.minimum(reach, np.linalg.norm(linear, axis=-1) * half[0])
         middle = linear @ ((low + high) / 2.0) + transform[..., :3, 3]

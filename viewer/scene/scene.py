@@ -35,7 +35,7 @@ from viewer.scene.texture import Texture
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
 ALL = -1  # number of all animations at once
-_Found = tuple[list[object], NDArray[np.float64]]
+_Cached = tuple[list[object], NDArray[np.float64]]
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
 
 
@@ -77,8 +77,8 @@ class Scene:
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
     # What takes a look at every vertex, and of which meshes and instances it is.
-    _outline: _Found | None = field(default=None, init=False, repr=False, compare=False)
-    _bounds: dict[bool, _Found] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _outline: _Cached | None = field(default=None, init=False, repr=False, compare=False)
+    _bounds: dict[bool, _Cached] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_triangles(
@@ -115,9 +115,9 @@ class Scene:
     def check(self) -> None:
         """Raises ViewerError for an instance of no mesh, and for a material or texture in use that is not there."""
         meshes = meshes_of(self.instances)
-        given = (-1 if each.material is None else each.material for each in self.instances)
-        materials = np.fromiter(given, np.int64, len(self.instances))
-        plain = np.fromiter((each.material is None for each in self.instances), bool, len(self.instances))
+        overrides = (-1 if instance.material is None else instance.material for instance in self.instances)
+        materials = np.fromiter(overrides, np.int64, len(self.instances))
+        plain = np.fromiter((instance.material is None for instance in self.instances), bool, len(self.instances))
         self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
         wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
         self._refuse("instance", "material", materials, wrong, len(self.materials))
@@ -127,9 +127,9 @@ class Scene:
         if wrong.any():
             begin = offsets([len(self.meshes[number].materials) for number in numbers])
             at = int(np.searchsorted(begin, wrong.argmax(), side="right")) - 1
-            own = slice(begin[at], begin[at + 1])
+            of_mesh = slice(begin[at], begin[at + 1])
             what = f"mesh {numbers[at]}, triangle"
-            self._refuse(what, "material", every[own], wrong[own], len(self.materials))
+            self._refuse(what, "material", every[of_mesh], wrong[of_mesh], len(self.materials))
         for number, material in enumerate(self.materials):
             used = np.array(sorted(material.texture_numbers), np.int64)
             wrong = (used < 0) | (used >= len(self.textures))
@@ -149,18 +149,18 @@ class Scene:
         Another array in a mesh or an instance is seen; numbers changed within an array are not.
         """
         ground = ground or all(mesh is not SQUARE for mesh in self.meshes)
-        known = self._bounds.get(ground)
-        if known is None or not self._is_of(known):
-            self._bounds[ground] = known = self._shapes(), self._box(ground)
-        return known[1].copy()
+        cached = self._bounds.get(ground)
+        if cached is None or not self._is_of(cached):
+            self._bounds[ground] = cached = self._shapes(), self._box(ground)
+        return cached[1].copy()
 
-    def _is_of(self, known: _Found) -> bool:
-        return same_items(known[0], self._shapes())
+    def _is_of(self, cached: _Cached) -> bool:
+        return same_items(cached[0], self._shapes())
 
     def _shapes(self) -> list[object]:
         """The sources of bounds and outline: objects, and their arrays, in place of which there may be others."""
         arrays = [array for mesh in self.meshes if type(mesh) is Mesh for array in (mesh.positions, mesh.triangles)]
-        return [*self.meshes, *self.instances, *arrays, *(each.transform for each in self.instances)]
+        return [*self.meshes, *self.instances, *arrays, *(instance.transform for instance in self.instances)]
 
     def _box(self, ground: bool) -> NDArray[np.float64]:
         drawn = {instance.mesh for instance in self.instances}
@@ -170,8 +170,8 @@ class Scene:
 
     def tessellated(self, segments: int = 128) -> Scene:
         """The scene with triangles in place of its quadrics, by `Quadric.tessellated` and `Quadrics.tessellated`."""
-        made = without_quadrics(self.meshes, segments)
-        return self if same_items(made, self.meshes) else self.with_parts(meshes=made)
+        meshes = without_quadrics(self.meshes, segments)
+        return self if same_items(meshes, self.meshes) else self.with_parts(meshes=meshes)
 
     def to_trimesh(self) -> Any:
         """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
@@ -189,11 +189,11 @@ class Scene:
 
         A glTF mesh of several primitives has an instance for each. An unnamed one is an object of its own.
         """
-        chosen, found = self.instances[number], {number}
+        chosen, numbers = self.instances[number], {number}
         if chosen.name:
-            found |= {
-                each
-                for each, other in enumerate(self.instances)
+            numbers |= {
+                k
+                for k, other in enumerate(self.instances)
                 if other.name == chosen.name and np.array_equal(other.transform, chosen.transform)
             }
         nodes = [] if self.hierarchy is None else self.hierarchy.instance_nodes.tolist()
@@ -201,8 +201,8 @@ class Scene:
             below = np.zeros(len(self.hierarchy.parents), bool)
             for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents precede their children
                 below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
-            found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
-        return sorted(found)
+            numbers |= {k for k, node in enumerate(nodes) if node >= 0 and below[node]}
+        return sorted(numbers)
 
     def with_variant(self, variant: str | int | None) -> Scene:
         """The scene with one of its ``variants``, by name or by number from 0 in the file's order: other materials on
@@ -216,14 +216,15 @@ class Scene:
             if name not in names and text.isascii() and text.isdigit() and int(text) < len(names):
                 name = names[int(text)]
             if name not in names:
-                known = ", ".join(f"{number} '{each}'" for number, each in enumerate(names)) or "none"
-                raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {known}")
+                choices = ", ".join(f"{number} '{label}'" for number, label in enumerate(names)) or "none"
+                raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {choices}")
         if name == self.variant:
             return self
         changing = set().union(*self.variants.values())
         chosen = {} if name is None else self.variants[name]
         instances = [
-            replace(each, material=chosen.get(each.mesh)) if each.mesh in changing else each for each in self.instances
+            replace(instance, material=chosen.get(instance.mesh)) if instance.mesh in changing else instance
+            for instance in self.instances
         ]
         return self.with_parts(instances=instances, variant=name)
 
@@ -260,20 +261,20 @@ class Scene:
         for camera in self.cameras:
             if camera.name == name:
                 return camera
-        known = ", ".join(camera.name for camera in self.cameras) or "none"
-        raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+        names = ", ".join(camera.name for camera in self.cameras) or "none"
+        raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {names}; or give 'ox,oy,oz tx,ty,tz'")
 
     def silhouette(self) -> NDArray[np.float64]:
         """(K, 3), world space: the outermost vertices, without the ground; of very many instances the corners of their
         box. (0, 3) for an empty scene."""
-        known = self._outline
-        if known is None or not self._is_of(known):
-            found = silhouette(self.meshes, self.instances)
-            if found is None:
+        cached = self._outline
+        if cached is None or not self._is_of(cached):
+            outline = silhouette(self.meshes, self.instances)
+            if outline is None:
                 low, high = self.bounds(ground=False)
-                found = np.where(CORNERS, high, low)
-            self._outline = known = self._shapes(), found
-        return known[1]
+                outline = np.where(CORNERS, high, low)
+            self._outline = cached = self._shapes(), outline
+        return cached[1]
 
     # -- ground ----------------------------------------------------------------------------------------------------
 
@@ -284,7 +285,7 @@ class Scene:
         if number is None:
             return None
         last = len(self.instances) - 1
-        return next((last - k for k, each in enumerate(reversed(self.instances)) if each.mesh == number), None)
+        return next((last - k for k, instance in enumerate(reversed(self.instances)) if instance.mesh == number), None)
 
     def on_ground(self, size: tuple[float, float] | str = "auto") -> Scene:
         """The scene on a grey, horizontal rectangle, an unanimated instance of its own; itself if it has one.
@@ -327,7 +328,7 @@ class Scene:
         scene = replace(self, **parts)
         scene._poser, scene._all = self._poser, self._all
         shapes = scene._shapes()
-        scene._bounds = {ground: known for ground, known in self._bounds.items() if same_items(known[0], shapes)}
+        scene._bounds = {ground: cached for ground, cached in self._bounds.items() if same_items(cached[0], shapes)}
         if self._outline is not None and same_items(self._outline[0], shapes):
             scene._outline = self._outline
         return scene
@@ -363,7 +364,7 @@ class Scene:
 
         Raises ViewerError with the known ones for an unknown one.
         """
-        names = [each.name for each in self.animations]
+        names = [item.name for item in self.animations]
         if animation in names:
             self.animation = names.index(str(animation))
             return
@@ -374,8 +375,8 @@ class Scene:
         if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
             self.animation = int(text[:9])
             return
-        known = ", ".join(f"{number} '{name}'" for number, name in enumerate(names)) or "none"
-        raise ViewerError(self.name, f"no animation '{animation}'", f"animations: {known}")
+        choices = ", ".join(f"{number} '{name}'" for number, name in enumerate(names)) or "none"
+        raise ViewerError(self.name, f"no animation '{animation}'", f"animations: {choices}")
 
     def pose(self, seconds: float) -> Pose:
         """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
@@ -393,29 +394,29 @@ class Scene:
             self._poser = Poser(self.hierarchy, animation)
         nodes = self.hierarchy
         hung = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
-        there = len(self.instances), len(self.cameras), len(self.lights)
-        if any(more > less for more, less in zip(hung, there, strict=True)):
+        present = len(self.instances), len(self.cameras), len(self.lights)
+        if any(more > less for more, less in zip(hung, present, strict=True)):
             what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, but the scene has"
-            raise ViewerError(self.name, f"{what} {there[0]}, {there[1]} and {there[2]}", "mend its hierarchy")
+            raise ViewerError(self.name, f"{what} {present[0]}, {present[1]} and {present[2]}", "mend its hierarchy")
         return self._poser.pose(float(seconds), now, self.cameras, self.lights, self.properties)
 
     def posed(self, seconds: float) -> Scene:
         """The scene at a time, by `pose`; shares its static parts with this one."""
         pose = self.pose(seconds)
         placed = zip(self.instances, pose.transforms, strict=True)
-        instances = [replace(each, transform=matrix, motion=None) for each, matrix in placed]
+        instances = [replace(instance, transform=matrix, motion=None) for instance, matrix in placed]
         scene = self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
         return scene.deformed(pose.meshes).with_looks(pose)
 
     def with_looks(self, pose: Pose) -> Scene:
         """The scene with the materials and textures of a pose; itself where none change."""
         changed: dict[str, list] = {}
-        for name, found in (("materials", pose.materials), ("textures", pose.textures)):
-            held = list(getattr(self, name))
-            for number, each in found.items():
-                held[number] = each
-            if found and not same_items(held, getattr(self, name)):
-                changed[name] = held
+        for name, replacements in (("materials", pose.materials), ("textures", pose.textures)):
+            items = list(getattr(self, name))
+            for number, item in replacements.items():
+                items[number] = item
+            if replacements and not same_items(items, getattr(self, name)):
+                changed[name] = items
         return self.with_parts(**changed) if changed else self
 
     def deformed(self, poses: Mapping[int, MeshPose]) -> Scene:

@@ -89,12 +89,12 @@ def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> I
         light += strength * _softbox(directions, elevation, azimuth, half_width, half_height)
     cosine = np.maximum(up, 0.0) * angles
     if cove:
-        rest = np.clip(1.0 - up / _COVE, 0.0, 1.0)[:, None]
-        share = rest * rest * (3 - 2 * rest)
-        light -= share * room[:, None]
+        t = np.clip(1.0 - up / _COVE, 0.0, 1.0)[:, None]
+        blend = t * t * (3 - 2 * t)
+        light -= blend * room[:, None]
         # The plane's radiance is its albedo times its irradiance over pi, of which its own light is a part.
-        others, own = ((part * cosine[:, None]).sum() for part in (light, np.repeat(share, width, axis=1)))
-        light += share * (ALBEDO * others / (math.pi - ALBEDO * own))
+        room_light, plane_light = ((part * cosine[:, None]).sum() for part in (light, np.repeat(blend, width, axis=1)))
+        light += blend * (ALBEDO * room_light / (math.pi - ALBEDO * plane_light))
     light *= level * IRRADIANCE / float((light * cosine[:, None]).sum())
     return _image(np.repeat(light[..., None], 3, axis=2), "studio")
 
@@ -115,10 +115,10 @@ def _softbox(directions: Float, elevation: float, azimuth: float, half_width: fl
     """(H, W), 0 to 1: a level rectangle facing the centre, with soft edges."""
     e, a = math.radians(elevation), math.radians(azimuth)
     towards = np.array([math.cos(e) * math.sin(a), math.sin(e), math.cos(e) * math.cos(a)])
-    across = np.array([math.cos(a), 0.0, -math.sin(a)])
+    right = np.array([math.cos(a), 0.0, -math.sin(a)])
     forward = directions @ towards
     shape = np.ones_like(forward)
-    for axis, half in ((across, half_width), (np.cross(towards, across), half_height)):
+    for axis, half in ((right, half_width), (np.cross(towards, right), half_height)):
         place = np.abs(np.degrees(np.arctan2(directions @ axis, forward))) / half
         edge = np.clip((1.15 - place) / 0.3, 0.0, 1.0)
         shape *= edge * edge * (3 - 2 * edge)
@@ -137,9 +137,9 @@ def _sphere(width: int) -> tuple[Float, Float, Float]:
 
 
 def _image(pixels: Float, name: str) -> ImageEnvironment:
-    made = pixels.astype(np.float32)
-    made.flags.writeable = False
-    return ImageEnvironment(made, name)
+    read_only = pixels.astype(np.float32)
+    read_only.flags.writeable = False
+    return ImageEnvironment(read_only, name)
 
 
 @cache
@@ -189,8 +189,8 @@ def sunlight(elevation: float) -> Float:
     )
     solid_angle = math.pi * 0.004652**2  # of the sun seen from the earth, sr
     spectrum = body * 1e-9 * solid_angle * np.exp(-mass * (rayleigh + aerosol + ozone))  # W/(m^2 nm)
-    seen = (_matching() * spectrum).sum(axis=1) * 5.0
-    return np.maximum(_FROM_XYZ @ seen, 0.0)
+    xyz = (_matching() * spectrum).sum(axis=1) * 5.0
+    return np.maximum(_FROM_XYZ @ xyz, 0.0)
 
 
 _FROM_XYZ = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
@@ -209,4 +209,4 @@ def _matching() -> Float:
         away = _WAVELENGTHS - middle
         return height * np.exp(-0.5 * (away / np.where(away < 0, below, above)) ** 2)
 
-    return np.array([sum(lobe(*each) for each in lobes) for lobes in _LOBES])
+    return np.array([sum(lobe(*lobe_shape) for lobe_shape in lobes) for lobes in _LOBES])

@@ -48,8 +48,8 @@ class Image:
         self.texels = np.ascontiguousarray(self.texels)  # type: ignore[assignment]
         shape, kind = self.texels.shape, self.texels.dtype
         if kind not in DTYPES or len(shape) != 3 or shape[2] != 4 or not self.texels.size:
-            wanted = "expected (H, W, 4) of uint8, uint16 or float16"
-            raise ViewerError(self.name, f"texels are {shape} of {kind}, {wanted}")
+            expected = "expected (H, W, 4) of uint8, uint16 or float16"
+            raise ViewerError(self.name, f"texels are {shape} of {kind}, {expected}")
 
     @property
     def size(self) -> tuple[int, int]:
@@ -90,8 +90,8 @@ class Texture:
     content: str = "color"
 
     def __post_init__(self) -> None:
-        for way in self.wrap:
-            self._check("wrap", way, WRAPS)
+        for mode in self.wrap:
+            self._check("wrap", mode, WRAPS)
         if self.minification is None:
             self.minification = f"{'nearest' if self.nearest else 'linear'}_mipmap_linear"
         self._check("minification", self.minification, MINIFICATIONS)
@@ -101,9 +101,9 @@ class Texture:
         if self.transform.shape != (2, 3) or not np.isfinite(self.transform).all():
             raise ViewerError(f"texture '{self.name}'", "the transform is not 2 x 3 finite numbers")
 
-    def _check(self, what: str, value: object, known: Collection[object]) -> None:
-        if value not in known:
-            hint = f"one of {', '.join(map(str, known))}"
+    def _check(self, what: str, value: object, choices: Collection[object]) -> None:
+        if value not in choices:
+            hint = f"one of {', '.join(map(str, choices))}"
             raise ViewerError(f"texture '{self.name}'", f"unknown {what} '{value}'", hint)
 
 
@@ -112,8 +112,8 @@ def uv_transform(
 ) -> NDArray[np.float64]:
     """(2, 3): scale, then rotation, then translation, as in KHR_texture_transform; rotation in radians."""
     cosine, sine = np.cos(rotation), np.sin(rotation)
-    turn = np.array([[cosine, sine], [-sine, cosine]])
-    return np.column_stack([turn * np.asarray(scale, np.float64), np.asarray(offset, np.float64)])
+    matrix = np.array([[cosine, sine], [-sine, cosine]])
+    return np.column_stack([matrix * np.asarray(scale, np.float64), np.asarray(offset, np.float64)])
 
 
 def linear_texels(texels: NDArray, color: bool) -> NDArray[np.float64]:

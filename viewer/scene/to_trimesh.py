@@ -19,38 +19,38 @@ from viewer.scene.texture import Texture
 SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
-def trimesh_scene(given: Any) -> Any:
+def trimesh_scene(source: Any) -> Any:
     """A ``trimesh.Scene`` of a `viewer.scene.scene.Scene` of triangles: a ``Trimesh`` for each mesh and material, a
     node for each instance of those, and its first camera.
 
     Raises ViewerError if trimesh is not installed.
     """
-    meshes: Sequence[Mesh] = given.meshes
-    instances: Sequence[Instance] = given.instances
-    materials: Sequence[Material] = given.materials
-    textures: Sequence[Texture] = given.textures
-    cameras: Sequence[Camera] = given.cameras[:1]
-    origin: Sequence[float] = given.origin
+    meshes: Sequence[Mesh] = source.meshes
+    instances: Sequence[Instance] = source.instances
+    materials: Sequence[Material] = source.materials
+    textures: Sequence[Texture] = source.textures
+    cameras: Sequence[Camera] = source.cameras[:1]
+    origin: Sequence[float] = source.origin
     try:
         import trimesh
     except ImportError as error:
         raise ViewerError("to_trimesh", "trimesh is not installed", "pip install trimesh") from error
     scene = trimesh.Scene()
-    made: dict[tuple[int, int], str] = {}
+    geometry_names: dict[tuple[int, int], str] = {}
     images: dict[int, Any] = {}
     for number, instance in enumerate(instances):
         mesh, place = meshes[instance.mesh], shifted(instance.transform, origin)
         used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
         for chosen in used:
             key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{number}_{chosen}"
-            if key in made:
-                scene.graph.update(node, geometry=made[key], matrix=place)
+            if key in geometry_names:
+                scene.graph.update(node, geometry=geometry_names[key], matrix=place)
                 continue
             faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
             geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
-            made[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
-            scene.add_geometry(geometry, node_name=node, geom_name=made[key], transform=place)
-    for camera in (each.about((0.0, 0.0, 0.0)) for each in cameras):
+            geometry_names[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
+            scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=place)
+    for camera in (camera.about((0.0, 0.0, 0.0)) for camera in cameras):
         right, up, forward = camera.basis()
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = np.column_stack([right, up, -forward]), camera.origin

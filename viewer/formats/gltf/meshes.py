@@ -221,7 +221,7 @@ class Meshes:
             joints, weights = joints[source], weights[source]
         if len(source) > count:
             self.accessors.budget.charge(sum(4 * WIDTHS[field] for field in fields) * len(source) * len(targets))
-            targets = tuple(target.taken(source) for target in targets)
+            targets = tuple(target.selected(source) for target in targets)
         return Geometry(mesh, joints, weights, targets, faceted=normals is None)
 
     def _note_restarts(self, corners: NDArray[np.int64], count: int, primitive: JsonObject) -> None:

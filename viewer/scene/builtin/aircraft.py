@@ -100,7 +100,7 @@ def jet() -> Scene:
         Piece(joined([exhaust, mirrored(exhaust)]), (0.20, 0.16, 0.13), 2),
         Piece(canopy, (0.02, 0.03, 0.05), 2),
         Piece(joined([*gear, mirrored(gear[1])]), PALE, 2),
-        Piece(joined([*tyres, *(mirrored(each) for each in tyres[2:])]), (0.03, 0.03, 0.03), 0),
+        Piece(joined([*tyres, *(mirrored(tyre) for tyre in tyres[2:])]), (0.03, 0.03, 0.03), 0),
     ]
     counted = sum(len(piece.part.triangles) for piece in pieces)
     part, shade = boards((JET - counted) // 2, (44.0, 56.0), 12, np.random.default_rng(71))

@@ -28,26 +28,26 @@ def build() -> Scene:
         instances.append(Instance(1, _at(0.0, y, 0.0), name=f"floor {level}"))
         instances.append(Instance(3, _at(0.0, y, 0.0), name=f"gallery {level}"))
     for level in range(STOREYS - 1):
-        turn = 180.0 * (level % 2)
-        instances.append(Instance(4, _at(0.0, PLINTH + level * STOREY, 0.0, turn), name=f"stairs {level}"))
+        angle = 180.0 * (level % 2)
+        instances.append(Instance(4, _at(0.0, PLINTH + level * STOREY, 0.0, angle), name=f"stairs {level}"))
     first = len(meshes)
     meshes += [offices.office(variant, mirror) for variant in range(OFFICES) for mirror in (False, True)]
     rng = np.random.default_rng(SEED)
     for level in range(STOREYS):
         y = PLINTH + level * STOREY
-        for number, (x, z, turn, left) in enumerate(storeys.bays()):
+        for number, (x, z, angle, left) in enumerate(storeys.bays()):
             if level == 0 and number in storeys.ENTRANCE:
                 continue
             mesh = first + 2 * int(rng.integers(OFFICES)) + left
-            instances.append(Instance(mesh, _at(x, y, z, turn), name=f"office {level}-{number:02d}"))
+            instances.append(Instance(mesh, _at(x, y, z, angle), name=f"office {level}-{number:02d}"))
     rooms = [offices.laboratory(0), offices.laboratory(1), offices.lounge(), offices.library()]
     start = len(meshes)
     meshes += rooms
     side = (CORE_X + WELL_X + GALLERY) / 2 + 0.1
     for level in range(STOREYS):
         y = PLINTH + level * STOREY
-        for k, (x, turn) in enumerate(((-side, 0.0), (side, 180.0))):
-            instances.append(Instance(start + (level + k) % 2, _at(x, y, 0.0, turn), name=f"laboratory {level}-{k}"))
+        for k, (x, angle) in enumerate(((-side, 0.0), (side, 180.0))):
+            instances.append(Instance(start + (level + k) % 2, _at(x, y, 0.0, angle), name=f"laboratory {level}-{k}"))
         between = (CORE_Z + WELL_Z + GALLERY) / 2
         if level:
             instances.append(Instance(start + 2, _at(0.0, y, between), name=f"lounge {level}"))
@@ -80,9 +80,9 @@ def _cameras() -> list[Camera]:
     ]
 
 
-def _at(x: float, y: float, z: float, turn: float = 0.0) -> np.ndarray:
+def _at(x: float, y: float, z: float, angle: float = 0.0) -> np.ndarray:
     matrix = np.eye(4)
-    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
     matrix[0, 0], matrix[0, 2], matrix[2, 0], matrix[2, 2] = c, s, -s, c
     matrix[:3, 3] = x, y, z
     return matrix

@@ -27,12 +27,12 @@ def sphere() -> Scene:
     colored = np.ones((len(ball.positions), 4), np.float32)
     colored[:, :3] = 0.5 + 0.5 * ball.normals
     painted = np.ones((len(plane.positions), 4), np.float32)
-    across = plane.positions[:, [0, 2]].astype(np.float64) / HALF
-    painted[:, :3] = np.stack([0.55 + 0.35 * across[:, 0], np.full(len(across), 0.6), 0.55 - 0.35 * across[:, 1]], -1)
+    planar = plane.positions[:, [0, 2]].astype(np.float64) / HALF
+    painted[:, :3] = np.stack([0.55 + 0.35 * planar[:, 0], np.full(len(planar), 0.6), 0.55 - 0.35 * planar[:, 1]], -1)
     return Scene(
         [
             replace(ball.mesh("sphere", 0), colors=colored),
-            replace(plane.mesh("plane", 1), colors=painted, uvs=(across / 2 + 0.5).astype(np.float32)),
+            replace(plane.mesh("plane", 1), colors=painted, uvs=(planar / 2 + 0.5).astype(np.float32)),
         ],
         [Instance(0, name="sphere"), Instance(1, name="plane")],
         [

@@ -205,12 +205,12 @@ def _leaves(place: Array, centre: Array, length: float, rng: np.random.Generator
     count = len(place)
     outward = place - centre
     normal = unit(unit(outward) + [0, 0.35, 0] + rng.normal(0, 0.45, (count, 3)))
-    along = unit(np.cross(normal, rng.normal(size=(count, 3))))
-    across = np.cross(normal, along)
+    axis = unit(np.cross(normal, rng.normal(size=(count, 3))))
+    side = np.cross(normal, axis)
     size = length * rng.uniform(0.8, 1.35, (count, 1))
-    tip, stem = place + 0.62 * size * along, place - 0.62 * size * along
+    tip, stem = place + 0.62 * size * axis, place - 0.62 * size * axis
     sink = 0.12 * size * normal
-    left, right = place + 0.42 * size * across - sink, place - 0.42 * size * across - sink
+    left, right = place + 0.42 * size * side - sink, place - 0.42 * size * side - sink
     # Each half keeps its own normal: a spray is two flat triangles.
     corners = np.stack([np.stack([stem, tip, left], 1), np.stack([tip, stem, right], 1)], axis=1).reshape(-1, 3, 3)
     flat = unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
@@ -275,11 +275,11 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
     weight = np.array([[kind.share] for kind in SPECIES]) * np.exp(1.1 * wave)
     bound = np.cumsum(weight / weight.sum(axis=0), axis=0)
     kinds = (rng.uniform(size=trees) > bound[:-1]).sum(axis=0)
-    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(*SIZES, trees)
+    angle, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(*SIZES, trees)
     slender = scale * rng.uniform(0.92, 1.12, trees)
     transforms = np.zeros((trees, 4, 4))
-    transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(turn)
-    transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(turn), -slender * np.sin(turn)
+    transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(angle)
+    transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(angle), -slender * np.sin(angle)
     transforms[:, 1, 1], transforms[:, 3, 3] = scale, 1.0
     # The foot is sunk into the ground, which slopes.
     transforms[:, :3, 3] = np.stack([x, _height(x, z) - FOOT, z], axis=-1)

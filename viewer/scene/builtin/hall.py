@@ -81,16 +81,16 @@ def _building() -> Mesh:
     _floor(builder)
     middles = BAY * (np.arange(BAYS) + 0.5) - END
     for side in (-1, 1):
-        inwards, along = np.array([-side, 0.0, 0.0]), np.array([0.0, 0.0, side])
+        inwards, tangent = np.array([-side, 0.0, 0.0]), np.array([0.0, 0.0, side])
         for z in middles:
             at = np.array([side * (AXIS - THICK / 2), 0.0, z])
             arch = pierced_wall(BAY, CAPITAL, 6.4, 1.45, CAPITAL, CAPITAL, THICK)
             window = pierced_wall(BAY, 6.4, SPRING, 0.9, 7.0, 8.5, THICK)
             for part in (arch, window):
-                builder.add(_stood(part, along, inwards, at), PLASTER, STONE)
+                builder.add(_stood(part, tangent, inwards, at), PLASTER, STONE)
             at = np.array([side * AISLE, 0.0, z])
             builder.add(
-                _stood(pierced_wall(BAY, 0.0, ROOF, 1.25, 0.9, 3.7, OUTER), along, inwards, at), LIMESTONE, STONE
+                _stood(pierced_wall(BAY, 0.0, ROOF, 1.25, 0.9, 3.7, OUTER), tangent, inwards, at), LIMESTONE, STONE
             )
         near, far = side * (AXIS - 0.1), side * (AISLE + OUTER)
         low, high = min(near, far), max(near, far)
@@ -159,7 +159,7 @@ def pierced_wall(wide: float, low: float, high: float, half: float, sill: float,
     path = [(half, sill), *map(tuple, arc)] if spring > sill else list(map(tuple, arc))
     path += [(-half, sill)] if spring > sill else []
     path += [(half, sill)] if sill > low else []
-    front = np.array([[(*corner, 0.0) for corner in each] for each in face])
+    front = np.array([[(*corner, 0.0) for corner in polygon] for polygon in face])
     back = front[:, ::-1] - [0.0, 0.0, thick]
     inside = [[(*p, 0.0), (*q, 0.0), (*q, -thick), (*p, -thick)] for p, q in pairwise(path)]
     return quads(np.concatenate([front, back, inside]))
@@ -173,8 +173,8 @@ def _stood(part: Part, right: Array, towards: Array, at: Array) -> Part:
 
 def _vault(builder: Builder) -> None:
     """A barrel with coffers of two steps between its ribs."""
-    around, along = COFFERS[0], COFFERS[1] * BAYS
-    angles, lengths = np.linspace(0.0, np.pi, around + 1), np.linspace(-END, END, along + 1)
+    around, lengthwise = COFFERS[0], COFFERS[1] * BAYS
+    angles, lengths = np.linspace(0.0, np.pi, around + 1), np.linspace(-END, END, lengthwise + 1)
     # Positions of a coffer's steps as shares of it, and depths of the faces between them behind the ribs.
     insets = (0.0, 0.12, 0.26)
     faces, shades = [], []
@@ -207,8 +207,8 @@ def _column() -> Mesh:
     groove = 1.0 - 0.075 * np.abs(np.sin(FLUTES / 2 * angle))
     around = groove[:, None] * np.stack([np.sin(angle), 0 * angle, np.cos(angle)], axis=-1)
     heights = np.linspace(0.52, 3.66, DRUMS + 1)
-    share = np.linspace(0.0, 1.0, DRUMS + 1)
-    radii = 0.40 - 0.065 * share**1.8
+    fraction = np.linspace(0.0, 1.0, DRUMS + 1)
+    radii = 0.40 - 0.065 * fraction**1.8
     rings = radii[:, None, None] * around + heights[:, None, None] * np.array([0.0, 1.0, 0.0])
     shaft = np.stack([rings[:-1, :-1], rings[:-1, 1:], rings[1:, 1:], rings[1:, :-1]], axis=2)
     builder.add(quads(shaft.reshape(-1, 4, 3)), LIMESTONE, STONE)
@@ -246,8 +246,8 @@ def _banner(number: int) -> Mesh:
     fold = 0.035 + 0.06 * v
     wave = fold * np.sin(7.5 * u + 1.1 * number + 0.6 * v) + 0.3 * fold * np.sin(13.0 * u - 2.0 * v + number)
     positions = np.stack([0.75 * u * (1 - 0.06 * v), 9.0 - (3.6 + 0.5 * np.abs(u)) * v, wave], axis=-1)
-    across, down = np.gradient(positions, axis=0), np.gradient(positions, axis=1)
-    normals = unit(np.cross(down, across))
+    du, dv = np.gradient(positions, axis=0), np.gradient(positions, axis=1)
+    normals = unit(np.cross(dv, du))
     rows, columns = u.shape
     k = (columns * np.arange(rows - 1)[:, None] + np.arange(columns - 1)).ravel()
     triangles = np.concatenate(

@@ -47,9 +47,9 @@ def _place(at: tuple[float, float, float], lean: tuple[float, float] = (0.0, 0.0
 
 def grain(part: Part, scale: float, axis: int = 1) -> Array:
     """Colours of wood: rings around an axis a little beside the part."""
-    across = [k for k in range(3) if k != axis]
+    axes = [k for k in range(3) if k != axis]
     p = part.positions * scale
-    radius = np.hypot(p[:, across[0]] + 0.7 + 0.05 * np.sin(3 * p[:, axis]), p[:, across[1]] + 0.4)
+    radius = np.hypot(p[:, axes[0]] + 0.7 + 0.05 * np.sin(3 * p[:, axis]), p[:, axes[1]] + 0.4)
     wave = 0.5 + 0.5 * np.sin(46.0 * radius + 2.0 * np.sin(1.3 * p[:, axis]))
     return np.asarray(OAK * (0.72 + 0.5 * wave[:, None]))
 
@@ -200,11 +200,11 @@ def knife() -> Scene:
     edge = spine - 0.30 * np.sqrt(np.maximum(1 - np.clip((x - 0.35) / 0.66, 0, 1) ** 2, 0.0)) - 0.004
     ridge, thick = spine - 0.35 * (spine - edge), 0.010 * (1.05 - x)
     zero = 0 * x
-    along = 1.6 * x
+    lengths = 1.6 * x
     lines = [(edge, zero), (ridge, thick), (spine, 0.7 * thick), (spine, -0.7 * thick), (ridge, -thick), (edge, zero)]
     strips = []
     for (ya, za), (yb, zb) in pairwise(lines):
-        net = np.stack([np.stack([along, ya, za], -1), np.stack([along, yb, zb], -1)], axis=1)
+        net = np.stack([np.stack([lengths, ya, za], -1), np.stack([lengths, yb, zb], -1)], axis=1)
         strips.append(surface(net))
     blade = joined(strips)
     at = np.linspace(0.0, 1.0, 13)

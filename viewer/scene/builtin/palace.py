@@ -156,11 +156,11 @@ def _block() -> Mesh:
         pieces.append(Piece(box((-edge, BASE * k / 5, -edge), (edge, top, edge), "-y"), MARBLE, 1))
     bays = 5
     wide = 2 * HALF / bays
-    for turn in (0.0, 90.0, 180.0, 270.0):
+    for angle in (0.0, 90.0, 180.0, 270.0):
         for k in range(bays):
             wall = pierced_wall(wide, 0.0, TALL, 0.95, 0.0 if k == 2 else 1.0, 3.6, 0.5)
             at = Part(wall.positions + [(k - (bays - 1) / 2) * wide, BASE, HALF], wall.normals, wall.triangles)
-            pieces.append(Piece(at.turned(turn), SAND if k % 2 else (0.66, 0.53, 0.36), 1))
+            pieces.append(Piece(at.turned(angle), SAND if k % 2 else (0.66, 0.53, 0.36), 1))
     ring = HALF + 3.0
     roof = [
         box((-ring, BASE + 5.2, -ring), (ring, BASE + 5.7, -HALF)),
@@ -174,9 +174,9 @@ def _block() -> Mesh:
     pieces.append(Piece(joined(roof), MARBLE, 1))
     teeth = []
     for k in range(-12, 13):
-        for turn in (0.0, 90.0, 180.0, 270.0):
+        for angle in (0.0, 90.0, 180.0, 270.0):
             low = (k * 0.74 - 0.2, BASE + TALL + 0.4, HALF - 0.15)
-            teeth.append(box(low, (low[0] + 0.4, low[1] + 0.6, HALF + 0.15), "-y").turned(turn))
+            teeth.append(box(low, (low[0] + 0.4, low[1] + 0.6, HALF + 0.15), "-y").turned(angle))
     pieces.append(Piece(joined(teeth), SAND, 1))
     level = BASE + TALL + 0.4
     drum = revolve(

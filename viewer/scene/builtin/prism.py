@@ -82,7 +82,7 @@ def build() -> Scene:
 
 def _wall(middle: Array, behind: Array, left: float, right: float, height: float) -> Part:
     """An upright rectangle that is seen against ``behind``, from ``left`` to ``right`` of its middle on the floor."""
-    across = unit(np.cross(behind, (0.0, 1.0, 0.0)))
+    sideways = unit(np.cross(behind, (0.0, 1.0, 0.0)))
     up = np.array([0.0, height, 0.0])
-    a, b = middle + left * across, middle + right * across
+    a, b = middle + left * sideways, middle + right * sideways
     return quads([[a, b, b + up, a + up]])

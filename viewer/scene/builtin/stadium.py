@@ -169,6 +169,6 @@ def _mast(builder: Builder, foot: Array) -> None:
         return Part(part.positions @ matrix.T + middle, part.normals @ matrix.T, part.triangles)
 
     builder.add(place(boxes((-5.2, -3.2, -0.2), (5.2, 3.2, 0.3))), (0.16, 0.17, 0.19))
-    across, down = np.meshgrid(np.linspace(-4.2, 4.2, 6), np.linspace(-2.3, 2.3, 4))
-    centre = np.stack([across.ravel(), down.ravel(), np.full(24, -0.35)], axis=-1)
+    columns, rows = np.meshgrid(np.linspace(-4.2, 4.2, 6), np.linspace(-2.3, 2.3, 4))
+    centre = np.stack([columns.ravel(), rows.ravel(), np.full(24, -0.35)], axis=-1)
     builder.add(place(boxes(centre - [0.6, 0.5, 0.15], centre + [0.6, 0.5, 0.15])), material=LAMP)

@@ -50,8 +50,8 @@ def build() -> Scene:
     number = {name: k for k, name in enumerate(names)}
     meshes = [_floor(number), teapot(DIVISIONS).turned(-28).mesh("teapot", number["porcelain"])]
     for name in SOLIDS:
-        _, (x, z), turn, radius, height = _PLACES[name]
-        part = solid(name).turned(turn)
+        _, (x, z), angle, radius, height = _PLACES[name]
+        part = solid(name).turned(angle)
         bottom = -radius * float(part.positions[:, 1].min())
         meshes.append(_plinth(height).moved((x, 0, z)).mesh(f"plinth of the {name}", number["marble"]))
         meshes.append(part.moved((x, height + bottom, z), radius).mesh(name, number[name]))

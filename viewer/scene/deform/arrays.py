@@ -32,34 +32,34 @@ def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = 
     """
     if isinstance(mesh, Quadric):
         raise ViewerError(mesh.name, "is a quadric, which has no vertices", "tessellate it first")
-    rest, own = mesh, None
+    rest, deformation = mesh, None
     if isinstance(mesh, DeformedMesh):
-        rest, own = mesh.rest, mesh.deformation
-    if own is None or own.skinned or own.targets:
-        faceted = own is not None and own.faceted
+        rest, deformation = mesh.rest, mesh.deformation
+    if deformation is None or deformation.skinned or deformation.targets:
+        faceted = deformation is not None and deformation.faceted
         rest, source = split_with_normals(rest)
-        own = replace(Deformation.none(len(rest.positions)), faceted=faceted, source=source)
-    places = _split(mesh.name, "positions", positions, own, len(rest.positions))
-    directions = None if normals is None else _split(mesh.name, "normals", normals, own, len(rest.positions))
+        deformation = replace(Deformation.none(len(rest.positions)), faceted=faceted, source=source)
+    places = _split(mesh.name, "positions", positions, deformation, len(rest.positions))
+    directions = None if normals is None else _split(mesh.name, "normals", normals, deformation, len(rest.positions))
     if directions is not None:
         directions = _unit(directions, rest.normals)  # type: ignore[arg-type]
-    elif not own.faceted:
-        directions = _smooth(places, rest, own)
-    return DeformedMesh(rest, own, MeshPose(positions=places, normals=directions))
+    elif not deformation.faceted:
+        directions = _smooth(places, rest, deformation)
+    return DeformedMesh(rest, deformation, MeshPose(positions=places, normals=directions))
 
 
-def _split(name: str, what: str, values: ArrayLike, own: Deformation, count: int) -> Float:
+def _split(name: str, what: str, values: ArrayLike, deformation: Deformation, count: int) -> Float:
     """(V, 3) float32 of the vertices at rest, a copy."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             array = np.array(values, np.float32, order="C")  # the caller's may change
     except (TypeError, ValueError, OverflowError) as error:
         raise ViewerError(name, f"{what} are not numbers ({error})", "give (V, 3)") from None
-    given = count if own.source is None else int(own.source.max(initial=-1)) + 1
-    if array.shape == (given, 3) and own.source is not None:
-        return array[own.source]
+    expected = count if deformation.source is None else int(deformation.source.max(initial=-1)) + 1
+    if array.shape == (expected, 3) and deformation.source is not None:
+        return array[deformation.source]
     if array.shape != (count, 3):
-        raise ViewerError(name, f"{what} have shape {array.shape}", f"expected ({given}, 3)")
+        raise ViewerError(name, f"{what} have shape {array.shape}", f"expected ({expected}, 3)")
     return array
 
 
@@ -68,19 +68,19 @@ def _unit(vectors: Float, otherwise: Float) -> Float:
     x, y, z = vectors.T.astype(np.float64)  # reductions along so short an axis are slow
     with np.errstate(all="ignore"):
         length = np.sqrt(x * x + y * y + z * z)
-        made = np.stack([x / length, y / length, z / length], axis=1, dtype=np.float32, casting="same_kind")
+        unit = np.stack([x / length, y / length, z / length], axis=1, dtype=np.float32, casting="same_kind")
         lost = np.flatnonzero(~(np.isfinite(length) & (length > 0.0)))
-    made[lost] = otherwise[lost]
-    return made
+    unit[lost] = otherwise[lost]
+    return unit
 
 
-def _smooth(positions: Float, rest: Mesh, own: Deformation) -> Float:
+def _smooth(positions: Float, rest: Mesh, deformation: Deformation) -> Float:
     """(V, 3) unit normals: of vertices that lie at one point at rest with one normal, together."""
-    if own not in _groups:
+    if deformation not in _groups:
         keys = np.concatenate([rest.positions, rest.normals], axis=1) + np.float32(0.0)  # -0 is 0
         _, group = np.unique(np.ascontiguousarray(keys).view("V24").ravel(), return_inverse=True)
-        _groups[own] = group.astype(np.int64), int(group.max(initial=-1)) + 1
-    group, count = _groups[own]
+        _groups[deformation] = group.astype(np.int64), int(group.max(initial=-1)) + 1
+    group, count = _groups[deformation]
     sums, normals = np.zeros((count, 3)), rest.normals.copy()  # type: ignore[union-attr]
     triangles = np.ascontiguousarray(rest.triangles)
     run(mean_normals, positions, triangles, group, sums, normals, small=len(triangles) <= SMALL)
@@ -102,10 +102,10 @@ def mean_normals(positions, triangles, group, sums, normals):
         cy = np.float64(positions[k, 1]) - np.float64(positions[j, 1])
         cz = np.float64(positions[k, 2]) - np.float64(positions[j, 2])
         x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-        across = math.sqrt(x * x + y * y + z * z)
-        if not (across > 0.0 and across < 1e300):
+        double_area = math.sqrt(x * x + y * y + z * z)
+        if not (double_area > 0.0 and double_area < 1e300):
             continue
-        x, y, z = x / across, y / across, z / across
+        x, y, z = x / double_area, y / double_area, z / double_area
         a, b = math.sqrt(ax * ax + ay * ay + az * az), math.sqrt(bx * bx + by * by + bz * bz)
         c = math.sqrt(cx * cx + cy * cy + cz * cz)
         one = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / (a * b))))

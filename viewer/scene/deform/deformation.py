@@ -29,10 +29,10 @@ class MorphTarget:
     uvs: Float | None = None
     uvs_1: Float | None = None
 
-    def taken(self, vertices: NDArray[np.int64]) -> MorphTarget:
+    def selected(self, vertices: NDArray[np.int64]) -> MorphTarget:
         """The target of a mesh of these vertices (N,) of its own."""
-        given = {name: getattr(self, name) for name in WIDTHS}
-        return MorphTarget(**{name: None if each is None else each[vertices] for name, each in given.items()})
+        arrays = {name: getattr(self, name) for name in WIDTHS}
+        return MorphTarget(**{name: None if values is None else values[vertices] for name, values in arrays.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,5 +82,5 @@ class MeshPose:
 
     def same(self, other: MeshPose) -> bool:
         """Whether another pose has the same numbers."""
-        arrays = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        arrays = ((getattr(self, item.name), getattr(other, item.name)) for item in fields(self))
         return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in arrays)

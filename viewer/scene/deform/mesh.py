@@ -31,8 +31,8 @@ class DeformedMesh(Mesh):
     motion: tuple[MeshPose, ...]
 
     def __init__(self, rest: Mesh, deformation: Deformation, pose: MeshPose, motion: tuple[MeshPose, ...] = ()) -> None:
-        for each in motion or (pose,):
-            _check(rest, deformation, each)
+        for key_pose in motion or (pose,):
+            _check(rest, deformation, key_pose)
         vars(self).update(rest=rest, deformation=deformation, pose=pose, motion=motion)
         vars(self).update(triangles=rest.triangles, materials=rest.materials, name=rest.name)
 
@@ -58,11 +58,11 @@ class DeformedMesh(Mesh):
 
     @cached_property
     def _posed(self) -> Posed:
-        made = posed(self.rest, self.deformation, self.pose)
-        for name, array in made._asdict().items():
+        arrays = posed(self.rest, self.deformation, self.pose)
+        for name, array in arrays._asdict().items():
             if array is not None and array is not getattr(self.rest, name):
                 array.flags.writeable = False  # a change would be lost: vertices follow the pose
-        return made
+        return arrays
 
     # In the places of a mesh's arrays; float64 arithmetic, rounded to float32.
     positions = cached_property(lambda self: self._posed.positions)  # type: ignore[assignment]

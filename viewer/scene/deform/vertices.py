@@ -36,16 +36,16 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
     are overflows: nothing hits their triangles.
     """
     with np.errstate(all="ignore"):
-        held = mesh.positions if pose.positions is None else pose.positions
-        positions = _morphed(held, "positions", deformation, pose)
+        base = mesh.positions if pose.positions is None else pose.positions
+        positions = _morphed(base, "positions", deformation, pose)
         normals = _morphed(mesh.normals if pose.normals is None else pose.normals, "normals", deformation, pose)
         tangents = None
         if mesh.tangents is not None:
             tangents = _morphed(mesh.tangents, "tangents", deformation, pose)
         if deformation.skinned:
             rows, small = np.ascontiguousarray(pose.joints[:, :3]), len(positions) <= SMALL
-            given = rows, np.ascontiguousarray(deformation.joints), np.ascontiguousarray(deformation.weights)
-            run(skin, *given, positions, normals, np.empty((3, 4)), small=small)
+            skinning = rows, np.ascontiguousarray(deformation.joints), np.ascontiguousarray(deformation.weights)
+            run(skin, *skinning, positions, normals, np.empty((3, 4)), small=small)
             if tangents is not None:
                 linear = blended(deformation, pose)[:, :, :3]
                 mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
@@ -75,8 +75,8 @@ def blended(deformation: Deformation, pose: MeshPose) -> Array:
     rows = pose.joints[:, :3]
     for k in range(deformation.joints.shape[1]):
         weight = deformation.weights[:, k].astype(np.float64)
-        taken = np.flatnonzero(weight)  # a joint that is not finite moves those alone that follow it
-        maps[taken] += weight[taken, None, None] * rows[deformation.joints[taken, k]]
+        influenced = np.flatnonzero(weight)  # a joint that is not finite moves those alone that follow it
+        maps[influenced] += weight[influenced, None, None] * rows[deformation.joints[influenced, k]]
     return maps
 
 
@@ -100,10 +100,10 @@ def _coordinates(values: Float | None, name: str, deformation: Deformation, pose
 def _of_faces(positions: Array, mesh: Mesh) -> Array:
     """(V, 3): the normal of the face of each vertex, without length where the face has no area."""
     a, b, c = (positions[mesh.triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
+    cross = np.cross(b - a, c - a)
     normals = np.zeros_like(positions)
     for k in range(3):
-        normals[mesh.triangles[:, k]] = across
+        normals[mesh.triangles[:, k]] = cross
     return normals
 
 

@@ -49,20 +49,22 @@ def moving(scene: Scene, poses: Sequence[Pose]) -> Scene:
     """The scene in the first of these poses, moving through the others at even times."""
     placed = np.stack([pose.transforms for pose in poses], axis=1)  # (I, K, 4, 4)
     moves = (placed != placed[:, :1]).any(axis=(1, 2, 3))
-    instances = [replace(each, motion=placed[k]) if moves[k] else each for k, each in enumerate(scene.instances)]
+    instances = [
+        replace(instance, motion=placed[k]) if moves[k] else instance for k, instance in enumerate(scene.instances)
+    ]
     meshes = list(scene.meshes)
     for number in poses[0].meshes:
-        mesh, own = meshes[number], tuple(pose.meshes[number] for pose in poses)
-        if isinstance(mesh, DeformedMesh) and not all(pose.same(own[0]) for pose in own):
-            meshes[number] = mesh.moving(own)
-    cameras = [_through(each) for each in zip(*(pose.cameras for pose in poses), strict=True)]
-    lights = [_through(each) for each in zip(*(pose.lights for pose in poses), strict=True)]
+        mesh, key_poses = meshes[number], tuple(pose.meshes[number] for pose in poses)
+        if isinstance(mesh, DeformedMesh) and not all(pose.same(key_poses[0]) for pose in key_poses):
+            meshes[number] = mesh.moving(key_poses)
+    cameras = [_through(keys) for keys in zip(*(pose.cameras for pose in poses), strict=True)]
+    lights = [_through(keys) for keys in zip(*(pose.lights for pose in poses), strict=True)]
     return scene.with_parts(instances=instances, meshes=meshes, cameras=cameras, lights=lights)
 
 
 def _through(keys: tuple[Placed, ...]) -> Placed:
     """The first of the keys, moving through all of them, where they differ."""
-    return keys[0] if all(each == keys[0] for each in keys) else replace(keys[0], motion=keys)
+    return keys[0] if all(key == keys[0] for key in keys) else replace(keys[0], motion=keys)
 
 
 def moving_camera(keys: Sequence[Camera]) -> Camera:
@@ -73,9 +75,9 @@ def moving_camera(keys: Sequence[Camera]) -> Camera:
 def key_count(scene: Scene) -> int:
     """Keys of the instances, meshes and lights that move; 1: none does. Raises ValueError for parts with different
     numbers of keys."""
-    counts = {len(each.motion) for each in scene.instances if each.motion is not None}
-    counts |= {len(each.motion) for each in scene.lights if each.motion}
-    counts |= {len(each.motion) for each in scene.meshes if isinstance(each, DeformedMesh) and each.motion}
+    counts = {len(instance.motion) for instance in scene.instances if instance.motion is not None}
+    counts |= {len(light.motion) for light in scene.lights if light.motion}
+    counts |= {len(mesh.motion) for mesh in scene.meshes if isinstance(mesh, DeformedMesh) and mesh.motion}
     if len(counts) > 1 or min(counts, default=2) < 2:
         raise ValueError(f"parts of {scene.name} move through {sorted(counts)} keys")
     return counts.pop() if counts else 1
@@ -83,7 +85,7 @@ def key_count(scene: Scene) -> int:
 
 def shapes_move(scene: Scene) -> bool:
     """Whether an instance moves, or a mesh."""
-    return any(each.motion is not None for each in scene.instances) or bool(motion_of(scene))
+    return any(instance.motion is not None for instance in scene.instances) or bool(motion_of(scene))
 
 
 def at_keys(scene: Scene) -> list[Scene]:
@@ -94,14 +96,14 @@ def at_keys(scene: Scene) -> list[Scene]:
 
 def _at_key(scene: Scene, key: int) -> Scene:
     instances = [
-        each if each.motion is None else replace(each, transform=each.motion[key], motion=None)
-        for each in scene.instances
+        instance if instance.motion is None else replace(instance, transform=instance.motion[key], motion=None)
+        for instance in scene.instances
     ]
     meshes = [
         mesh.posed(mesh.motion[key]) if isinstance(mesh, DeformedMesh) and mesh.motion else mesh
         for mesh in scene.meshes
     ]
-    lights = [each.motion[key] if each.motion else each for each in scene.lights]
+    lights = [light.motion[key] if light.motion else light for light in scene.lights]
     return scene.with_parts(instances=instances, meshes=meshes, lights=lights)
 
 
@@ -114,5 +116,5 @@ def bounds_in_motion(scene: Scene) -> NDArray[np.float64]:
     """(2, 3): the scene's bounds over all of its keys."""
     if key_count(scene) == 1:
         return scene.bounds()
-    boxes = np.array([each.bounds() for each in at_keys(scene)])
+    boxes = np.array([scene_at_key.bounds() for scene_at_key in at_keys(scene)])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])

@@ -27,7 +27,7 @@ DEVIATION = 1e-3
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
     """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `DEVIATION` of the motion
     in their middles. poses : at a number of even times."""
-    return _enough(poses, lambda found: _deviation(scene, found))
+    return _enough(poses, lambda key_poses: _deviation(scene, key_poses))
 
 
 def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
@@ -36,11 +36,11 @@ def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
 
 
 def _enough(at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
-    count, found = 2, at(3)
-    while count < MOST_KEYS and deviation(found) > DEVIATION:
+    count, keys = 2, at(3)
+    while count < MOST_KEYS and deviation(keys) > DEVIATION:
         count = 2 * count - 1
-        found = at(2 * count - 1)
-    return found[::2]
+        keys = at(2 * count - 1)
+    return keys[::2]
 
 
 def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
@@ -52,9 +52,9 @@ def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
         box = _corners(scene.meshes[scene.instances[number].mesh])
         largest = max(largest, _relative(placed[:, number, None], off[:, number, None], box))
     for number in poses[0].meshes:
-        mesh, own = scene.meshes[number], [pose.meshes[number] for pose in poses]
+        mesh, key_poses = scene.meshes[number], [pose.meshes[number] for pose in poses]
         if isinstance(mesh, DeformedMesh):
-            largest = max(largest, _deforming(mesh, own))
+            largest = max(largest, _deforming(mesh, key_poses))
     for cameras in zip(*(pose.cameras for pose in poses), strict=True):
         largest = max(largest, camera_deviation(cameras))
     return largest
@@ -70,19 +70,19 @@ def _deforming(mesh: DeformedMesh, poses: Sequence[MeshPose]) -> float:
 
 def camera_deviation(cameras: Sequence[Camera]) -> float:
     """The same of cameras: of their origins in focus distances, and of the axes."""
-    if all(each == cameras[0] for each in cameras):
+    if all(camera == cameras[0] for camera in cameras):
         return 0.0
-    axes = np.array([each.basis() for each in cameras])
-    places = np.array([each.origin for each in cameras])
-    scale = min(each.focus_distance for each in cameras)
+    axes = np.array([camera.basis() for camera in cameras])
+    places = np.array([camera.origin for camera in cameras])
+    scale = min(camera.focus_distance for camera in cameras)
     return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(places)).max()) / scale)
 
 
 def _bent(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(K, ...): of values (2 K + 1, ...), those with odd numbers less the means of their neighbours."""
     with np.errstate(all="ignore"):
-        found: NDArray[np.float64] = values[1::2] - (values[:-1:2] + values[2::2]) / 2
-        return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+        deviation: NDArray[np.float64] = values[1::2] - (values[:-1:2] + values[2::2]) / 2
+        return np.nan_to_num(deviation, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _relative(placed: NDArray[np.float64], off: NDArray[np.float64], box: NDArray[np.float64]) -> float:
@@ -91,8 +91,8 @@ def _relative(placed: NDArray[np.float64], off: NDArray[np.float64], box: NDArra
     with np.errstate(all="ignore"):
         moved = np.linalg.norm((box @ off.swapaxes(2, 3))[..., :3], axis=-1).max(axis=(0, 2))
         edges = np.linalg.norm(((box[0] - box[7]) @ placed.swapaxes(2, 3))[..., :3], axis=-1).max(axis=0)
-        found = moved / edges
-    return float(found[(edges > 0) & np.isfinite(moved)].max(initial=0.0))
+        relative = moved / edges
+    return float(relative[(edges > 0) & np.isfinite(moved)].max(initial=0.0))
 
 
 def _corners(mesh: Mesh) -> NDArray[np.float64]:

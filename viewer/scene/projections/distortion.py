@@ -44,8 +44,8 @@ class Distortion:
     def distorted(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Points at depth 1 (N,), y down, to where a lens shows them; NaN beyond the limit."""
         u, v, *_ = self._moved(x, y)
-        seen = x * x + y * y <= self.limit
-        return np.where(seen, u, np.nan), np.where(seen, v, np.nan)
+        visible = x * x + y * y <= self.limit
+        return np.where(visible, u, np.nan), np.where(visible, v, np.nan)
 
     def undistorted(self, u: Array, v: Array) -> tuple[Array, Array]:
         """The inverse (N,), by Newton's method from the place itself; NaN where there is none."""
@@ -60,9 +60,9 @@ class Distortion:
                 y[going] = above - (xx * down - xy * off) / area
                 going = going[(x[going] != before) | (y[going] != above)]
             a, b, xx, xy, yy = self._moved(x, y)
-            left = np.hypot(a - u, b - v) <= SETTLED * (1 + np.hypot(u, v))
-            seen = left & (xx * yy - xy * xy > 0) & (x * x + y * y <= self.limit)
-        return np.where(seen, x, np.nan), np.where(seen, y, np.nan)
+            converged = np.hypot(a - u, b - v) <= SETTLED * (1 + np.hypot(u, v))
+            visible = converged & (xx * yy - xy * xy > 0) & (x * x + y * y <= self.limit)
+        return np.where(visible, x, np.nan), np.where(visible, y, np.nan)
 
     def _moved(self, x: Array, y: Array) -> tuple[Array, ...]:
         """The places, and their derivatives: by x, mixed, by y."""
@@ -97,14 +97,14 @@ class Distortion:
                 angle[going] = before - off / (1 + q * (3 * k1 + q * (5 * k2 + q * (7 * k3 + q * 9 * k4))))
                 going = going[angle[going] != before]
             q = angle * angle
-            left = np.abs(angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius) <= SETTLED * (1 + radius)
-        return np.where(left & (angle >= 0) & (q <= self.limit), angle, np.nan)
+            converged = np.abs(angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius) <= SETTLED * (1 + radius)
+        return np.where(converged & (angle >= 0) & (q <= self.limit), angle, np.nan)
 
 
 def brown_conrady(coefficients: Sequence[float]) -> Distortion:
     """Of (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or of none. Raises ViewerError for other numbers."""
-    given = _checked(coefficients, (0, 4, 5, 8), "k1, k2, p1, p2[, k3[, k4, k5, k6]]")
-    k1, k2, p1, p2, k3, k4, k5, k6 = (*given, *[0.0] * (8 - len(given)))
+    values = _checked(coefficients, (0, 4, 5, 8), "k1, k2, p1, p2[, k3[, k4, k5, k6]]")
+    k1, k2, p1, p2, k3, k4, k5, k6 = (*values, *[0.0] * (8 - len(values)))
     above, under = np.polynomial.Polynomial([1, k1, k2, k3]), np.polynomial.Polynomial([1, k4, k5, k6])
     twice = np.polynomial.Polynomial([0, 2])
     growth = (above + twice * above.deriv()) * under - twice * above * under.deriv()
@@ -113,23 +113,23 @@ def brown_conrady(coefficients: Sequence[float]) -> Distortion:
 
 def opencv_fisheye(coefficients: Sequence[float]) -> Distortion:
     """Of (k1, k2, k3, k4), or of none. Raises ViewerError for other numbers."""
-    given = _checked(coefficients, (0, 4), "k1, k2, k3, k4") or (0.0,) * 4
-    growth = np.polynomial.Polynomial([1, *((2 * n + 3) * k for n, k in enumerate(given))])
-    return Distortion(tuple(given), limit=min(_least_root(growth), math.pi**2))
+    values = _checked(coefficients, (0, 4), "k1, k2, k3, k4") or (0.0,) * 4
+    growth = np.polynomial.Polynomial([1, *((2 * n + 3) * k for n, k in enumerate(values))])
+    return Distortion(tuple(values), limit=min(_least_root(growth), math.pi**2))
 
 
 def _checked(coefficients: Sequence[float], counts: tuple[int, ...], form: str) -> Numbers:
-    given = tuple(float(each) for each in coefficients)
-    if len(given) not in counts:
-        raise ViewerError("distortion", f"{len(given)} coefficients", f"give {form}")
-    if not all(abs(each) <= LARGEST for each in given):
-        told = ", ".join(f"{each:g}" for each in given)
-        raise ViewerError("distortion", f"not all of {told} are numbers within +-{LARGEST:g}", form)
-    return given
+    numbers = tuple(float(number) for number in coefficients)
+    if len(numbers) not in counts:
+        raise ViewerError("distortion", f"{len(numbers)} coefficients", f"give {form}")
+    if not all(abs(number) <= LARGEST for number in numbers):
+        listed = ", ".join(f"{number:g}" for number in numbers)
+        raise ViewerError("distortion", f"not all of {listed} are numbers within +-{LARGEST:g}", form)
+    return numbers
 
 
 def _least_root(polynomial: np.polynomial.Polynomial) -> float:
     """The least positive root; `NO_LIMIT` where there is none."""
-    found = polynomial.trim().roots()
-    real = found.real[(np.abs(found.imag) <= 1e-7 * np.abs(found.real)) & (found.real > 0)]
+    roots = polynomial.trim().roots()
+    real = roots.real[(np.abs(roots.imag) <= 1e-7 * np.abs(roots.real)) & (roots.real > 0)]
     return float(real.min(initial=NO_LIMIT))

@@ -209,10 +209,10 @@ class Fisheye:
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
         x, y, z = _unit(points).T
-        across = np.hypot(x, y)
-        angle, half = np.arctan2(across, z), math.radians(self.angle) / 2
+        radial = np.hypot(x, y)
+        angle, half = np.arctan2(radial, z), math.radians(self.angle) / 2
         radius = np.sin(angle / 2) / math.sin(half / 2) if self.equisolid else angle / half
-        radius = np.where(angle <= half * (1 + 1e-12), radius, np.nan) / np.where(across > 0, across, 1.0)
+        radius = np.where(angle <= half * (1 + 1e-12), radius, np.nan) / np.where(radial > 0, radial, 1.0)
         return _off(x * radius, -y * radius, self.film(size))
 
 
@@ -255,7 +255,7 @@ class Intrinsics:
             if len(sides) != 2 or min(sides) < 1:
                 raise ViewerError(where, f"size {self.size} is not a width and a height", "in pixels, such as 640, 480")
             object.__setattr__(self, "size", sides)
-        object.__setattr__(self, "distortion", tuple(float(each) for each in self.distortion))
+        object.__setattr__(self, "distortion", tuple(float(coefficient) for coefficient in self.distortion))
         assert self.model  # raises where the coefficients are none
 
     @classmethod
@@ -299,7 +299,7 @@ class Intrinsics:
     @property
     def text(self) -> str:
         """See `Projection`."""
-        numbers = ",".join(repr(each) for each in (self.fx, self.fy, self.cx, self.cy, self.skew))
+        numbers = ",".join(repr(number) for number in (self.fx, self.fy, self.cx, self.cy, self.skew))
         size = "" if self.size is None else f" of {self.size[0]}x{self.size[1]}"
         bent = f", {'fisheye ' if self.fisheye else ''}distortion {','.join(map(repr, self.distortion))}"
         return f"matrix {numbers}{size}{bent if self.distortion or self.fisheye else ''}"
@@ -329,8 +329,8 @@ class Intrinsics:
         """See `Projection`."""
         if self.fisheye:
             x, y, z = _unit(points).T
-            across = np.hypot(x, y)
-            radius = self.model.radius(np.arctan2(across, z)) / np.where(across > 0, across, 1.0)
+            radial = np.hypot(x, y)
+            radius = self.model.radius(np.arctan2(radial, z)) / np.where(radial > 0, radial, 1.0)
             x, y = x * radius, -y * radius
         else:
             x, y, z = _before(points)
@@ -363,12 +363,12 @@ def _unit(vectors: ArrayLike) -> Array:
 def _before(points: ArrayLike) -> tuple[Array, Array, Array]:
     """Coordinates of points before the camera; the depth of others is NaN."""
     x, y, z = np.asarray(points, np.float64).reshape(-1, 3).T
-    there = np.where(z > 0, z, np.nan)
-    return x + 0 * there, y + 0 * there, there
+    depth = np.where(z > 0, z, np.nan)
+    return x + 0 * depth, y + 0 * depth, depth
 
 
 def _around(x: Array, y: Array, radius: Array, angle: Array) -> tuple[Array, Array]:
     """Ways at an angle to the view, radians, towards (x, y)."""
-    across = np.sin(angle) / np.where(radius > 0, radius, 1.0)
-    ways = np.stack([x * across, y * across, np.cos(angle)], axis=1)
-    return np.zeros_like(ways), np.where(np.isnan(angle)[:, None], np.nan, ways)
+    radial = np.sin(angle) / np.where(radius > 0, radius, 1.0)
+    directions = np.stack([x * radial, y * radial, np.cos(angle)], axis=1)
+    return np.zeros_like(directions), np.where(np.isnan(angle)[:, None], np.nan, directions)

@@ -35,12 +35,12 @@ def box(low: ArrayLike, high: ArrayLike, without: str = "") -> Part:
 
 def joined(parts: Iterable[Part]) -> Part:
     """Several parts as one."""
-    given = list(parts)
-    starts = np.cumsum([0, *(len(part.positions) for part in given[:-1])])
+    listed = list(parts)
+    starts = np.cumsum([0, *(len(part.positions) for part in listed[:-1])])
     return Part(
-        np.concatenate([part.positions for part in given]),
-        np.concatenate([part.normals for part in given]),
-        np.concatenate([part.triangles + start for part, start in zip(given, starts, strict=True)]),
+        np.concatenate([part.positions for part in listed]),
+        np.concatenate([part.normals for part in listed]),
+        np.concatenate([part.triangles + start for part, start in zip(listed, starts, strict=True)]),
     )
 
 
@@ -60,11 +60,11 @@ def mirrored(part: Part) -> Part:
 
 
 def placed(
-    pieces: Iterable[Piece], at: ArrayLike = (0.0, 0.0, 0.0), turn: float = 0.0, mirror: bool = False
+    pieces: Iterable[Piece], at: ArrayLike = (0.0, 0.0, 0.0), angle: float = 0.0, mirror: bool = False
 ) -> list[Piece]:
     """The pieces mirrored in x, turned about +Y by degrees, then moved."""
     return [
-        Piece((mirrored(part) if mirror else part).turned(turn).moved(at), color, material)
+        Piece((mirrored(part) if mirror else part).turned(angle).moved(at), color, material)
         for part, color, material in pieces
     ]
 
@@ -98,8 +98,8 @@ def smooth(positions: ArrayLike, triangles: NDArray[np.int64]) -> Part:
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     size = np.linalg.norm(normals, axis=1)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    kept = size > 1e-9 * np.maximum(longest**2, 1e-30)
-    triangles, normals = triangles[kept], normals[kept]
+    proper = size > 1e-9 * np.maximum(longest**2, 1e-30)
+    triangles, normals = triangles[proper], normals[proper]
     sums = np.zeros_like(points)
     for corner in range(3):
         np.add.at(sums, triangles[:, corner], normals)
@@ -156,14 +156,14 @@ def sweep(path: ArrayLike, section: ArrayLike, scale: ArrayLike = 1.0, up: Array
     number, or one or two per point.
     """
     points, outline = np.asarray(path, np.float64), np.asarray(section, np.float64)
-    along = unit(np.gradient(points, axis=0))
-    across = unit(np.cross(along, np.asarray(up, np.float64)))
-    upward = np.cross(across, along)
+    tangent = unit(np.gradient(points, axis=0))
+    sideways = unit(np.cross(tangent, np.asarray(up, np.float64)))
+    upward = np.cross(sideways, tangent)
     sizes = np.asarray(scale, np.float64)
     sizes = np.broadcast_to(sizes[:, None] if sizes.ndim == 1 else sizes, (len(points), 2))
     net = (
         points[:, None]
-        + (outline[None, :, :1] * sizes[:, None, :1]) * across[:, None]
+        + (outline[None, :, :1] * sizes[:, None, :1]) * sideways[:, None]
         + (outline[None, :, 1:] * sizes[:, None, 1:]) * upward[:, None]
     )
     return surface(net, closed=(False, True))
@@ -178,10 +178,10 @@ def ring(count: int, power: float = 1.0) -> Array:
 
 def curve(knots: ArrayLike, count: int) -> Array:
     """(count, D) points of the Catmull-Rom curve through knots (K, D), uniform in its parameter."""
-    given = np.asarray(knots, np.float64)
-    ends = np.concatenate([[2 * given[0] - given[1]], given, [2 * given[-1] - given[-2]]])
-    at = np.linspace(0.0, len(given) - 1.0, count)
-    first = np.minimum(at.astype(np.int64), len(given) - 2)
+    points = np.asarray(knots, np.float64)
+    ends = np.concatenate([[2 * points[0] - points[1]], points, [2 * points[-1] - points[-2]]])
+    at = np.linspace(0.0, len(points) - 1.0, count)
+    first = np.minimum(at.astype(np.int64), len(points) - 2)
     t = (at - first)[:, None]
     a, b, c, d = (ends[first + k] for k in range(4))
     return np.asarray(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
@@ -190,11 +190,11 @@ def curve(knots: ArrayLike, count: int) -> Array:
 def boards(count: int, edges: tuple[float, float], rows: int, rng: np.random.Generator) -> tuple[Part, Array]:
     """``count`` boards in rows along X over a rectangle around the origin, facing up: 2 count triangles; and a
     brightness per vertex, about 1."""
-    each = np.full(rows, count // rows)
-    each[: count % rows] += 1
+    counts = np.full(rows, count // rows)
+    counts[: count % rows] += 1
     corners = []
     z = np.linspace(-edges[1] / 2, edges[1] / 2, rows + 1)
-    for row, number in enumerate(each):
+    for row, number in enumerate(counts):
         inner = (np.arange(1, number) + rng.uniform(-0.3, 0.3, number - 1)) / number
         x = (np.concatenate([[0.0], inner, [1.0]]) - 0.5) * edges[0]
         near, far = np.full(number, z[row + 1]), np.full(number, z[row])

@@ -172,7 +172,7 @@ def plant(rng: np.random.Generator, leaves: int = 60, tall: float = 1.0) -> list
     side = unit(np.cross(out, [0, 1, 0])) * (0.03 + 0.05 * length)
     left, right = middle - side - [0, 0.015, 0], middle + side - [0, 0.015, 0]
     corners = [(root, middle, left), (root, right, middle), (middle, tip, left), (middle, right, tip)]
-    points = np.stack([np.stack(each, axis=1) for each in corners], axis=1).reshape(-1, 3, 3)
+    points = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1).reshape(-1, 3, 3)
     normals = unit(np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0]))
     foliage = Part(points.reshape(-1, 3), np.repeat(normals, 3, axis=0), np.arange(3 * len(points)).reshape(-1, 3))
     green = np.array([0.07, 0.22, 0.05]) * rng.uniform(0.6, 1.4, (leaves, 1))

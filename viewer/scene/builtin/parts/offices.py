@@ -60,7 +60,7 @@ def collected(name: str, pieces: Iterable[Piece]) -> Mesh:
 def _workplace(rng: np.random.Generator, cloth: int, length: float = 1.6, drawers: bool = True) -> list[Piece]:
     """A desk with the things on it, its chair at z = -0.75 facing +Z."""
     top, wood = 0.741, (BIRCH, OAK, WALNUT)[rng.integers(3)]
-    pieces = placed(desk(length, wood, drawers), turn=180.0)
+    pieces = placed(desk(length, wood, drawers), angle=180.0)
     pieces += placed(monitor(), (rng.uniform(-0.15, 0.15), top, 0.16), 180.0 + rng.uniform(-12, 12))
     pieces += placed(keyboard(), (rng.uniform(-0.1, 0.1), top, -0.17), 180.0 + rng.uniform(-5, 5))
     pieces += placed(mug(GLAZES[rng.integers(len(GLAZES))]), (0.45, top, -0.05), rng.uniform(0, 360))
@@ -153,8 +153,8 @@ def library() -> Mesh:
     pieces: list[Piece] = []
     for x in np.linspace(-7.6, 7.6, 5):
         for z in (-0.66, 0.66):
-            for turn in (90.0, -90.0):
-                pieces += placed(shelf(rng, 1.3, 4, WALNUT), (x, 0.0, z), turn)
+            for angle in (90.0, -90.0):
+                pieces += placed(shelf(rng, 1.3, 4, WALNUT), (x, 0.0, z), angle)
     for x in np.linspace(-6.5, 6.5, 6):
         pieces += placed(ceiling_lamp(), (x, CLEAR, 0.0))
     return collected("library", pieces)

@@ -113,11 +113,11 @@ def boxes(low: ArrayLike, high: ArrayLike) -> Part:
 def tube(points: ArrayLike, radii: ArrayLike, sides: int) -> Part:
     """A smooth open tube along points (K, 3) with a radius at each; normals point outwards."""
     path, radius = np.asarray(points, np.float64), np.asarray(radii, np.float64)
-    along = unit(np.gradient(path, axis=0))
+    tangents = unit(np.gradient(path, axis=0))
     # One axis for the whole tube keeps it from twisting.
-    axis = np.eye(3)[np.argmin(np.abs(along).max(axis=0))]
-    u = unit(np.cross(axis, along))
-    v = np.cross(along, u)
+    axis = np.eye(3)[np.argmin(np.abs(tangents).max(axis=0))]
+    u = unit(np.cross(axis, tangents))
+    v = np.cross(tangents, u)
     angle = 2 * np.pi * np.arange(sides) / sides
     ring = np.cos(angle)[None, :, None] * u[:, None] + np.sin(angle)[None, :, None] * v[:, None]
     positions = path[:, None] + radius[:, None, None] * ring

@@ -78,9 +78,9 @@ def _facade(without: Iterable[int] = ()) -> list[Piece]:
     skipped = set(without)
     pieces: list[Piece] = []
     one = _window()
-    for number, (x, z, turn, _) in enumerate(bays()):
+    for number, (x, z, angle, _) in enumerate(bays()):
         if number not in skipped:
-            pieces += placed(one, (x, 0.0, z), turn)
+            pieces += placed(one, (x, 0.0, z), angle)
     inner_x, end = X - WALL, SHORT / 2 * BAY
     for sx in (-1, 1):
         low, high = sorted((sx * inner_x, sx * X))
@@ -95,7 +95,7 @@ def _walls() -> list[Piece]:
     pieces: list[Piece] = []
     rng = np.random.default_rng(SEED + 1)
     edge, half, thick = BAY / 2, 0.47, 0.15
-    for number, (x, z, turn, left) in enumerate(bays()):
+    for number, (x, z, angle, left) in enumerate(bays()):
         at = -1.3 if left else 1.3
         corner = number < 2 * LONG and number % LONG in (0, LONG - 1)
         tint = np.asarray(TINTS[number % len(TINTS)])
@@ -112,7 +112,7 @@ def _walls() -> list[Piece]:
             parts.append(Piece(joined(frame), STEEL, METAL))
             ajar = 90.0 + float(rng.uniform(-75.0, 10.0)) if rng.uniform() < 0.7 else 0.0
             parts += placed(door(), (at - half + 0.02, 0.0, DEEP + 0.06), ajar)
-        pieces += placed(parts, (x, 0.0, z), turn)
+        pieces += placed(parts, (x, 0.0, z), angle)
     # The inner sides of the corridors: walls of the core with wide openings.
     for side in (-1, 1):
         low, high = sorted((side * CORE_X, side * (CORE_X - 0.2)))
@@ -226,8 +226,8 @@ def ground_floor() -> Mesh:
     posts = [box((px - 0.15, 0.0, Z - WALL), (px + 0.15, 2.75, Z)) for px in (-BAY + 0.15, BAY - 0.15)]
     pieces.append(Piece(joined([lintel, *posts]), STONE, PAINT))
     pieces.append(Piece(box((-BAY - 0.2, 2.62, Z - 0.6), (BAY + 0.2, 2.75, Z + 0.2)), DARK, METAL))
-    for px, turn in ((-3.7, 100.0), (-0.15, 75.0), (0.15, 105.0), (3.7, 80.0)):
-        pieces += placed(door(), (px, 0.0, Z - 0.2), turn)
+    for px, angle in ((-3.7, 100.0), (-0.15, 75.0), (0.15, 105.0), (3.7, 80.0)):
+        pieces += placed(door(), (px, 0.0, Z - 0.2), angle)
     return collected("ground floor", pieces)
 
 

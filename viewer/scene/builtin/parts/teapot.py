@@ -62,11 +62,11 @@ def teapot(divisions: int) -> Part:
         quad = quad[:, ::-1]
     triangles = (side * side * np.arange(len(control))[:, None, None] + quad).reshape(-1, 3)
     shared = number[triangles]
-    whole = (shared[:, 0] != shared[:, 1]) & (shared[:, 1] != shared[:, 2]) & (shared[:, 2] != shared[:, 0])
+    proper = (shared[:, 0] != shared[:, 1]) & (shared[:, 1] != shared[:, 2]) & (shared[:, 2] != shared[:, 0])
     cluster, smooth = _smooth(number, normals.reshape(-1, 3))
     place = np.zeros((len(smooth), 3))
     place[cluster] = positions
-    return Part(place, smooth, cluster[triangles[whole]])
+    return Part(place, smooth, cluster[triangles[proper]])
 
 
 def _bernstein(t: Array) -> tuple[Array, Array]:
@@ -139,10 +139,10 @@ def _smooth(number: Index, normals: Array) -> tuple[Index, Array]:
     """Split vertices at creases: (new vertex number of every patch point, unit normal of every new vertex)."""
     cluster = np.full(len(number), -1)
     means: list[Array] = []
-    left: NDArray[np.bool_] = np.ones(len(number), bool)
+    remaining: NDArray[np.bool_] = np.ones(len(number), bool)
     total = 0
-    while left.any():
-        points = np.flatnonzero(left)
+    while remaining.any():
+        points = np.flatnonzero(remaining)
         vertices, lead, member = np.unique(number[points], return_index=True, return_inverse=True)
         leader = normals[points][lead][member]
         near = (normals[points] * leader).sum(axis=-1) >= CREASE
@@ -152,5 +152,5 @@ def _smooth(number: Index, normals: Array) -> tuple[Index, Array]:
         np.add.at(mean, member[near], normals[chosen])
         means.append(unit(mean))
         total += len(vertices)
-        left[chosen] = False
+        remaining[chosen] = False
     return cluster, np.concatenate(means)
