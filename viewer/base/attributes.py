@@ -13,7 +13,7 @@ CLOSE = 0.5  # likeness of names, as difflib has it, from which one may be meant
 def declared(cls: Class) -> Class:
     """A decorator of dataclasses: nothing but their fields can be assigned to; of frozen ones nothing, and the error
     tells how they are replaced."""
-    names, put = frozenset(each.name for each in fields(cls)), object.__setattr__
+    names, put = frozenset(field.name for field in fields(cls)), object.__setattr__
 
     def assign(self: Any, name: str, value: Any) -> None:
         if name not in names:
@@ -34,7 +34,7 @@ def declared(cls: Class) -> Class:
 
 def refuse(part: Any, name: str) -> Never:
     """Raises AttributeError for a name that a part does not have."""
-    names = [each.name for each in fields(part) if not each.name.startswith("_")]
+    names = [field.name for field in fields(part) if not field.name.startswith("_")]
     close = get_close_matches(name, names, n=1, cutoff=CLOSE)
     hint = f"did you mean '{close[0]}'?" if close else f"it has {', '.join(names)}"
     raise AttributeError(f"{type(part).__name__} has no '{name}': {hint}", name=name, obj=part)

@@ -25,8 +25,8 @@ def folders(name: str) -> list[Path]:
 
 
 def _writable(path: Path) -> bool:
-    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    existing = next((candidate for candidate in (path, *path.parents) if os.path.lexists(candidate)), path)
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
 def _temporary() -> Path | None:
@@ -39,11 +39,11 @@ def _temporary() -> Path | None:
     try:
         with suppress(FileExistsError):
             path.mkdir(mode=0o700)
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-    return path if own else None
+    is_private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    return path if is_private else None
 
 
 def find(places: list[Path], file: str) -> Iterator[tuple[Path, bytes]]:

@@ -30,17 +30,17 @@ def named(group: str) -> dict[str, Any]:
         return {}
     from importlib.metadata import distributions  # takes as long as the rest of a short command
 
-    found: dict[str, Any] = {}
-    known: set[str] = set()
+    entry_points: dict[str, Any] = {}
+    visited: set[str] = set()
     for distribution in distributions(path=installed()):
         name = re.sub(r"[-_.]+", "_", distribution.metadata["Name"] or "").lower()
-        if name in known:  # of one distribution the first on the path
+        if name in visited:  # of one distribution the first on the path
             continue
-        known.add(name)
-        for each in distribution.entry_points.select(group=f"raystream.{group}"):
-            if found.setdefault(each.name, each) is not each:
-                _later.setdefault((group, each.name), []).append(each)
-    return found
+        visited.add(name)
+        for entry_point in distribution.entry_points.select(group=f"raystream.{group}"):
+            if entry_points.setdefault(entry_point.name, entry_point) is not entry_point:
+                _later.setdefault((group, entry_point.name), []).append(entry_point)
+    return entry_points
 
 
 def usable(group: str) -> list[str]:
@@ -101,7 +101,7 @@ ENTRIES = (b"viewer/__init__.py,", b"viewer.py,")  # as the RECORD of an install
 def others(folders: Iterable[str] | None = None) -> list[str]:
     """Names and versions, ``"other 1.2"``, of the other distributions in these folders, or in ``sys.path``, that
     contain ``viewer``. Reads each one's list of files, as bytes: some ten milliseconds."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for folder in dict.fromkeys(sys.path if folders is None else folders):
         for record in Path(folder or ".").glob("*.dist-info/RECORD"):
             name, _, version = record.parent.name.removesuffix(".dist-info").partition("-")
@@ -110,8 +110,8 @@ def others(folders: Iterable[str] | None = None) -> list[str]:
             with suppress(OSError):
                 data = b"\n" + record.read_bytes()
                 if any(b"\n" + entry in data for entry in ENTRIES):
-                    found[f"{name} {version}".strip()] = None
-    return list(found)
+                    names[f"{name} {version}".strip()] = None
+    return list(names)
 
 
 def remark(folders: Iterable[str] | None = None) -> str:

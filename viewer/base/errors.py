@@ -19,7 +19,7 @@ KEYWORDS: dict[str, Callable[[str, bool], str]] = {}
 def keywords(text: str) -> str:
     """A text with its command-line options (``--pixel-filter box``) as Python keywords (``pixel_filter='box'``).
     The command line's own options, and commands in backquotes, stay as typed."""
-    return _OPTION.sub(lambda found: _keyword(found["flag"], found["word"] or "", False) or found[0], text)
+    return _OPTION.sub(lambda match: _keyword(match["flag"], match["word"] or "", False) or match[0], text)
 
 
 def _keyword(flag: str | None, following: str, value: bool) -> str:
@@ -33,7 +33,7 @@ _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 def brief(text: str) -> str:
     """The text with long words cut, and cut itself where it is long: names and lists of them come from files."""
-    text = _LONG_WORD.sub(lambda found: f"{found[0][:LONGEST_WORD]}...", text)
+    text = _LONG_WORD.sub(lambda match: f"{match[0][:LONGEST_WORD]}...", text)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
 
 

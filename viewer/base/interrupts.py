@@ -90,8 +90,8 @@ def interrupts_held() -> Iterator[None]:
         return
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
-    for held in HELD:
-        number = int(held)
+    for deferred in HELD:
+        number = int(deferred)
         handler = signal.getsignal(number)
         if callable(handler):  # neither ignored nor the system's default
             handlers[number] = handler

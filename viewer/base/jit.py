@@ -61,13 +61,13 @@ def bound(loop: Callable, *arguments: Any) -> Callable[[], Any]:
 
 def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Callable[[], Any]]:
     types = tuple(map(_type, arguments))
-    found = _loaded.get((loop, types))
-    if found is None:
+    compiled = _loaded.get((loop, types))
+    if compiled is None:
         with _lock:
-            found = _loaded.get((loop, types))
-            if found is None:
-                found = _loaded[loop, types] = _load(loop, types)
-    return found
+            compiled = _loaded.get((loop, types))
+            if compiled is None:
+                compiled = _loaded[loop, types] = _load(loop, types)
+    return compiled
 
 
 def _plain(result: Any) -> Any:
@@ -91,28 +91,30 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
     from viewer.base import jit_cache
 
     key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
-    found = jit_cache.find(key)
-    if found is None:
+    machine_code = jit_cache.find(key)
+    if machine_code is None:
         while on_compile:
             on_compile.pop()()
         from viewer.base.jit_compile import compiled
 
-        found = compiled(loop, types, _helpers, key)
-        jit_cache.keep(key, found)
-    return _call(jit_cache.link(key, found), types, found)
+        machine_code = compiled(loop, types, _helpers, key)
+        jit_cache.keep(key, machine_code)
+    return _call(jit_cache.link(key, machine_code), types, machine_code)
 
 
-def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
+def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callable:
     """A function of a loop's arguments, which gives one that calls its machine code with them."""
     kinds: list[Any] = []
     for type_ in types:
         number = NUMBERS.get(type_)
         kinds += [number] if number else [ctypes.c_void_p] + [ctypes.c_int64] * int(type_.split()[1])
     entry = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p)(address)
-    several = made.results.startswith("(")
-    convert = [PYTHON[kind] for kind in made.results.lstrip("(")]
+    several = machine_code.results.startswith("(")
+    convert = [PYTHON[kind] for kind in machine_code.results.lstrip("(")]
 
-    def bind(arguments: tuple[Any, ...], kept: Object = made) -> Callable[[], Any]:  # the code lives as long as this
+    def bind(
+        arguments: tuple[Any, ...], code_owner: Object = machine_code
+    ) -> Callable[[], Any]:  # the code lives as long as this
         flat: list[Any] = []
         for argument, type_ in zip(arguments, types, strict=True):
             if isinstance(argument, np.ndarray):
@@ -122,11 +124,11 @@ def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
         out = (ctypes.c_double * len(convert))()
         flat.append(ctypes.addressof(out))
 
-        long = sum(each.nbytes for each in arguments if isinstance(each, np.ndarray)) > LONG
+        long = sum(array.nbytes for array in arguments if isinstance(array, np.ndarray)) > LONG
 
-        def call(held: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
+        def call(alive: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
             if long and threading.current_thread() is threading.main_thread():
-                _aside(lambda: (entry(*flat), held, code))
+                _aside(lambda: (entry(*flat), alive, code))
             else:
                 entry(*flat)
             results = tuple(make(value) for make, value in zip(convert, out, strict=True))
@@ -152,17 +154,17 @@ def _aside(work: Callable[[], Any]) -> None:
     done.wait()  # `Thread.join` would leave a thread that is interrupted for one that has ended
 
 
-def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:
+def _content(function: Callable, visited: set[Callable]) -> Iterator[Any]:
     """All that a function's machine code depends on: its code, that of its helpers, and the values of its constants."""
-    if function in seen:
+    if function in visited:
         return
-    seen.add(function)
+    visited.add(function)
     assert isinstance(function, FunctionType)
     yield function.__name__, function.__defaults__, *_code(function.__code__)
     for name in sorted({*function.__code__.co_names}):
         value = function.__globals__.get(name)
         if isinstance(value, FunctionType):
-            yield from _content(value, seen)
+            yield from _content(value, visited)
         elif isinstance(value, np.ndarray):
             yield name, value.dtype.str, value.shape, value.tobytes()
         elif value is not None and not isinstance(value, ModuleType):
@@ -170,5 +172,7 @@ def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:
 
 
 def _code(code: CodeType) -> Iterator[Any]:
-    constants = [tuple(_code(each)) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    constants = [
+        tuple(_code(constant)) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+    ]
     yield from (code.co_code, constants, code.co_names, code.co_varnames)

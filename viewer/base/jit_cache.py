@@ -49,10 +49,10 @@ def find(key: str) -> Object | None:
     return None
 
 
-def keep(key: str, made: Object) -> None:
+def keep(key: str, machine_code: Object) -> None:
     """Cache an object file for later processes, if there is one and the folder is writable."""
-    if made.code:
-        cache_folder.keep(folders(), f"{key}.o", made.results.encode() + b"\n" + made.code)
+    if machine_code.code:
+        cache_folder.keep(folders(), f"{key}.o", machine_code.results.encode() + b"\n" + machine_code.code)
 
 
 @cache
@@ -88,11 +88,11 @@ def _engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
 
 
-def link(key: str, made: Object) -> int:
+def link(key: str, machine_code: Object) -> int:
     """The address of a loop's machine code, linked into this process."""
-    if not made.code:
-        return int(made.entry.address)
+    if not machine_code.code:
+        return int(machine_code.entry.address)
     engine = _engine()
-    engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(machine_code.code))
     engine.finalize_object()
     return int(engine.get_function_address(key))

@@ -68,15 +68,15 @@ def _numba(kind: str) -> Any:
 def _results(loop: Callable, kind: Any) -> str:
     """The kinds of a loop's results, as in `Object`."""
     several = isinstance(kind, types.BaseTuple)
-    found = ""
-    for each in kind if several else () if kind == types.none else (kind,):
-        if isinstance(each, types.Boolean):
-            found += "b"
-        elif isinstance(each, (types.Integer, types.Float)):
-            found += "i" if isinstance(each, types.Integer) else "f"
+    letters = ""
+    for result in kind if several else () if kind == types.none else (kind,):
+        if isinstance(result, types.Boolean):
+            letters += "b"
+        elif isinstance(result, (types.Integer, types.Float)):
+            letters += "i" if isinstance(result, types.Integer) else "f"
         else:
-            raise TypeError(f"loop {loop.__name__} returns {each}")
-    return "(" + found if several else found
+            raise TypeError(f"loop {loop.__name__} returns {result}")
+    return "(" + letters if several else letters
 
 
 def _code(entry: Any, symbol: str) -> bytes:

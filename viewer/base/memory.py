@@ -24,8 +24,8 @@ def available(root: Path = Path("/")) -> int | None:
     """
     if sys.platform == "win32":
         return _windows()
-    found = [*_machine(root), *_groups(root), *_own()]
-    return max(0, min(found)) if found else None
+    limits = [*_machine(root), *_groups(root), *_own()]
+    return max(0, min(limits)) if limits else None
 
 
 def give_back() -> None:
@@ -78,10 +78,10 @@ class Pages:
     def _mapped(self, name: str, *arguments: int | None) -> int:
         function = self._library[name]  # another one for each `CDLL`: its types are no one else's
         function.restype = ctypes.c_void_p
-        found = function(*(None if each is None else ctypes.c_size_t(each) for each in arguments))
-        if found is None or found == ctypes.c_void_p(-1).value:
+        address = function(*(None if argument is None else ctypes.c_size_t(argument) for argument in arguments))
+        if address is None or address == ctypes.c_void_p(-1).value:
             raise MemoryError
-        return int(found)
+        return int(address)
 
     def grow(self, size: int) -> None:
         """To more bytes, with the same content, perhaps at another address: nothing may use the old one any more."""
@@ -118,12 +118,12 @@ def _groups(root: Path) -> Iterator[int]:
         else:
             continue
         top = root / "sys/fs/cgroup" / base
-        here = top / path.strip("/")
-        for folder in (here, *here.parents):
-            most, taken = _number(folder / limit), _number(folder / used)
-            if most is not None and taken is not None and most < _UNLIMITED:
-                stat = dict(each.split()[:2] for each in _lines(folder / "memory.stat"))
-                yield most - taken + int(stat.get(idle, 0))  # cached files make room
+        group = top / path.strip("/")
+        for folder in (group, *group.parents):
+            most, current = _number(folder / limit), _number(folder / used)
+            if most is not None and current is not None and most < _UNLIMITED:
+                stat = dict(entry.split()[:2] for entry in _lines(folder / "memory.stat"))
+                yield most - current + int(stat.get(idle, 0))  # cached files make room
             if folder == top:
                 break
 

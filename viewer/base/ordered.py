@@ -15,9 +15,9 @@ def distinct(values: NDArray) -> NDArray:
     return ordered[differs]
 
 
-def quantile(ordered: NDArray[np.float64], share: float) -> float:
-    """Where that share of ascending values lies below, between two of them as ``np.quantile`` has it, to the bit."""
-    place = (len(ordered) - 1) * share
+def quantile(ordered: NDArray[np.float64], fraction: float) -> float:
+    """Where that fraction of ascending values lies below, between two of them as ``np.quantile`` has it, to the bit."""
+    place = (len(ordered) - 1) * fraction
     below = int(place)
     low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
     part = place - below

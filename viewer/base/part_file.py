@@ -47,15 +47,15 @@ def begin(target: Path) -> PartFile:
     """
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
-    made: PartFile | None = None
+    part_file: PartFile | None = None
     for number in range(MOST):
         path = _name(target, str(number))
         if os.path.lexists(path):
             _remove_if_dead(path)
-        if made is None:
+        if part_file is None:
             with suppress(FileExistsError):
-                made = _create(path)
-    return made or _create(_name(target, os.urandom(6).hex()))
+                part_file = _create(path)
+    return part_file or _create(_name(target, os.urandom(6).hex()))
 
 
 def _name(target: Path, which: str) -> Path:
@@ -65,19 +65,19 @@ def _name(target: Path, which: str) -> Path:
 
 def _create(path: Path) -> PartFile:
     """Raises FileExistsError if it exists, or if another process removes it as a dead writer's."""
-    made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
         if fcntl is None:
             raise OSError("no locks here")
-        fcntl.flock(made, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(made).st_nlink:
-            return PartFile(path, made)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return PartFile(path, descriptor)
         error: OSError | None = FileExistsError(str(path))
     except BlockingIOError:
         error = FileExistsError(str(path))
     except OSError:  # a file system without locks cannot tell dead writers
         error = None
-    os.close(made)
+    os.close(descriptor)
     if error is not None:
         raise error
     return PartFile(path, None)
@@ -86,13 +86,13 @@ def _create(path: Path) -> PartFile:
 def _remove_if_dead(path: Path) -> None:
     assert fcntl is not None
     with suppress(OSError):  # another writer's, or removed meanwhile
-        found = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is(path, found):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is(path, descriptor):
                 path.unlink()
         finally:
-            os.close(found)
+            os.close(descriptor)
 
 
 def _is(path: Path, descriptor: int) -> bool:

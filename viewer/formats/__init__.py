@@ -67,9 +67,9 @@ def load(path: str | Path, lenient: bool = False, max_texture: int | None = None
     path = Path(path)
     module = recognise(path)
     try:
-        given = {"lenient": lenient, "max_texture": max_texture}
+        options = {"lenient": lenient, "max_texture": max_texture}
         with uncollected():
-            scene = module.read(path, **{name: given[name] for name in KEYWORDS.get(_name(module), ())})
+            scene = module.read(path, **{name: options[name] for name in KEYWORDS.get(_name(module), ())})
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
     except ViewerError:
@@ -95,8 +95,8 @@ def recognise(path: str | Path) -> Any:
 
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
-    own = [suffix for each in FORMATS.values() for suffix in each]
-    return tuple(dict.fromkeys([*own, *map(_suffix, distributions.usable("formats"))]))
+    builtin = [suffix for extensions in FORMATS.values() for suffix in extensions]
+    return tuple(dict.fromkeys([*builtin, *map(_suffix, distributions.usable("formats"))]))
 
 
 def _plugin_fault(module: Any, path: Path, error: BaseException) -> ViewerError:
@@ -123,19 +123,19 @@ def _suffix(name: str) -> str:
     return f".{name.lower().removeprefix('.')}"
 
 
-def _foreign(wanted: Callable[[str], bool]) -> list[Any]:
-    """The readers of plug-ins whose extension, with its dot, is wanted."""
-    own = {suffix for each in FORMATS.values() for suffix in each}
-    names = [name for name in distributions.named("formats") if _suffix(name) not in own and wanted(_suffix(name))]
-    found: list[Any] = []
+def _foreign(accepts: Callable[[str], bool]) -> list[Any]:
+    """The readers of plug-ins whose extension, with its dot, it accepts."""
+    builtin = {suffix for extensions in FORMATS.values() for suffix in extensions}
+    names = [name for name in distributions.named("formats") if _suffix(name) not in builtin and accepts(_suffix(name))]
+    readers: list[Any] = []
 
     def take(_: str, module: Any) -> None:
         module.NAME, module.sniff, module.read  # noqa: B018 - what a reader has
-        found.append(module)
+        readers.append(module)
 
     if names:
         distributions.loaded("formats", take, *names)
-    return found
+    return readers
 
 
 def _choose(head: bytes, path: Path) -> Any:
@@ -143,19 +143,19 @@ def _choose(head: bytes, path: Path) -> Any:
         raise ViewerError(str(path), "the file is empty")
     suffix = path.suffix.lower()
     names = sorted(FORMATS, key=lambda name: suffix not in FORMATS[name])
-    named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _foreign(lambda each: each == suffix)
+    named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _foreign(lambda other: other == suffix)
     by_name = next(iter(named), None)
     readers = chain(named, map(import_module, names))
     by_content = next((module for module in readers if _takes(module, head, path)), None)
     if by_content is None and by_name is None:
-        by_content = next((each for each in _foreign(lambda each: True) if _takes(each, head, path)), None)
-    known = ", ".join(suffixes())
+        by_content = next((reader for reader in _foreign(lambda extension: True) if _takes(reader, head, path)), None)
+    expected = ", ".join(suffixes())
     if by_content is None:
         other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
         if other:
-            raise ViewerError(str(path), f"holds {other}", f"scenes are {known}")
+            raise ViewerError(str(path), f"holds {other}", f"scenes are {expected}")
         if by_name is None:
-            raise ViewerError(str(path), "is of no known scene format", f"known are {known}")
+            raise ViewerError(str(path), "is of no known scene format", f"known are {expected}")
         return by_name  # whose reader raises the error
     if by_name is not None and by_name is not by_content:
         raise ViewerError(

@@ -31,8 +31,8 @@ def load(
     name = _name(scene)
     if is_builtin(name):
         return builtin.build(name).with_variant(variant)
-    found = from_the_front(framed(formats.load(name, lenient, max_texture)))
-    return found.with_parts(fills=True).with_variant(variant)
+    loaded = from_the_front(framed(formats.load(name, lenient, max_texture)))
+    return loaded.with_parts(fills=True).with_variant(variant)
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:
@@ -40,11 +40,11 @@ def is_builtin(scene: str | os.PathLike[str]) -> bool:
 
     Raises ViewerError for a name that is neither.
     """
-    name, known = _name(scene), builtin.names()
-    if not os.path.exists(name) and name in known:
+    name, names = _name(scene), builtin.names()
+    if not os.path.exists(name) and name in names:
         return True
     if not os.path.lexists(name) and os.sep not in name and "." not in name:
-        hint = suggestion(name, known) or f"built-in scenes: {', '.join(known)}"
+        hint = suggestion(name, names) or f"built-in scenes: {', '.join(names)}"
         raise ViewerError(name or "''", "neither a file nor a built-in scene", hint)
     return False
 
@@ -52,8 +52,8 @@ def is_builtin(scene: str | os.PathLike[str]) -> bool:
 def _name(scene: object) -> str:
     name = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else scene
     if not isinstance(name, str):
-        known = ", ".join(builtin.names())
-        raise ViewerError("scene", f"expected the name of a file or of a built-in scene, not {kind_of(scene)}", known)
+        names = ", ".join(builtin.names())
+        raise ViewerError("scene", f"expected the name of a file or of a built-in scene, not {kind_of(scene)}", names)
     return name
 
 

@@ -37,9 +37,9 @@ def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long,
     shape = (np.require(positions, np.float32, ["C"]), np.require(corners, np.int64, ["C"]), starts, lengths)
     triangles, plane = np.empty((len(polygon), 3), np.int64), np.empty((max(4, int(lengths.max())), 2))
     hard = np.empty((int(np.count_nonzero(lengths > 4)), 2), np.int64)
-    found = run(cut_polygons, *shape, triangles, hard, plane, small=len(corners) < SMALL)
-    hard = hard[:found]
-    if not found:
+    hard_count = run(cut_polygons, *shape, triangles, hard, plane, small=len(corners) < SMALL)
+    hard = hard[:hard_count]
+    if not hard_count:
         return triangles, polygon, 0
     # Separate loops: few files need them, and they take seconds to compile.
     room = scratch(int(lengths[hard[:, 0]].max()))

@@ -17,7 +17,7 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
     triangles. plane (N, 2) float64 for polygons of up to N corners: scratch. Returns the number of hard polygons; all
     have 5 corners or more.
     """
-    at, found = 0, 0
+    at, hard_count = 0, 0
     for p in range(len(lengths)):
         start, n = starts[p], lengths[p]
         if n < 3:
@@ -32,10 +32,10 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
             else:
                 _fan(triangles, at, start, n)
         else:
-            hard[found, 0], hard[found, 1] = p, at
-            found += 1
+            hard[hard_count, 0], hard[hard_count, 1] = p, at
+            hard_count += 1
         at += n - 2
-    return found
+    return hard_count
 
 
 def scratch(longest):
@@ -48,12 +48,12 @@ def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, n
 
     plane: as in `cut_polygons`. The rest: `scratch`.
     """
-    left, tangled = BUDGET, 0
+    budget, tangled = BUDGET, 0
     for k in range(len(hard)):
         start, n = starts[hard[k, 0]], lengths[hard[k, 0]]
         _flatten(positions, corners, start, n, plane)
-        left = _clip(plane, n, triangles, hard[k, 1], start, left, numbers, cell_start, bounds)
-        if left <= 0:
+        budget = _clip(plane, n, triangles, hard[k, 1], start, budget, numbers, cell_start, bounds)
+        if budget <= 0:
             tangled += 1
     return tangled
 
@@ -139,7 +139,7 @@ def _blocks(plane, p, a, b, c):
 
 
 @helper
-def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
+def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
     """Ear clipping of a simple polygon of n corners, at least 5. Returns the rest of the budget (0: exhausted).
 
     Where a full turn finds no ear (touching or crossing edges), the cut is at, in this order: a collinear corner, a
@@ -191,7 +191,7 @@ def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
         a, c = before[b], after[b]
         area = _turn(plane, a, b, c)
         ear = patience == 3 or (patience == 2 and area > 0.0) or (patience == 1 and area == 0.0)
-        left -= 1
+        budget -= 1
         if patience == 0 and area > 0.0:
             ear = True
             x0, x1 = min(plane[a, 0], plane[b, 0], plane[c, 0]), max(plane[a, 0], plane[b, 0], plane[c, 0])
@@ -204,7 +204,7 @@ def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
                 for j in range(j0, j1 + 1):
                     for i in range(i0, i1 + 1):
                         cell = j * side + i
-                        left -= 1 + cell_start[cell + 1] - cell_start[cell]
+                        budget -= 1 + cell_start[cell + 1] - cell_start[cell]
                         for k in range(cell_start[cell], cell_start[cell + 1]):
                             p = cell_corner[k]
                             if place[p] >= 0 and _blocks(plane, p, a, b, c):
@@ -215,12 +215,12 @@ def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
                     if not ear:
                         break
             else:
-                left -= blockers
+                budget -= blockers
                 for k in range(blockers):
                     if _blocks(plane, reflex[k], a, b, c):
                         ear = False
                         break
-        if left <= 0:
+        if budget <= 0:
             break
         if not ear:
             b = c
@@ -251,4 +251,4 @@ def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
         at += 1
         remaining -= 1
         b = after[b]
-    return max(left, 0)
+    return max(budget, 0)

@@ -28,10 +28,10 @@ def referenced_file(folder: Path, name: str, where: str) -> Path:
         for text in dict.fromkeys((*readings(name), unquote(name, errors="surrogateescape"))):
             parts = [part for part in text.split("/") if part not in ("", ".") and "\0" not in part]
             for first in range(len(parts)):
-                found = _alike(folder, parts[first:])
-                if found is not None:
-                    check_regular(found, where)
-                    return found
+                path = _alike(folder, parts[first:])
+                if path is not None:
+                    check_regular(path, where)
+                    return path
         raise error from None
 
 
@@ -61,10 +61,12 @@ def _alike(folder: Path, parts: list[str]) -> Path | None:
 
 def _entry(folder: Path, name: str) -> str | None:
     """The first entry, by name, of a folder that is alike; not looked for in a huge one."""
-    wanted = _plain(name)
+    plain_name = _plain(name)
     with os.scandir(folder) as entries:
         alike = [
-            each.name for each, _ in zip(entries, range(_MOST_ENTRIES), strict=False) if _plain(each.name) == wanted
+            entry.name
+            for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+            if _plain(entry.name) == plain_name
         ]
     return min(alike, default=None)
 

@@ -51,15 +51,15 @@ def decoded(text: bytes) -> str:
 
 def readings(name: str) -> list[str]:
     """The names that a `decoded` one may have been before in other encodings, itself first."""
-    found = [name]
+    names = [name]
     if not name.isascii() and all(character in _WESTERN for character in name):
         raw = bytes(map(_WESTERN.index, name))
         for encoding in _ENCODINGS:
             try:
-                found.append(raw.decode(encoding))
+                names.append(raw.decode(encoding))
             except UnicodeDecodeError:
                 continue
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 @helper
@@ -171,16 +171,16 @@ def number(data, at, end):
     negative, at = _sign(data, at, end)
     first = at
     mantissa, digits, exponent, at = _mantissa(data, at, end, np.uint64(0), 0)
-    seen = at > first
+    has_digits = at > first
     if at < end and data[at] == 46:
         first = at + 1
         mantissa, digits, passed, at = _mantissa(data, first, end, mantissa, digits)
-        seen = seen or at > first
+        has_digits = has_digits or at > first
         exponent -= at - first - passed
-        if seen and at == first and at < end and data[at] == 35:
+        if has_digits and at == first and at < end and data[at] == 35:
             value, at = _special(data, at, end)
             return (-value if negative else value), at
-    if not seen:
+    if not has_digits:
         value = 0.0
         length = _letters(data, at, end, _INF)
         if length > 0:
@@ -209,8 +209,8 @@ def number(data, at, end):
         else:
             # In two steps, where the power alone would overflow a double.
             step = min(max(exponent, -300), 300)
-            rest = min(max(exponent - step, -400), 400)
-            value = value * _POWER[_ZERO + step] * _POWER[_ZERO + rest]
+            remainder = min(max(exponent - step, -400), 400)
+            value = value * _POWER[_ZERO + step] * _POWER[_ZERO + remainder]
     return (-value if negative else value), at
 
 
@@ -269,10 +269,10 @@ def table(data, at, values, by_lines):
 DONE, BAD, FULL = range(3)
 
 
-def lists(data, at, row, kinds, wanted, lengths, values, filled, by_lines, longer):
+def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longer):
     """Rows of numbers with lists among them, from a given row on.
 
-    kinds (P,) bool: list properties; wanted: the property to keep. Written: lengths (rows,) int64; values float64,
+    kinds (P,) bool: list properties; chosen: the property to keep. Written: lengths (rows,) int64; values float64,
     concatenated, ``filled`` of them. by_lines, longer : as in `table`. Returns (filled, end, row, DONE, BAD for a bad
     row, or FULL where values has no room for this one: continue with a longer array, longer).
     """
@@ -287,7 +287,7 @@ def lists(data, at, row, kinds, wanted, lengths, values, filled, by_lines, longe
                 if after < 0 or count < 0 or not at_word_end(data, after, end):
                     return filled, at, row, BAD, longer
                 at = after
-            if p == wanted:
+            if p == chosen:
                 lengths[row] = count
             for _ in range(count):
                 at = skip_space(data, at, end)
@@ -295,7 +295,7 @@ def lists(data, at, row, kinds, wanted, lengths, values, filled, by_lines, longe
                 if after < 0 or not at_word_end(data, after, end):
                     return filled, at, row, BAD, longer
                 at = after
-                if p == wanted:
+                if p == chosen:
                     if filled == len(values):
                         return before, begin, row, FULL, longer
                     values[filled] = value

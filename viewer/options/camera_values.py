@@ -41,20 +41,20 @@ def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tupl
     if value is None:
         return None
     size: tuple[int, int] | None = None
-    given = value
+    matrix = value
     if isinstance(value, str):
-        given, *sizes = value.split() or [""]
-        found = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
-        if sizes and found is None:
+        matrix, *sizes = value.split() or [""]
+        size_match = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
+        if sizes and size_match is None:
             raise wrong(option, value)
-        size = (int(found[1]), int(found[2])) if found else None
-        given = given.split(",")
+        size = (int(size_match[1]), int(size_match[2])) if size_match else None
+        matrix = matrix.split(",")
     elif isinstance(value, (tuple, list)) and len(value) == 2:
-        given, sides = value
+        matrix, sides = value
         size = _sides(sides)
         if size is None and sides is not None:
             raise wrong(option, value)
-    numbers = _flat(given)
+    numbers = _flat(matrix)
     if numbers is not None and len(numbers) == 4:
         fx, fy, cx, cy = numbers
         numbers = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
@@ -75,19 +75,19 @@ def read_distortion(option: Option, value: Any) -> tuple[float, ...] | None:
 
 def _flat(values: Any) -> tuple[float, ...] | None:
     """All numbers, row by row; None where something is none, or not finite."""
-    found: list[float] = []
+    numbers: list[float] = []
     for value in values if isinstance(values, Iterable) and not isinstance(values, str) else [values]:
         inner = _flat(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
         number = real(value) if inner is None else None
         if inner is None and number is None:
             return None
-        found += [number] if inner is None else inner  # type: ignore[list-item]
-    return tuple(found)
+        numbers += [number] if inner is None else inner  # type: ignore[list-item]
+    return tuple(numbers)
 
 
 def _sides(value: Any) -> tuple[int, int] | None:
     numbers = _flat(value)
-    if numbers is None or len(numbers) != 2 or any(each != int(each) for each in numbers):
+    if numbers is None or len(numbers) != 2 or any(number != int(number) for number in numbers):
         return None
     return int(numbers[0]), int(numbers[1])
 

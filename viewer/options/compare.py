@@ -10,11 +10,11 @@ from viewer.options.declare import Affects, Option, of_command, wrong
 
 def read_texts(option: Option, value: Any) -> tuple[str, ...]:
     """Texts that are not blank, in order."""
-    found = (value,) if isinstance(value, str) else tuple(value)
-    for text in found:
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise wrong(option, text)
-    return found
+    return texts
 
 
 COMPARE = of_command(

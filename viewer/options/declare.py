@@ -159,8 +159,8 @@ class Option:
     def expected(self) -> str:
         """A right value in words, for messages and tables."""
         if self.values:
-            known = ", ".join(self.choices) or "the known ones"
-            return self.values.format(choices=known, low=self.low, high=self.high)
+            choices = ", ".join(self.choices) or "the known ones"
+            return self.values.format(choices=choices, low=self.low, high=self.high)
         if self.choices:
             return listed(self.choices)
         if self.open_range:
@@ -181,9 +181,9 @@ def wrong(option: Option, value: Any, expected: str = "", hint: str = "") -> Vie
     return ViewerError(f"{option.flag} {_echo(value)}", f"expected {expected or option.expected()}", hint)
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, names: Iterable[str]) -> str:
     """``did you mean 'cast'?`` where a known word is close, else nothing."""
-    by_lower = {name.lower(): name for name in known}
+    by_lower = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
     return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 

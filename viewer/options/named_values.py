@@ -81,13 +81,13 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
     """A policy, by its name and number, as in ``threshold=0.2,all``."""
     choice = value
     if isinstance(value, str):
-        name, equals, rest = value.partition("=")
-        share, comma, of = rest.partition(",")
+        name, equals, text = value.partition("=")
+        share_text, comma, of = text.partition(",")
         if name not in option.choices:
             raise wrong(option, value, hint=suggestion(name, option.choices))
-        if equals and (name != "threshold" or not share or (comma and not of)):
+        if equals and (name != "threshold" or not share_text or (comma and not of)):
             raise wrong(option, value)
-        number = real(share) if equals else PolicyChoice.share
+        number = real(share_text) if equals else PolicyChoice.share
         choice = PolicyChoice(name, math.nan if number is None else number, of or PolicyChoice.of)
     if not isinstance(choice, PolicyChoice) or choice.name not in option.choices:
         raise wrong(option, value)
@@ -110,22 +110,22 @@ def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
         choice = PhotonFilter(name, PhotonFilter.width if width is None else width)
     if not isinstance(choice, PhotonFilter) or choice.name not in option.choices:
         raise wrong(option, value)
-    given = real(choice.width)
-    if given is None or not 1 <= given <= 1e6:
+    filter_width = real(choice.width)
+    if filter_width is None or not 1 <= filter_width <= 1e6:
         raise wrong(option, value)
-    return PhotonFilter(choice.name, given)
+    return PhotonFilter(choice.name, filter_width)
 
 
 def read_unroll(option: Option, value: Any) -> Unroll:
     """Calls of a kernel in a pass: one number for all, one for each kernel, or ``auto``."""
-    given = value.counts if isinstance(value, Unroll) else value
-    if is_auto(given):
+    calls = value.counts if isinstance(value, Unroll) else value
+    if is_auto(calls):
         return Unroll()
-    if isinstance(given, str):
-        given = given.split(",")
-    elif not isinstance(given, Iterable):
-        given = (given,)
-    counts = tuple(whole(part) for part in given)
+    if isinstance(calls, str):
+        calls = calls.split(",")
+    elif not isinstance(calls, Iterable):
+        calls = (calls,)
+    counts = tuple(whole(part) for part in calls)
     assert option.low is not None and option.high is not None
     if not counts or any(count is None or not option.low <= count <= option.high for count in counts):
         raise wrong(option, value)

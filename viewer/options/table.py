@@ -73,10 +73,10 @@ ELSEWHERE = {
 _MEANT = {word: name for name, words in ELSEWHERE.items() for word in words}
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """``did you mean 'spp'?`` for another renderer's word, as typed or as a keyword, else for a close one; of ``known``
+def meant(word: str, allowed: Iterable[str]) -> str:
+    """``did you mean 'spp'?`` for another renderer's word, as typed or as a keyword, else a close one; of ``allowed``
     alone."""
-    names = list(known)
+    names = list(allowed)
     bare = word.lstrip("-").lower().replace("-", "_")
     if bare in _MEANT:
         typed = OPTIONS[_MEANT[bare]].flag if word.startswith("-") else _MEANT[bare]
@@ -102,15 +102,15 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
     tuple of names, each once; camera the text or object as it is, or None; fov and device a number or None.
     Raises ViewerError that names the option, the value and the expected ones.
     """
-    found = option(name)
+    declaration = option(name)
     if choices:
-        found = with_choices(found, tuple(choices))
+        declaration = with_choices(declaration, tuple(choices))
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # NumPy's numbers and arrays of one
         value = value.item()
     try:
-        return found.read(found, value)
+        return declaration.read(declaration, value)
     except (TypeError, ValueError):  # of arrays that are compared, or objects that cannot be
-        raise wrong(found, value) from None
+        raise wrong(declaration, value) from None
 
 
 def most_samples(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:
@@ -124,26 +124,26 @@ def most_samples(spp: int | None, time: float | None, error: float | None, quali
 
 
 @cache
-def with_choices(given: Option, choices: tuple[str, ...]) -> Option:
+def with_choices(declaration: Option, choices: tuple[str, ...]) -> Option:
     """The option with the words that a higher floor knows."""
-    return replace(given, choices=choices)
+    return replace(declaration, choices=choices)
 
 
 def keywords(scope: Scope) -> list[str]:
     """The names of the options that the ``Renderer`` (scope ``renderer``), its ``render`` or
     `viewer.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
     scopes = (scope, "prepare") if scope == "renderer" else (scope,)
-    return [name for name, found in OPTIONS.items() if found.scope in scopes]
+    return [name for name, declaration in OPTIONS.items() if declaration.scope in scopes]
 
 
 def of_view() -> list[str]:
     """The names of the options that ``raystream view`` takes: of all that a picture on show has."""
-    return [name for name, found in OPTIONS.items() if found.serves == "picture"]
+    return [name for name, declaration in OPTIONS.items() if declaration.serves == "picture"]
 
 
 def part(*parts: str) -> list[str]:
     """The names of the options of these parts."""
-    return [name for name, found in OPTIONS.items() if found.part in parts]
+    return [name for name, declaration in OPTIONS.items() if declaration.part in parts]
 
 
 WIDTH, INDENT = 96, " " * 4  # of a docstring's lines, which `help` indents once more
@@ -151,36 +151,36 @@ WIDTH, INDENT = 96, " " * 4  # of a docstring's lines, which `help` indents once
 Known = Mapping[str, Option]
 
 
-def markdown_table(known: Known = OPTIONS) -> str:
-    """The table of options in Markdown, for viewer/options/README.md. known : the options, as they are registered."""
+def markdown_table(options: Known = OPTIONS) -> str:
+    """The table of options in Markdown, for viewer/options/README.md. options : those, as they are registered."""
     rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    for found in known.values():
-        typed = f"`{found.short}`, " if found.short else ""
-        typed += f"`{found.typed}`"
-        cells = [typed, found.expected(), found.default_words(), found.about]
+    for declaration in options.values():
+        typed = f"`{declaration.short}`, " if declaration.short else ""
+        typed += f"`{declaration.typed}`"
+        cells = [typed, declaration.expected(), declaration.default_words(), declaration.about]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)
 
 
-def docstring(names: Iterable[str], known: Known = OPTIONS) -> str:
+def docstring(names: Iterable[str], options: Known = OPTIONS) -> str:
     """A paragraph for each of these options, as a docstring lists keywords."""
     lines = []
-    for found in (known[name] for name in names):
-        default = found.default_words()
-        told = [found.expected()] if found.expected() else []
-        told += [f"default: {default}"] if default else []
-        for text, indent in ((f"{found.name} : {found.about}.", ""), (f"{'; '.join(told)}.", INDENT)):
+    for declaration in (options[name] for name in names):
+        default = declaration.default_words()
+        values = [declaration.expected()] if declaration.expected() else []
+        values += [f"default: {default}"] if default else []
+        for text, indent in ((f"{declaration.name} : {declaration.about}.", ""), (f"{'; '.join(values)}.", INDENT)):
             if text != ".":
                 lines += textwrap.wrap(without_flags(text), WIDTH, initial_indent=indent, subsequent_indent=INDENT)
     return "\n".join(lines)
 
 
-def signature(own: Signature, names: Iterable[str]) -> Signature:
+def signature(template: Signature, names: Iterable[str]) -> Signature:
     """A signature whose ``**`` stands for these options: with each of them by name, and its default."""
-    fixed = [each for each in own.parameters.values() if each.kind != Parameter.VAR_KEYWORD]
-    taken = {each.name for each in fixed}
-    added = [Parameter(name, Parameter.KEYWORD_ONLY, default=_plain(name)) for name in names if name not in taken]
-    return own.replace(parameters=[*fixed, *added])
+    fixed = [parameter for parameter in template.parameters.values() if parameter.kind != Parameter.VAR_KEYWORD]
+    fixed_names = {parameter.name for parameter in fixed}
+    added = [Parameter(name, Parameter.KEYWORD_ONLY, default=_plain(name)) for name in names if name not in fixed_names]
+    return template.replace(parameters=[*fixed, *added])
 
 
 def _plain(name: str) -> Any:

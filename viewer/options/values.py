@@ -152,7 +152,7 @@ def read_shutter(option: Option, value: Any) -> tuple[float, float] | None:
     times = [real(part) for part in parts]
     if len(times) != 2:
         raise wrong(option, value)
-    opens, closes = (_within(option, value, each) for each in times)
+    opens, closes = (_within(option, value, time) for time in times)
     if closes < opens:
         raise wrong(option, value, hint=f"it closes at {closes:g}, before it opens at {opens:g}")
     return opens, closes
@@ -234,11 +234,13 @@ def read_camera(option: Option, value: Any) -> Any:
 
 def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | None]:
     """Origin, target and up of a camera's place in the world, (4, 4) for column vectors; nothing of other numbers."""
-    found = [[real(each) for each in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)]
-    if [len(row) for row in found] != [4] * 4 or found[3] != [0, 0, 0, 1] or any(None in row for row in found):
+    matrix = [
+        [real(number) for number in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)
+    ]
+    if [len(row) for row in matrix] != [4] * 4 or matrix[3] != [0, 0, 0, 1] or any(None in row for row in matrix):
         return []
-    y, z = ([float(row[k]) for row in found[:3]] for k in (1, 2))  # type: ignore[arg-type]
-    place = [float(row[3]) for row in found[:3]]  # type: ignore[arg-type]
+    y, z = ([float(row[k]) for row in matrix[:3]] for k in (1, 2))  # type: ignore[arg-type]
+    place = [float(row[3]) for row in matrix[:3]]  # type: ignore[arg-type]
     if not (any(y) and any(z)):
         return []
     points = place, [p - away for p, away in zip(place, z, strict=True)], y
@@ -286,22 +288,22 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
 
 def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
     """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
-    given = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
-    if given is None:
+    entries = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
+    if entries is None:
         return ()
-    if not isinstance(given, Iterable):
+    if not isinstance(entries, Iterable):
         raise wrong(option, value)
-    found: dict[str, tuple[float, float, float]] = {}
-    for each in given:
-        pair = each
-        if isinstance(each, str):
-            name, _, place = each.rpartition("=")
+    places: dict[str, tuple[float, float, float]] = {}
+    for entry in entries:
+        pair = entry
+        if isinstance(entry, str):
+            name, _, place = entry.rpartition("=")
             pair = (name, place)
         place_of = _vector(pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else None
         if place_of is None or not isinstance(pair[0], str) or not pair[0]:
-            raise wrong(option, each)
-        found[pair[0]] = place_of
-    return tuple(found.items())
+            raise wrong(option, entry)
+        places[pair[0]] = place_of
+    return tuple(places.items())
 
 
 def read_names(option: Option, value: Any) -> tuple[str, ...]:
@@ -313,8 +315,8 @@ def read_names(option: Option, value: Any) -> tuple[str, ...]:
     else:
         raise wrong(option, value)
     for part in parts:
-        known = isinstance(part, str) and bool(part) and (part in option.choices or not option.choices)
-        if not known:
+        is_name = isinstance(part, str) and bool(part) and (part in option.choices or not option.choices)
+        if not is_name:
             hint = suggestion(part, option.choices) if isinstance(part, str) else ""
             raise wrong(option, part if part and len(parts) > 1 else value, hint=hint)
     return tuple(dict.fromkeys(parts))

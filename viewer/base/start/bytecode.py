@@ -37,8 +37,8 @@ class _Loader(SourceFileLoader):
         places, file = _places(), f"{fullname}.{sys.implementation.cache_tag}.code"
         for _, content in cache_folder.find(places, file):
             if content.startswith(made_from):
-                kept: CodeType = marshal.loads(content[len(made_from) :])
-                return kept
+                cached: CodeType = marshal.loads(content[len(made_from) :])
+                return cached
         code: CodeType = self.source_to_code(self.get_data(path), path)
         cache_folder.keep(places, file, made_from + marshal.dumps(code))
         return code
@@ -54,5 +54,5 @@ def keep(folder: str) -> None:
         return hook(path)
 
     sys.path_hooks.insert(0, below)
-    for path in [each for each in sys.path_importer_cache if each.startswith(folder)]:
+    for path in [entry for entry in sys.path_importer_cache if entry.startswith(folder)]:
         del sys.path_importer_cache[path]

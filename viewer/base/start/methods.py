@@ -36,25 +36,25 @@ class Methods:
         self._used: dict[str, CodeType] = {}
         self._fresh = False
 
-    def __call__(self, text: str, names: dict[str, Any], made: dict[str, Any]) -> None:
-        """Run a text by these global names; ``made`` takes its definitions."""
+    def __call__(self, text: str, names: dict[str, Any], namespace: dict[str, Any]) -> None:
+        """Run a text by these global names; ``namespace`` takes its definitions."""
         code = self.codes.get(text)
         if code is None:
             code = self.codes[text] = compile(text, "<string>", "exec", dont_inherit=True)
             self._fresh = True
         self._used[text] = code
-        exec(code, names, made)
+        exec(code, names, namespace)
 
     def keep(self) -> None:
         """Write the file, where there are texts that it lacks."""
         if self._fresh:
-            kept = self.codes if len(self.codes) <= MOST else self._used
-            cache_folder.keep(self._places, _FILE, _FORM + marshal.dumps(dict(kept)))
+            codes = self.codes if len(self.codes) <= MOST else self._used
+            cache_folder.keep(self._places, _FILE, _FORM + marshal.dumps(dict(codes)))
             self._fresh = False
 
 
 def begin() -> Methods:
     """Have methods of dataclasses taken from the file from now on."""
-    made = Methods(cache_folder.folders("bytecode"))
-    dataclasses.exec = made  # type: ignore[attr-defined]  # before the builtin one
-    return made
+    methods = Methods(cache_folder.folders("bytecode"))
+    dataclasses.exec = methods  # type: ignore[attr-defined]  # before the builtin one
+    return methods

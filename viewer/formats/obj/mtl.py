@@ -43,22 +43,22 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
         words = line.split(None, 1)
         if not words or words[0].startswith(b"#"):
             continue
-        key, rest = decoded(words[0]).lower(), decoded(words[1].strip()) if len(words) > 1 else ""
+        key, value = decoded(words[0]).lower(), decoded(words[1].strip()) if len(words) > 1 else ""
         if key == "newmtl":
-            materials.append(Material(name=rest or "material"))
+            materials.append(Material(name=value or "material"))
         elif not materials:
             faults.append(number)
         elif key in _COLORS or key in _NUMBERS:
-            values = _values(rest, 3 if key in _COLORS else 1)
+            values = _values(value, 3 if key in _COLORS else 1)
             if values is None:
                 faults.append(number)
             else:
                 materials[-1].source[key] = values if key in _COLORS else values[0]
         else:
-            materials[-1].source[key] = rest
+            materials[-1].source[key] = value
     unseen = [material.name for material in materials if _apply(material)]
     if unseen:
-        names = ", ".join(short(each, 30) for each in unseen[:5])
+        names = ", ".join(short(label, 30) for label in unseen[:5])
         warnings.append(f"{name}: materials of opacity 0 are opaque instead: {names}")
     if faults:
         warnings.append(f"{name}: line {faults[0]} is malformed; {len(faults):,} lines in all were left out")

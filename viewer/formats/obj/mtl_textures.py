@@ -58,21 +58,21 @@ def read_textures(
         count = f"{len(reader.faults)} pictures, " if len(reader.faults) > 1 else ""
         instead = "a checkerboard" if lenient else "white"
         warnings.append(f"{count}{name!r} not read, {instead} instead: {what}")
-    return reader.found
+    return reader.textures
 
 
 class _Reader:
     def __init__(self, folder: Path, lenient: bool, max_texture: int | None) -> None:
         self.folder, self.lenient, self.memory = folder, lenient, ImageMemory(max_texture)
-        self.found: list[Texture] = []
+        self.textures: list[Texture] = []
         self.faults: dict[str, str] = {}
         self._images: dict[str, Image] = {}
 
     def read(self, material: Material) -> None:
         """Set a material's texture numbers."""
         named = {key: _parse(text) for key, text in material.source.items() if isinstance(text, str) and text}
-        wanted = {key: field for key, field in _PLAIN.items() if key in named and self._counts(material, key)}
-        for key, (field, content) in wanted.items():
+        fields = {key: field for key, field in _PLAIN.items() if key in named and self._counts(material, key)}
+        for key, (field, content) in fields.items():
             if key == "map_kd" and "map_d" in named and material.kind == "principled":
                 continue
             setattr(material, field, self._add(self._image(named[key][0]), named[key][1], content))
@@ -102,7 +102,7 @@ class _Reader:
             color = np.full_like(mask, 255)
         texels = color.copy()
         texels[..., 3] = _resized(values, color.shape)
-        material.texture = self._add(self._made(texels, name), options, "color")
+        material.texture = self._add(self._image_of(texels, name), options, "color")
 
     def _surface(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
         """Roughness into green, metallic into blue; clearcoat roughness alone."""
@@ -116,12 +116,12 @@ class _Reader:
                 values = _grey(self._bytes(rough[0]))
                 if "map_pr" not in named:
                     exponents = np.arange(256) / 255.0 * max(material.source.get("ns", 0.0), 0.0)
-                    table = [roughness_of(each) * 255.0 for each in exponents.tolist()]
+                    table = [roughness_of(exponent) * 255.0 for exponent in exponents.tolist()]
                     values, material.roughness = np.round(table).astype(np.uint8)[values], 1.0
                 texels[..., 1] = values
             if metal is not None:
                 texels[..., 2] = _resized(_grey(self._bytes(metal[0])), shape)
-            material.metallic_roughness_texture = self._add(self._made(texels, name), options, "data")
+            material.metallic_roughness_texture = self._add(self._image_of(texels, name), options, "data")
         if "map_pcr" in named:
             name, options = named["map_pcr"]
             material.clearcoat_roughness_texture = self._add(self._image(name), options, "data")
@@ -132,7 +132,7 @@ class _Reader:
         image, scale = self._image(name), options.get("-bm", (1.0, 1.0))[0]
         rgb = self._bytes(name)[..., :3]
         if (rgb == rgb[..., :1]).all():
-            image, scale = self._made(_normals(rgb[..., 0], scale), name), 1.0
+            image, scale = self._image_of(_normals(rgb[..., 0], scale), name), 1.0
         material.normal_texture = self._add(image, options, "normal")
         material.normal_scale = scale
 
@@ -153,7 +153,7 @@ class _Reader:
             self._images[name] = image
         return self._images[name]
 
-    def _made(self, texels: Bytes, name: str) -> Image:
+    def _image_of(self, texels: Bytes, name: str) -> Image:
         """A combined image. Raises ViewerError if all of them hold too many texels."""
         self.memory.add(texels.shape[0] * texels.shape[1], name)
         return Image(texels, name)
@@ -163,9 +163,9 @@ class _Reader:
         right, up = options.get("-o", (0.0, 0.0))
         # OBJ's v points up and the meshes' v down: v = 1 - (tall (1 - v) + up).
         transform = np.array([[wide, 0.0, right], [0.0, tall, 1.0 - tall - up]])
-        way = "clamp" if options.get("-clamp") else "repeat"
-        self.found.append(Texture(image, (way, way), transform=transform, name=image.name, content=content))
-        return len(self.found) - 1
+        wrap = "clamp" if options.get("-clamp") else "repeat"
+        self.textures.append(Texture(image, (wrap, wrap), transform=transform, name=image.name, content=content))
+        return len(self.textures) - 1
 
 
 def _grey(texels: Bytes) -> Bytes:
@@ -206,8 +206,8 @@ def _parse(text: str) -> tuple[str, Options]:
     first, last = _options([word for word, _, _ in words], options), len(words)
     for at in range(first + 1, len(words)):
         behind: Options = {}
-        rest = [word for word, _, _ in words[at:]]
-        if rest[0] == "#" or _options(rest, behind, whole=True) == len(rest):
+        tail = [word for word, _, _ in words[at:]]
+        if tail[0] == "#" or _options(tail, behind, all_words=True) == len(tail):
             options.update(behind)
             last = at
             break
@@ -215,24 +215,26 @@ def _parse(text: str) -> tuple[str, Options]:
     return unquoted(name).replace("\\", "/"), options
 
 
-def _options(words: list[str], options: Options, whole: bool = False) -> int:
-    """Take the options at the beginning, and return how many words they are: of all but the last, unless ``whole``."""
-    at, end = 0, len(words) if whole else len(words) - 1
+def _options(words: list[str], options: Options, all_words: bool = False) -> int:
+    """Take the options at the beginning, and return how many words they are; the last is none, unless ``all_words``."""
+    at, end = 0, len(words) if all_words else len(words) - 1
     while at < end and words[at] in (*_ONE, *_VECTORS, "-mm"):
         option = words[at]
         at += 1
-        taken: list[str] = []
+        arguments: list[str] = []
         most = 3 if option in _VECTORS else 2 if option == "-mm" else 1
-        while at < end and len(taken) < most and (option in _ONE or _number(words[at]) is not None):
-            taken.append(words[at])
+        while at < end and len(arguments) < most and (option in _ONE or _number(words[at]) is not None):
+            arguments.append(words[at])
             at += 1
-        if option in _VECTORS and taken:
-            first, second = (_number(word) or 0.0 for word in (taken + taken[:1] if len(taken) == 1 else taken)[:2])
+        if option in _VECTORS and arguments:
+            first, second = (
+                _number(word) or 0.0 for word in (arguments + arguments[:1] if len(arguments) == 1 else arguments)[:2]
+            )
             options[option] = (first, second)
-        elif option == "-clamp" and taken[:1] == ["on"]:
+        elif option == "-clamp" and arguments[:1] == ["on"]:
             options[option] = (1.0, 1.0)
-        elif option == "-bm" and taken and _number(taken[0]) is not None:
-            value = _number(taken[0]) or 0.0
+        elif option == "-bm" and arguments and _number(arguments[0]) is not None:
+            value = _number(arguments[0]) or 0.0
             options[option] = (value, value)
     return at
 

@@ -83,8 +83,8 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     positions, place = centred(vertices[:, :3])
     vertices[:, :3] = positions
     scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
-    alone = not len(kinds) and not left_out and len(vertices) > 0
-    for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, alone):
+    points_only = not len(kinds) and not left_out and len(vertices) > 0
+    for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, points_only):
         scene.instances.append(Instance(len(scene.meshes), place))
         scene.meshes.append(points)
     if scene.meshes:
@@ -109,16 +109,16 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
 
 def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
     """The results of `scan`: its arrays, counts, the number of a fault or 0, and its byte."""
-    found, counts, values, at = list(arrays()), np.zeros(8, np.int64), np.empty(8), 0
+    buffers, counts, values, at = list(arrays()), np.zeros(8, np.int64), np.empty(8), 0
     text = np.frombuffer(data, np.uint8)
     while True:
-        fault, at = run(scan, text, at, *found, counts, values, small=len(data) < SMALL)
-        rows = zip(found, counts.tolist(), strict=False)
+        fault, at = run(scan, text, at, *buffers, counts, values, small=len(data) < SMALL)
+        rows = zip(buffers, counts.tolist(), strict=False)
         if fault != FULL:
             return [array[:count] for array, count in rows], counts, fault, at
         full = [count == len(array) for array, count in rows]
         full[CORNERS] |= not any(full)  # a face has more corners than there is room
-        found = [grown(array) if fills else array for array, fills in zip(found, full, strict=True)]
+        buffers = [grown(array) if fills else array for array, fills in zip(buffers, full, strict=True)]
 
 
 def _text(path: Path) -> bytes:
@@ -225,20 +225,20 @@ def _colors(vertices: NDArray) -> NDArray[np.float32] | None:
 
 
 def _points_and_lines(
-    vertices: NDArray, corners: NDArray, lengths: NDArray, kinds: NDArray, of_face: NDArray[np.int32], alone: bool
+    vertices: NDArray, corners: NDArray, lengths: NDArray, kinds: NDArray, of_face: NDArray[np.int32], points_only: bool
 ) -> list[Quadrics]:
-    """Meshes of the points ('p') and of the lines ('l') that there are; of all vertices where these are ``alone``."""
+    """Meshes of the points ('p') and of the lines ('l') that there are; of all vertices with ``points_only``."""
     positions, colors = _floats(vertices[:, :3]), _colors(vertices)
-    if alone:
+    if points_only:
         return [Quadrics.spheres(positions, point_radius(positions), colors)]
-    found = []
+    meshes = []
     kind, material = np.repeat(kinds, lengths), np.repeat(of_face, lengths)
     numbers = corners[kind > LINE, 0]
     if len(numbers):
-        own = positions[numbers]
-        mesh = Quadrics.spheres(own, point_radius(own), None if colors is None else colors[numbers])
+        points = positions[numbers]
+        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[numbers])
         mesh.materials = material[kind > LINE][mesh.triangles[:, 0]]
-        found.append(mesh)
+        meshes.append(mesh)
     row = np.repeat(np.arange(len(lengths)), lengths)
     first = np.flatnonzero((kind[:-1] == LINE) & (row[1:] == row[:-1]))
     if len(first):
@@ -248,8 +248,8 @@ def _points_and_lines(
                 positions, lines[material[first] == number], line_radius(positions[lines.ravel()]), colors
             )
             mesh.materials = np.full(len(mesh.triangles), number, np.int32)
-            found.append(mesh)
-    return [mesh for mesh in found if len(mesh.triangles)]
+            meshes.append(mesh)
+    return [mesh for mesh in meshes if len(mesh.triangles)]
 
 
 def _materials(

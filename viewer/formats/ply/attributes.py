@@ -69,9 +69,9 @@ def faces_of(reader: AsciiReader | BinaryReader, element: Element, indices: str,
             warnings.append(f"{int(other.sum()):,} faces lack texture coordinates for their corners; none are used")
     faces.textures = columns[textures] if textures is not None else None
     used = {indices, uvs, textures, *colors}
-    rest = [p.name for p in element.properties if p.name not in used]
-    if rest:
-        warnings.append(f"properties of faces left out: {', '.join(short(name, 30) for name in rest[:5])}")
+    unused = [p.name for p in element.properties if p.name not in used]
+    if unused:
+        warnings.append(f"properties of faces left out: {', '.join(short(name, 30) for name in unused[:5])}")
     return faces
 
 
@@ -119,8 +119,8 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
         rgb = values[:, :3]
         most = float(rgb.max(initial=0.0))
         if kind.kind == "f":
-            whole = bool((rgb == np.floor(rgb)).all())
-            scale = 255.0 if most <= 255.0 and (most > _BRIGHTEST or (whole and most > 1.0)) else None
+            integral = bool((rgb == np.floor(rgb)).all())
+            scale = 255.0 if most <= 255.0 and (most > _BRIGHTEST or (integral and most > 1.0)) else None
             if scale is not None:
                 warnings.append(f"colours up to {most:g} are taken for sRGB of 0 to 255")
         else:

@@ -41,39 +41,39 @@ class _Reader:
 
     def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
         """The scalar properties by name, if asked for, and these list properties: the first as integers."""
-        begin, columns, found = self.at, dict[str, NDArray](), list[Lists]()
+        begin, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
         for number, name in enumerate(names):
             self._go(begin)
-            found.append(self.lists(element, name, whole=not number))
+            list_properties.append(self.lists(element, name, integers=not number))
         if scalars:
             self._go(begin)
             columns = self.columns(element)
-        return columns, found
+        return columns, list_properties
 
     def columns(self, element: Element) -> dict[str, NDArray]:
         """The scalar properties by name."""
         raise NotImplementedError
 
-    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
-        """One list property, of integers if ``whole``."""
+    def lists(self, element: Element, name: str, integers: bool = True) -> Lists:
+        """One list property, of integers if ``integers``."""
         raise NotImplementedError
 
     def _fail(self, element: Element, what: str) -> ViewerError:
         return ViewerError(f"{self.path}: element {element.name}", what, DAMAGED)
 
     def _short(self, element: Element) -> ViewerError:
-        left = len(self.data) - self.at
-        return self._fail(element, f"says {element.count:,} entries, but only {left:,} bytes are left")
+        remaining = len(self.data) - self.at
+        return self._fail(element, f"says {element.count:,} entries, but only {remaining:,} bytes are left")
 
-    def _whole(self, element: Element, found: Lists) -> Lists:
+    def _as_integers(self, element: Element, lists: Lists) -> Lists:
         """The list with integer values."""
-        if found.values.dtype.kind != "f":
-            return found
+        if lists.values.dtype.kind != "f":
+            return lists
         # float64 holds every 32-bit integer; non-finite values are out of range.
-        whole = np.where(np.abs(found.values) < 2**53, found.values, -(2.0**53))
-        if (whole != np.floor(whole)).any():
+        integers = np.where(np.abs(lists.values) < 2**53, lists.values, -(2.0**53))
+        if (integers != np.floor(integers)).any():
             raise self._fail(element, "has a fractional vertex number")
-        return Lists(found.lengths, whole.astype(np.int64))
+        return Lists(lists.lengths, integers.astype(np.int64))
 
 
 class BinaryReader(_Reader):
@@ -99,20 +99,20 @@ class BinaryReader(_Reader):
             columns[p.name] = np.ascontiguousarray(raw).view(self.order + p.type).ravel()
         return columns
 
-    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
-        """One list property, of integers if ``whole``; vectorised where all its lists are equally long, the usual
+    def lists(self, element: Element, name: str, integers: bool = True) -> Lists:
+        """One list property, of integers if ``integers``; vectorised where all its lists are equally long, the usual
         case."""
         uniform = self._uniform(element, name)
         if uniform is not None:
-            return self._whole(element, uniform) if whole else uniform
+            return self._as_integers(element, uniform) if integers else uniform
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
         starts, lengths = self._scan(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
         raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
         run(gather, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
-        found = Lists(lengths[0], raw.view(kind))
-        return self._whole(element, found) if whole else found
+        lists = Lists(lengths[0], raw.view(kind))
+        return self._as_integers(element, lists) if integers else lists
 
     def skip(self, element: Element) -> None:
         """Go behind an element."""
@@ -164,15 +164,15 @@ class BinaryReader(_Reader):
         self._go(self.at + rows.nbytes)
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
-    def _scan(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Offsets of the wanted properties in every row, and their lengths: (wanted, count) int64 each."""
+    def _scan(self, element: Element, chosen: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Offsets of the chosen properties in every row, and their lengths: (chosen, count) int64 each."""
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
         if element.count * smallest > len(self.data) - self.at:
             raise self._short(element)
         lengths = [np.dtype(p.length_type) if p.length_type else None for p in element.properties]
         if any(kind is not None and kind.kind == "f" for kind in lengths):
             raise self._fail(element, "has a list whose length is a float")
-        starts, counts = np.empty((2, len(wanted), element.count), np.int64)
+        starts, counts = np.empty((2, len(chosen), element.count), np.int64)
         at, bad = run(
             traversal,
             np.frombuffer(self.data, np.uint8),
@@ -182,7 +182,7 @@ class BinaryReader(_Reader):
             np.array([kind is not None and kind.kind == "i" for kind in lengths], np.bool_),
             np.array([np.dtype(p.type).itemsize for p in element.properties], np.int64),
             self.order == ">",
-            np.array(wanted, np.int64),
+            np.array(chosen, np.int64),
             starts,
             counts,
             small=len(self.data) < SMALL,
@@ -224,11 +224,11 @@ class AsciiReader(_Reader):
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
 
-    def lists(self, element: Element, name: str, whole: bool = True) -> Lists:
-        """A list property's numbers, integers if ``whole``."""
+    def lists(self, element: Element, name: str, integers: bool = True) -> Lists:
+        """A list property's numbers, integers if ``integers``."""
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
-        found = self._list(element, index)
-        return self._whole(element, found) if whole else found
+        lists = self._list(element, index)
+        return self._as_integers(element, lists) if integers else lists
 
     def skip(self, element: Element) -> None:
         """Go behind an element."""
@@ -272,12 +272,12 @@ class AsciiReader(_Reader):
     def _bad_row(self, element: Element, row: int) -> ViewerError:
         line = self.data.count(b"\n", 0, self.at) + 1
         word = self.data[self.at : self.at + 40].split()
-        found = short(word[0].decode("utf-8", "replace"), 30) if word else "the end of the file"
-        return self._fail(element, f"entry {row:,} (line {line}): expected a number, got {found}")
+        actual = short(word[0].decode("utf-8", "replace"), 30) if word else "the end of the file"
+        return self._fail(element, f"entry {row:,} (line {line}): expected a number, got {actual}")
 
 
-def traversal(data, at, count, length_sizes, length_signed, sizes, big, wanted, starts, lengths):
-    """Find the offsets of the wanted properties in every entry.
+def traversal(data, at, count, length_sizes, length_signed, sizes, big, chosen, starts, lengths):
+    """Find the offsets of the chosen properties in every entry.
 
     length_sizes (P,): bytes of a list's length, 0 for scalars; sizes (P,): bytes of a value; big: big-endian. starts,
     lengths (W, count) int64, written. Returns the end, and the entry beyond the end of the data or -1.
@@ -301,8 +301,8 @@ def traversal(data, at, count, length_sizes, length_signed, sizes, big, wanted, 
                 at += width
             if length < 0 or length > (end - at) // sizes[p]:
                 return at, row
-            for w in range(len(wanted)):
-                if wanted[w] == p:
+            for w in range(len(chosen)):
+                if chosen[w] == p:
                     starts[w, row] = at
                     lengths[w, row] = length
             at += length * sizes[p]

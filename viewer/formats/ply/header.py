@@ -69,7 +69,7 @@ class Header:
 
     def types(self, element: str) -> dict[str, str]:
         """The types of an element's properties by name."""
-        return {p.name: p.type for each in self.elements if each.name == element for p in each.properties}
+        return {p.name: p.type for entry in self.elements if entry.name == element for p in entry.properties}
 
 
 def read_header(data: bytes, path: Path) -> Header:
@@ -137,8 +137,8 @@ def _line(data: bytes, at: int) -> tuple[bytes | None, int]:
     newline = data.find(b"\n", at, _LONGEST)
     ret = data.find(b"\r", at, newline if newline >= 0 else _LONGEST)
     if newline < 0 and ret < 0:
-        rest = data[at:_LONGEST]
-        return (rest, len(data)) if rest.strip() == b"end_header" else (None, at)
+        tail = data[at:_LONGEST]
+        return (tail, len(data)) if tail.strip() == b"end_header" else (None, at)
     if ret >= 0 and ret + 1 != newline:  # old Macintosh files
         return data[at:ret], ret + 1
     return data[at:newline].rstrip(b"\r"), newline + 1

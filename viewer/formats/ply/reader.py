@@ -73,8 +73,8 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if face is not None:
         cut = _cut_faces(face.corners, positions, path, warnings)
         # Where all are triangles their corners are the file's own.
-        own = face.corners.values
-        triangles.append((own.reshape(-1, 3) if cut is None else own[cut[0]]).astype(np.int32))
+        vertex_numbers = face.corners.values
+        triangles.append((vertex_numbers.reshape(-1, 3) if cut is None else vertex_numbers[cut[0]]).astype(np.int32))
     if strips is not None:
         triangles.append(_cut_strips(strips, len(positions), path).astype(np.int32))
     faces = np.concatenate(triangles) if len(triangles) > 1 else triangles[0] if triangles else NO_TRIANGLES
@@ -101,8 +101,8 @@ def _read_elements(
     """The vertices' columns, the faces, the lists of vertices of strips, and the columns of edges; later elements are
     not read."""
     reader = AsciiReader(data, header, path) if header.encoding == "ascii" else BinaryReader(data, header, path)
-    wanted = {"vertex", "face", "tristrips", "edge"}
-    last = max((i for i, element in enumerate(header.elements) if element.name in wanted), default=-1)
+    used = {"vertex", "face", "tristrips", "edge"}
+    last = max((i for i, element in enumerate(header.elements) if element.name in used), default=-1)
     vertex: dict[str, NDArray] | None = None
     face: Faces | None = None
     strips: Lists | None = None
@@ -114,7 +114,7 @@ def _read_elements(
         if element.name == "edge":
             edges = reader.columns(element)
             continue
-        if element.name not in wanted:
+        if element.name not in used:
             reader.skip(element)
             continue
         name = next((p.name for p in element.properties if p.name in _INDICES and p.length_type), None)
