@@ -117,7 +117,7 @@ def test_a_device_that_takes_nothing() -> None:
 
 def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc: all pages of the machine; without those, nothing is known."""
-    monkeypatch.setattr(memory, "_own", lambda: iter(()))
+    monkeypatch.setattr(memory, "_address_space", lambda: iter(()))
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
     assert memory.available(tmp_path) == 4_096_000
 
@@ -133,7 +133,7 @@ def test_memory_under_a_limit_of_the_process(tmp_path: Path, monkeypatch: pytest
     import resource
 
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 50, 1 << 50))
-    (left,) = memory._own()
+    (left,) = memory._address_space()
     assert (1 << 50) - (1 << 45) < left < (1 << 50) - (10 << 20)  # an interpreter takes more than 10 MiB
 
 

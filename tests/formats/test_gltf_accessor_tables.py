@@ -20,7 +20,7 @@ COUNTS = {"i1": 127, "u1": 255, "i2": 32767, "u2": 65535, "u4": 4294967295}
 
 def accessors(doc: Document, left: int = 1 << 30) -> Accessors:
     budget = Budget("a.gltf")
-    budget.left = left
+    budget.remaining = left
     return Accessors(parse(doc.gltf(), "a.gltf"), Path("a.gltf"), None, budget)
 
 
@@ -61,13 +61,13 @@ def test_what_is_read_is_charged() -> None:
     points, corners = doc.accessor(SQUARE), doc.accessor(TWO)
     found = accessors(doc)
     found.view_bytes(0)
-    before = found.budget.left
+    before = found.budget.remaining
     found.floats("it", owner(points), (3,))
     found.floats("it", owner(points), (3,))
-    assert before - found.budget.left == 4 * 12
+    assert before - found.budget.remaining == 4 * 12
     found.indices("it", owner(corners))
     found.indices("it", owner(corners))
-    assert before - found.budget.left == 4 * 12 + 2 * 8 * 6
+    assert before - found.budget.remaining == 4 * 12 + 2 * 8 * 6
 
 
 @pytest.mark.parametrize("kind", ["u1", "u2", "u4"])
@@ -141,7 +141,7 @@ def test_buffers_longer_and_shorter_than_they_say(tmp_path: Path) -> None:
         made = Accessors(parse(text % length, "a.gltf"), tmp_path / "a.gltf", None, budget)
         if right:
             assert made.view_bytes(0) == bytes(range(19))
-            assert budget.left == (1 << 30) + 16 * length and budget.empty == (1 << 20) + 16 * length
+            assert budget.remaining == (1 << 30) + 16 * length and budget.empty == (1 << 20) + 16 * length
         else:
             with pytest.raises(ViewerError, match="says 21 bytes, but there are 20"):
                 made.view_bytes(0)
@@ -153,10 +153,10 @@ def test_the_budget_is_spent_to_its_last_byte(left: int) -> None:
     number = doc.accessor(SQUARE)
     found = accessors(doc)
     found.view_bytes(0)
-    found.budget.left = left
+    found.budget.remaining = left
     if left == 48:
         found.floats("it", owner(number), (3,))
-        assert found.budget.left == 0
+        assert found.budget.remaining == 0
     else:
         with pytest.raises(ViewerError, match="expands to"):
             found.floats("it", owner(number), (3,))
@@ -165,9 +165,9 @@ def test_the_budget_is_spent_to_its_last_byte(left: int) -> None:
 def test_zeros_have_a_budget_of_their_own() -> None:
     budget = Budget("a")
     budget.charge(1 << 20, empty=True)
-    assert (budget.left, budget.empty) == ((1 << 30) - (1 << 20), 0)
+    assert (budget.remaining, budget.empty) == ((1 << 30) - (1 << 20), 0)
     budget.charge(5)
-    assert (budget.left, budget.empty) == ((1 << 30) - (1 << 20) - 5, 0)
+    assert (budget.remaining, budget.empty) == ((1 << 30) - (1 << 20) - 5, 0)
     with pytest.raises(ViewerError, match="expands to"):
         budget.charge(1, empty=True)
 

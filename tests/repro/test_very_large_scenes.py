@@ -137,7 +137,7 @@ def test_names_of_many_lights_in_one_pass() -> None:
 def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     bent = smooth._bent
-    monkeypatch.setattr(smooth, "TOGETHER", 16)
+    monkeypatch.setattr(smooth, "BATCH", 16)
     monkeypatch.setattr(smooth, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals))
     assert smooth.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
 

@@ -252,7 +252,7 @@ def assert_same(one: Mesh, other: Mesh) -> None:
 @pytest.mark.parametrize("count", [3, 400])
 def test_many_meshes_at_once_are_as_one_by_one(count, monkeypatch):
     """Where interpreted and where compiled; several share positions, many have copies of vertices."""
-    monkeypatch.setattr(normals_module, "TOGETHER", 4000)
+    monkeypatch.setattr(normals_module, "BATCH", 4000)
     rng = np.random.default_rng(count)
     meshes = [Mesh(CUBE, CUBE_FACES), Mesh(CUBE, CUBE_FACES, normals=np.tile([0, 0, 1], (8, 1))), sphere(40, 20)]
     for k in range(count):

@@ -74,14 +74,14 @@ class Structure:
     statistics: dict[str, Any] = field(default_factory=dict)
     deforming: Deforming | None = None
     again: Callable[[Trees], Structure] | None = None
-    _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
+    _by_traversal: dict[str, list[Module]] = field(default_factory=dict, repr=False)
 
     def modules(self, stepwise: bool = False) -> list[Module]:
         """The modules of the traversal and the triangle test; traversals share memory objects."""
         traversal = self.stepwise if stepwise else self.whole
-        if traversal not in self._made:
-            self._made[traversal] = self.make(traversal)
-        return self._made[traversal]
+        if traversal not in self._by_traversal:
+            self._by_traversal[traversal] = self.make(traversal)
+        return self._by_traversal[traversal]
 
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its own. None
@@ -92,11 +92,11 @@ class Structure:
         swept = self.levels == 2 and self.built.swept and other.built.swept
         if self.levels == 2 and self.built is not other.built and not swept:
             return []
-        names = list(other._made)  # which another thread may add to
+        names = list(other._by_traversal)  # which another thread may add to
         for traversal in names:
-            if traversal not in self._made:
-                self._made[traversal] = self.make(traversal)
-        return [module for traversal in names for module in self._made[traversal]]
+            if traversal not in self._by_traversal:
+                self._by_traversal[traversal] = self.make(traversal)
+        return [module for traversal in names for module in self._by_traversal[traversal]]
 
     def without_stack(self) -> None:
         """Use the traversal of `stepwise` in all passes, for drivers on which a stack fails."""
@@ -105,7 +105,7 @@ class Structure:
 
     def made(self) -> list[Module]:
         """All modules so far."""
-        return [module for modules in self._made.values() for module in modules]
+        return [module for modules in self._by_traversal.values() for module in modules]
 
 
 def traversals(options: StructureOptions, whole: str, stepwise: str, names: tuple[str, ...]) -> tuple[str, str]:

@@ -24,7 +24,7 @@ def available(root: Path = Path("/")) -> int | None:
     """
     if sys.platform == "win32":
         return _windows()
-    limits = [*_machine(root), *_groups(root), *_own()]
+    limits = [*_machine(root), *_groups(root), *_address_space()]
     return max(0, min(limits)) if limits else None
 
 
@@ -128,7 +128,7 @@ def _groups(root: Path) -> Iterator[int]:
                 break
 
 
-def _own() -> Iterator[int]:
+def _address_space() -> Iterator[int]:
     """Memory left by ``ulimit -v``."""
     import resource
 

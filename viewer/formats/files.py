@@ -137,19 +137,19 @@ class Budget:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.left, self.empty = _FREE, _EMPTY
+        self.remaining, self.empty = _FREE, _EMPTY
 
     def grant(self, size: int) -> None:
         """Add bytes of the file to the budget."""
-        self.left += _PER_BYTE * size
+        self.remaining += _PER_BYTE * size
         self.empty += _PER_BYTE * size
 
     def charge(self, size: int, empty: bool = False) -> None:
         """Charge bytes before their allocation, ``empty`` for those without a buffer view; raises ViewerError beyond
         the budget."""
-        self.left -= size
+        self.remaining -= size
         self.empty -= size if empty else 0
-        if self.left < 0 or self.empty < 0:
+        if self.remaining < 0 or self.empty < 0:
             raise ViewerError(
                 self.where,
                 "expands to far more data than it holds",

@@ -26,7 +26,7 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
             _fan(triangles, at, start, n)
         elif n == 4:
             # Not convex: the inner diagonal is the one through the reflex corner.
-            if _turn(plane, 0, 1, 2) <= 0.0 or _turn(plane, 2, 3, 0) <= 0.0:
+            if _signed_area(plane, 0, 1, 2) <= 0.0 or _signed_area(plane, 2, 3, 0) <= 0.0:
                 triangles[at, 0], triangles[at, 1], triangles[at, 2] = start, start + 1, start + 3
                 triangles[at + 1, 0], triangles[at + 1, 1], triangles[at + 1, 2] = start + 1, start + 2, start + 3
             else:
@@ -97,7 +97,7 @@ def _flatten(positions, corners, start, n, plane):
 
 
 @helper
-def _turn(plane, a, b, c):
+def _signed_area(plane, a, b, c):
     """Twice the signed area of the triangle a, b, c: positive where the path turns left at b."""
     return (plane[b, 0] - plane[a, 0]) * (plane[c, 1] - plane[b, 1]) - (plane[b, 1] - plane[a, 1]) * (
         plane[c, 0] - plane[b, 0]
@@ -112,7 +112,7 @@ def _convex(plane, n):
     first = 0
     for k in range(n):
         b, c = (k + 1) % n, (k + 2) % n
-        if _turn(plane, k, b, c) < 0.0:
+        if _signed_area(plane, k, b, c) < 0.0:
             return False
         step = plane[b, 0] - plane[k, 0]
         sign = 1 if step > 0 else (-1 if step < 0 else 0)
@@ -135,7 +135,11 @@ def _blocks(plane, p, a, b, c):
         q = a if k == 0 else (b if k == 1 else c)
         if plane[q, 0] == x and plane[q, 1] == y:
             return False
-    return _turn(plane, a, b, p) >= 0.0 and _turn(plane, b, c, p) >= 0.0 and _turn(plane, c, a, p) >= 0.0
+    return (
+        _signed_area(plane, a, b, p) >= 0.0
+        and _signed_area(plane, b, c, p) >= 0.0
+        and _signed_area(plane, c, a, p) >= 0.0
+    )
 
 
 @helper
@@ -161,7 +165,7 @@ def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
             low[axis] = min(low[axis], plane[k, axis])
             high[axis] = max(high[axis], plane[k, axis])
     for k in range(n):
-        if _turn(plane, before[k], k, after[k]) <= 0.0:
+        if _signed_area(plane, before[k], k, after[k]) <= 0.0:
             place[k] = blockers
             reflex[blockers] = k
             blockers += 1
@@ -189,7 +193,7 @@ def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
     b = 0
     while remaining > 3:
         a, c = before[b], after[b]
-        area = _turn(plane, a, b, c)
+        area = _signed_area(plane, a, b, c)
         ear = patience == 3 or (patience == 2 and area > 0.0) or (patience == 1 and area == 0.0)
         budget -= 1
         if patience == 0 and area > 0.0:
@@ -237,7 +241,7 @@ def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
         before[c] = a
         for k in range(3):
             q = a if k == 0 else (b if k == 1 else c)
-            blocking = q != b and _turn(plane, before[q], q, after[q]) <= 0.0
+            blocking = q != b and _signed_area(plane, before[q], q, after[q]) <= 0.0
             if place[q] >= 0 and not blocking:
                 blockers -= 1
                 moved = reflex[blockers]

@@ -179,9 +179,9 @@ class Material:
 
 
 # Fields of numbers, with their defaults.
-NUMBERS = {each.name: each.default for each in fields(Material) if isinstance(each.default, (tuple, float))}
+NUMBERS = {field.name: field.default for field in fields(Material) if isinstance(field.default, (tuple, float))}
 # Fields with texture numbers.
-TEXTURE_FIELDS = tuple(each.name for each in fields(Material) if each.name.endswith("texture"))
+TEXTURE_FIELDS = tuple(field.name for field in fields(Material) if field.name.endswith("texture"))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class QuadricShape:
             for axis, square in enumerate(self.squares):
                 if not (low <= high).all():
                     return low, high
-                least, most = self._others(axis, low, high)
+                least, most = self._other_terms(axis, low, high)
                 if square:
                     # square x^2 = -rest, with rest in [least, most]
                     largest = -least / square if square > 0 else most / -square
@@ -103,7 +103,7 @@ class QuadricShape:
                     low[1], high[1] = max(low[1], ends[0]), min(high[1], ends[1])
         return low, high
 
-    def _others(self, axis: int, low: Vector, high: Vector) -> tuple[float, float]:
+    def _other_terms(self, axis: int, low: Vector, high: Vector) -> tuple[float, float]:
         """The range over a box of all terms of the function except one axis's."""
         least = most = self.constant
         for other, square in enumerate(self.squares):

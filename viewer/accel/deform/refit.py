@@ -21,7 +21,7 @@ BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads 
 WIDTH = 256  # elements in a row of streams
 # Rows in which a rasteriser on the CPU runs fragments together: nodes of few leaves and of many are in others, so that
 # none loops along with a neighbour.
-TOGETHER = 4
+ROW_GROUP = 4
 
 BOX = Record("Box", Field("low", "vec3", "scene units", "object"), Field("high", "vec3", "scene units", "object"))
 CORNERS = Record(
@@ -126,7 +126,7 @@ def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64]
     numbers = np.flatnonzero(inner)
     numbers = numbers[np.argsort(counts[numbers], kind="stable")]  # neighbours loop alike
     small = int(np.count_nonzero(counts[numbers] <= FEW))
-    few = TOGETHER * -(-small // (TOGETHER * WIDTH))
+    few = ROW_GROUP * -(-small // (ROW_GROUP * WIDTH))
     place = np.arange(len(numbers))
     place[small:] += few * WIDTH - small
     ranges = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)

@@ -146,7 +146,7 @@ def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Prog
         # Triangles that lie in one place now may not in another pose.
         _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, report)
         for (corners, report), moving, culled, follows in zip(
-            _shares(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
+            _with_progress(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
         )
     ]
     return _of_bvhs(built)
@@ -172,7 +172,9 @@ def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Pro
     from viewer.accel.grid import build as grid_build
 
     built = []
-    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True)
+    parts = zip(
+        _with_progress(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True
+    )
     for (corners, report), quadric, moving, culled in parts:
         boxed = None if quadric is None else np.ones(len(quadric), bool)
         if moving is not None:
@@ -186,15 +188,15 @@ def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Pro
     return lambda traversal: grid_blocks.module(grids), built, order
 
 
-def _shares(
+def _with_progress(
     parts: Sequence[NDArray[np.float32]], progress: Progress | None
 ) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
     """Each part, with its own share of the progress."""
     total, before = max(1, sum(map(len, parts))), 0
     for part in parts:
-        yield part, None if progress is None else partial(_share, progress, before / total, len(part) / total)
+        yield part, None if progress is None else partial(_scaled_progress, progress, before / total, len(part) / total)
         before += len(part)
 
 
-def _share(progress: Progress, before: float, of: float, fraction: float, text: str) -> None:
+def _scaled_progress(progress: Progress, before: float, of: float, fraction: float, text: str) -> None:
     progress(before + of * fraction, text)

@@ -23,7 +23,7 @@ from viewer.formats.gltf.json import JsonObject
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
 _NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
-_KNOWN = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
+_MEMBERS = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
 
 FindTexture = Callable[[JsonObject, str, str], int | None]
 
@@ -38,10 +38,10 @@ def read_classic(item: JsonObject, find: FindTexture) -> ClassicMaterial | None:
     if not isinstance(extras, dict) or not isinstance(extras.get("classic"), dict):
         return None
     extra, members = item.child("extras").child("classic"), dict[str, Any]()
-    unknown = sorted(extra.data.keys() - _KNOWN)
+    unknown = sorted(extra.data.keys() - _MEMBERS)
     if unknown:
         what = f"unknown member {short(unknown[0])}"
-        raise ViewerError(extra.where, what, f"one of {', '.join(sorted(_KNOWN))}")
+        raise ViewerError(extra.where, what, f"one of {', '.join(sorted(_MEMBERS))}")
     members |= {name: extra.number(name) for name in _NUMBERS if name in extra}
     members |= {name: extra.numbers(name, 3) for name in ("specular", "ambient") if name in extra}
     if "indices" in extra:

@@ -50,7 +50,7 @@ def _on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
         for primitive in mesh.objects("primitives"):
             extension = primitive.extension(variants)
             if extension is not None:
-                yield [_whole(user.data.get("material")) for user in (primitive, *extension.objects("mappings"))]
+                yield [_integer(user.data.get("material")) for user in (primitive, *extension.objects("mappings"))]
 
 
 def _coordinates(value: Any, key: str = "") -> Iterator[int]:
@@ -74,9 +74,9 @@ def texture_set(described: dict[str, Any]) -> int | None:
     transform = extensions.get(_TRANSFORM) if isinstance(extensions, dict) else None
     if isinstance(transform, dict) and transform.get("texCoord") is not None:
         number = transform["texCoord"]
-    number = 0 if number is None else _whole(number)
+    number = 0 if number is None else _integer(number)
     return number if isinstance(number, int) and number >= 0 else None
 
 
-def _whole(value: Any) -> Any:
+def _integer(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value

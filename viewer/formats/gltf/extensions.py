@@ -46,13 +46,13 @@ def read_extensions(document: JsonObject, warnings: list[str], omissions: Omissi
     used = sorted({*required, *document.texts("extensionsUsed")})
     ignored = sorted({*used, *_named(document.data)} - APPLIED)
     if ignored:
-        more = f" and {len(ignored) - _TOLD} more" if len(ignored) > _TOLD else ""
-        names = ", ".join(short(name)[1:-1] for name in ignored[:_TOLD])
+        more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
+        names = ", ".join(short(name)[1:-1] for name in ignored[:_MOST_NAMED])
         warnings.append(f"extensions that are not supported have no effect: {names}{more}")
     return used, ignored
 
 
-_TOLD = 8
+_MOST_NAMED = 8
 
 
 def _named(data: dict[str, Any]) -> set[str]:

@@ -35,7 +35,7 @@ def edge(color: Color) -> Change:
 
     def changed(texels: NDArray) -> NDArray:
         out = np.full_like(texels, _most(texels))
-        linear = linear_from_srgb(_shares(texels))
+        linear = linear_from_srgb(_fractions(texels))
         tables = [_encoded(texels, np.minimum(linear * component / _LEAST, 1.0) / factor) for component in color]
         out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
         return out
@@ -48,7 +48,7 @@ def roughness(gloss: float) -> Change:
 
     def changed(texels: NDArray) -> NDArray:
         out = np.full_like(texels, _most(texels))
-        out[..., 1] = _encoded(texels, 1.0 - gloss * _shares(texels))[texels[..., 3]]
+        out[..., 1] = _encoded(texels, 1.0 - gloss * _fractions(texels))[texels[..., 3]]
         return out
 
     return Change(f"roughness {gloss:g}", changed)
@@ -59,11 +59,11 @@ def _most(texels: NDArray) -> int:
     return int(np.iinfo(texels.dtype).max)
 
 
-def _shares(texels: NDArray) -> NDArray[np.float64]:
+def _fractions(texels: NDArray) -> NDArray[np.float64]:
     """The value of each integer."""
     return np.arange(_most(texels) + 1) / _most(texels)
 
 
-def _encoded(texels: NDArray, shares: NDArray[np.float64]) -> NDArray:
+def _encoded(texels: NDArray, fractions: NDArray[np.float64]) -> NDArray:
     """The integers of numbers from 0 to 1."""
-    return np.rint(np.minimum(shares, 1.0) * _most(texels)).astype(texels.dtype)
+    return np.rint(np.minimum(fractions, 1.0) * _most(texels)).astype(texels.dtype)

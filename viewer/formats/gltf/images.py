@@ -205,7 +205,7 @@ class GltfTextures:
         """
         images = self.document.objects("images")
         work: dict[int, Callable[[], Image]] = {}
-        for number in sorted(self._wanted()):
+        for number in sorted(self._used_images()):
             image = images[number]
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
@@ -227,7 +227,7 @@ class GltfTextures:
         with self.memory.decoding(peak):
             return read(*arguments)
 
-    def _wanted(self) -> set[int]:
+    def _used_images(self) -> set[int]:
         """Numbers of the images used by materials' textures, including damaged references."""
         textures, numbers = self.document.objects("textures"), set()
         for index in _indices(self.document.data.get("materials")):

@@ -99,7 +99,7 @@ class JsonObject(_Placed):
         value = self.data.get(key)
         if value is None:
             return self._default(key, default, "an integer")
-        value = self._whole(key, value)
+        value = self._integer(key, value)
         if not low <= value <= high:
             raise self.fail(key, f"{short(value)} is not in {low} .. {high}")
         return value
@@ -164,7 +164,7 @@ class JsonObject(_Placed):
             if type(value) is int and 0 <= value < count:
                 indices.append(value)
                 continue
-            indices.append(self._whole(f"{key}[{k}]", value))
+            indices.append(self._integer(f"{key}[{k}]", value))
             if not 0 <= indices[-1] < count:
                 raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
         return indices
@@ -197,7 +197,7 @@ class JsonObject(_Placed):
             raise self.fail(key, f"expected {what}, got {short(value)}")
         return value
 
-    def _whole(self, key: str, value: Any) -> int:
+    def _integer(self, key: str, value: Any) -> int:
         if isinstance(value, float) and value.is_integer():
             return int(value)
         if not isinstance(value, int) or isinstance(value, bool):

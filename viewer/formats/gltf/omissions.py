@@ -7,7 +7,7 @@ from types import TracebackType
 from viewer.base.errors import ViewerError
 from viewer.formats.gltf.decoders import MissingExtra
 
-_TOLD = 3
+_MOST_NAMED = 3
 
 
 class Omissions:
@@ -38,8 +38,11 @@ class Omissions:
     def notes(self) -> list[str]:
         """One line for each of the first parts, one for all others."""
         faults = list(self._faults)
-        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_TOLD]]
-        return [*lines, *([f"{len(faults) - _TOLD:,} more damaged parts are left out"] if faults[_TOLD:] else [])]
+        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_MOST_NAMED]]
+        return [
+            *lines,
+            *([f"{len(faults) - _MOST_NAMED:,} more damaged parts are left out"] if faults[_MOST_NAMED:] else []),
+        ]
 
 
 def fault_text(error: ViewerError) -> str:

@@ -139,7 +139,7 @@ def _read(
                 if notes is not None:
                     pixels = repair.mended(pixels)
                 out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
-            if not repair.again(where):
+            if not repair.needs_second_pass(where):
                 break
     if notes is not None:
         notes.extend(f"{path.name}: {note}" for note in repair.notes())
@@ -279,7 +279,7 @@ class PixelRepair:
         self._largest = max(self._largest, float(repaired.max()))
         return repaired if self._limit is None else np.where(infinite, np.float32(self._limit), repaired)
 
-    def again(self, where: str) -> bool:
+    def needs_second_pass(self, where: str) -> bool:
         """Whether all bands must be mended once more. Raises ViewerError for a picture without a finite light."""
         if not self._infinite or self._limit is not None:
             return False

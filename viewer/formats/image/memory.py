@@ -58,8 +58,8 @@ class ImageMemory:
         self._most = MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
         self._peak = None if free is None else free // 2
         self._granted = FREE_BYTES
-        self._held = self._decoding = 0
-        self._turn = threading.Condition()
+        self._charged = self._decoding = 0
+        self._condition = threading.Condition()
 
     def plan(self, image: ImageHeader, length: int, where: str) -> int:
         """The factor by which an image of ``length`` bytes is reduced; charges its texels. Raises ViewerError where
@@ -75,7 +75,7 @@ class ImageMemory:
             raise ViewerError(where, fault, image.hint if smaller else "--max-texture 1024 reads it at a smaller size")
         texels = image.width * image.height // factor**2
         self.texels += texels
-        self._held += image.texel * texels
+        self._charged += image.texel * texels
         return factor
 
     def add(self, texels: int, where: str) -> None:
@@ -88,15 +88,15 @@ class ImageMemory:
     @contextmanager
     def decoding(self, size: int) -> Iterator[None]:
         """Waits until ``size`` bytes more, beside those that others are decoding, are within those of one image."""
-        with self._turn:
-            self._turn.wait_for(lambda: not self._decoding or self._decoding + size <= FREE_BYTES)
+        with self._condition:
+            self._condition.wait_for(lambda: not self._decoding or self._decoding + size <= FREE_BYTES)
             self._decoding += size
         try:
             yield
         finally:
-            with self._turn:
+            with self._condition:
                 self._decoding -= size
-                self._turn.notify_all()
+                self._condition.notify_all()
 
     def _fault(self, image: ImageHeader, length: int, factor: int) -> str:
         """The reason to refuse an image at a size; "" if it fits."""
@@ -110,6 +110,6 @@ class ImageMemory:
         limit = limit if self._peak is None else min(limit, self._peak)
         if peak > limit:
             return f"{size} take {peak / 2**30:.1f} GiB to decode {length:,} bytes, more than {limit / 2**30:.1f}"
-        if self._held + image.texel * texels // factor**2 > self._granted:
+        if self._charged + image.texel * texels // factor**2 > self._granted:
             return f"{size} and the images before take more than {self._granted / 2**30:.1f} GiB"
         return ""

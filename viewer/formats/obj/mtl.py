@@ -81,7 +81,7 @@ def _values(text: str, count: int) -> list[float] | None:
     return values * 3 if len(values) == 1 else None
 
 
-def share(value: float) -> float:
+def clamped(value: float) -> float:
     """The value clamped to 0 .. 1."""
     return min(max(value, 0.0), 1.0)
 
@@ -93,19 +93,19 @@ def _apply(material: Material) -> bool:
 
     kd = source.get("kd", [0.8, 0.8, 0.8])
     opacity = source["d"] if "d" in source else 1.0 - source.get("tr", 0.0)
-    material.base_color = (share(kd[0]), share(kd[1]), share(kd[2]), share(opacity))
+    material.base_color = (clamped(kd[0]), clamped(kd[1]), clamped(kd[2]), clamped(opacity))
     ke = source.get("ke", [0.0, 0.0, 0.0])
     material.emission = (max(ke[0], 0.0), max(ke[1], 0.0), max(ke[2], 0.0))
-    material.metallic = share(source.get("pm", 1.0 if "map_pm" in source else 0.0))
+    material.metallic = clamped(source.get("pm", 1.0 if "map_pm" in source else 0.0))
     if "pr" in source:
-        material.roughness = share(source["pr"])
+        material.roughness = clamped(source["pr"])
     elif "ns" in source:
         material.roughness = roughness_of(source["ns"])
-    sheen = share(source.get("ps", 1.0 if "map_ps" in source else 0.0))
+    sheen = clamped(source.get("ps", 1.0 if "map_ps" in source else 0.0))
     material.sheen_color, material.sheen_roughness = (sheen, sheen, sheen), _SHEEN_ROUGHNESS if sheen else 0.0
-    material.clearcoat = share(source.get("pc", 1.0 if "map_pc" in source else 0.0))
-    material.clearcoat_roughness = share(source.get("pcr", 1.0 if "map_pcr" in source else 0.0))
-    material.anisotropy = share(source.get("aniso", 0.0))
+    material.clearcoat = clamped(source.get("pc", 1.0 if "map_pc" in source else 0.0))
+    material.clearcoat_roughness = clamped(source.get("pcr", 1.0 if "map_pcr" in source else 0.0))
+    material.anisotropy = clamped(source.get("aniso", 0.0))
     material.anisotropy_rotation = 2.0 * math.pi * source.get("anisor", 0.0)
     _scatter(material)
     slip = material.base_color[3] == 0.0 and not material.transmission and "map_d" not in source
@@ -118,20 +118,20 @@ def _apply(material: Material) -> bool:
 
 def roughness_of(exponent: float) -> float:
     """glTF's roughness of a Blinn-Phong exponent n: the root of GGX's alpha, sqrt(2 / (n + 2))."""
-    return share((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
+    return clamped((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
 
 
 def _scatter(material: Material) -> None:
     """Choose the material's kind, and derive fields from Ks, Ni, Tf and the opacity."""
     source = material.source
     model = int(source.get("illum", 2))
-    ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
+    ks = [clamped(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
     exponent, ior, opacity = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0), material.base_color[3]
     material.ior = min(ior, LARGEST_IOR) if ior > 1.0 else 1.5
     physical, bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
     reflects = model in (3, 5, 8)
     if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
-        tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
+        tint = [clamped(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
         if not any(tint):  # some programs write 0 for no filter
             tint = [1.0, 1.0, 1.0]
         material.base_color = (tint[0], tint[1], tint[2], opacity)

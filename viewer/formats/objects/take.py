@@ -19,7 +19,7 @@ from viewer.scene.edits.framed import framed
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 
-KNOWN = (
+ACCEPTED = (
     "a file, a built-in name, a Scene, (vertices, faces[, colors]), a trimesh Trimesh or Scene, a PyVista dataset or"
     " Plotter, an Open3D TriangleMesh, or an object with vertices and faces"
 )
@@ -70,7 +70,7 @@ def scene_of(
     elif _is_open3d(source):
         _add_open3d(gathered, source)
     else:
-        raise ViewerError("scene", f"{kind_of(source)} cannot be shown", f"give {KNOWN}")
+        raise ViewerError("scene", f"{kind_of(source)} cannot be shown", f"give {ACCEPTED}")
     scene = gathered.scene()
     if not scene.instances:
         raise ViewerError(scene.name, "has no visible surface", "; ".join(scene.warnings[:1]))

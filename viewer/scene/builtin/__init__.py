@@ -7,7 +7,7 @@ from importlib import import_module
 from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
-# Name -> description; each is a module of this folder with a function build(), or a function of `_TOGETHER`.
+# Name -> description; each is a module of this folder with a function build(), or a function of `_MODULES`.
 SCENES = {
     "cornell": "the Cornell box, from its published measurements",
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
@@ -29,7 +29,7 @@ SCENES = {
     "helicopter": "a helicopter above a field",
 }
 # Scenes in shared modules or under other names.
-_TOGETHER = {
+_MODULES = {
     **dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics"),
     "sphere": "classic",
     **dict.fromkeys(("chair", "palm_pc", "knife"), "objects"),
@@ -47,6 +47,6 @@ def build(name: str) -> Scene:
     """The built-in scene of that name. Raises ViewerError for an unknown one, and lists the known ones."""
     if name not in SCENES:
         raise ViewerError(name, "no such built-in scene", f"built-in scenes: {', '.join(SCENES)}")
-    module = import_module(f"{__name__}.{_TOGETHER.get(name, name)}")
-    scene: Scene = getattr(module, name if name in _TOGETHER else "build")()
+    module = import_module(f"{__name__}.{_MODULES.get(name, name)}")
+    scene: Scene = getattr(module, name if name in _MODULES else "build")()
     return scene

@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 
 FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
 FEW = 2000  # triangles of a mesh without normals yet; larger ones count as smooth
-TOGETHER = 1 << 16  # triangles of meshes that are examined at once
+BATCH = 1 << 16  # triangles of meshes that are examined at once
 _known: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # by the mesh's id
 
 
@@ -40,7 +40,7 @@ def _any_smooth(meshes: Iterable[Mesh]) -> bool:
             unknown.append(mesh)
         elif cached[1]:
             return True
-    for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), TOGETHER):
+    for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), BATCH):
         smooth_flags = _smooth(unknown[part])
         for mesh, smooth in zip(unknown[part], smooth_flags, strict=True):
             _remember(mesh, smooth)
@@ -73,7 +73,7 @@ def _smooth(meshes: list[Mesh]) -> list[bool]:
     arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in finished if mesh.normals is not None]
     if len(finished) == 1:  # perhaps a large one, by parts: most tell within the first
         positions, triangles, normals = arrays[0]
-        parts = (triangles[at : at + TOGETHER] for at in range(0, len(triangles) * bool(normals.any()), TOGETHER))
+        parts = (triangles[at : at + BATCH] for at in range(0, len(triangles) * bool(normals.any()), BATCH))
         flags[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
         return flags
     bent = _bent(*(np.concatenate([arrays_of[k][arrays_of[1]] for arrays_of in arrays]) for k in (0, 2)))

@@ -21,7 +21,7 @@ ROUNDING = 1e-12
 # Number of vertices and triangles below which loops are not worth compiling.
 SMALL = 1000
 # Vertices and triangles of small meshes whose normals are computed at once.
-TOGETHER = 1 << 16
+BATCH = 1 << 16
 CREASE = 40.0  # degrees
 
 
@@ -76,7 +76,7 @@ def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:
     lacking = [k for k, mesh in enumerate(result) if mesh.normals is None and len(mesh.triangles)]
     counts = np.array([len(result[k].positions) + len(result[k].triangles) for k in lacking], np.int64)
     few = np.array(lacking, np.intp)[counts < SMALL]
-    for run_of in batches(counts[counts < SMALL], TOGETHER):
+    for run_of in batches(counts[counts < SMALL], BATCH):
         part = few[run_of].tolist()
         if len(part) > 1:
             for k, mesh in zip(part, _merged_with_normals([result[k] for k in part]), strict=True):

@@ -20,7 +20,7 @@ from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the watertight test's products of two coordinates overflow float32.
 LARGEST_COORDINATE = 1e18
-TOGETHER = 1 << 18  # vertices or triangles of instances of equal meshes that are placed at once
+BATCH = 1 << 18  # vertices or triangles of instances of equal meshes that are placed at once
 
 
 @dataclass
@@ -84,7 +84,7 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
     too_far = np.zeros(len(instances), bool)
     for every in alike(kinds, which):
         size, faces, plain, bare = kinds[which[every[0]]].tolist()
-        step = max(1, TOGETHER // max(size, faces, 1))
+        step = max(1, BATCH // max(size, faces, 1))
         for part in (every[at : at + step] for at in range(0, len(every) if size or faces else 0, step)):
             stack, maps = _Stack.of(complete, which[part]), transforms[part]
             rows = _rows(vertices[part], size)

@@ -95,7 +95,7 @@ class _Animation:
         self.keys = keys
         self.left_out: Counter[str] = Counter()
         self.unknown: dict[str, None] = {}
-        self.seen: dict[tuple[int, str], str] = {}
+        self.first_channels: dict[tuple[int, str], str] = {}
 
     def read(self, item: JsonObject, name: str) -> tuple[str, list[Track]]:
         """Name, ``name`` without one, and tracks."""
@@ -110,7 +110,7 @@ class _Animation:
         target = channel.child("target")
         moved = self._moved(target)
         for node, path, _ in moved:
-            before = self.seen.setdefault((node, path), channel.where)
+            before = self.first_channels.setdefault((node, path), channel.where)
             if before != channel.where:
                 what = f"{path} of node {node}" if node >= 0 else path
                 first = before.split(": ")[-1]
