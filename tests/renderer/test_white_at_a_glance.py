@@ -1,0 +1,33 @@
+"""The radiance of a white surface at a glance, by the environment that a scene has beside its own lights."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.renderer.inputs import own_light
+from viewer.renderer.inputs.own_light import Beside, white_radiance
+from viewer.scene.light import Light
+from viewer.scene.scene import Scene
+
+FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        (Beside("sky", 0.25, (40.0, 30.0), tone=8.0), 0.25),  # as bright as the sky
+        (Beside("studio", 0.25, tone=0.5), 0.5),  # by the gradient's factor
+        (Beside("none", 0.0, tone=2.0), 2.0),
+    ],
+)
+def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: Beside, expected: float) -> None:
+    scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
+    scene.lights = [Light("point", position=(0, 1, 0))]
+    monkeypatch.setattr(own_light, "environment_beside", lambda scene: beside)
+    assert white_radiance(scene) == expected
+
+
+def test_white_under_an_environment_that_is_given() -> None:
+    """Its own radiance for a single object, whatever lights it has."""
+    scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
+    assert own_light.is_single_object(scene) and white_radiance(scene, 0.75) == 0.75
