@@ -22,7 +22,7 @@ FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
 )
 def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: Beside, expected: float) -> None:
     scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
-    scene.lights = [Light("point", position=(0, 1, 0))]
+    scene.lights, scene.fills = [Light("point", position=(0, 1, 0))], True
     monkeypatch.setattr(own_light, "environment_beside", lambda scene: beside)
     assert white_radiance(scene) == expected
 
