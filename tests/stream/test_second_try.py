@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
-from toys import COLLATZ, NESTED, simulate
+from toys import COLLATZ, simulate
 
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
@@ -38,23 +38,3 @@ def test_passes_of_both_runs_are_counted(device, kind: type[Machine]) -> None:
     }
     answer = simulate(COLLATZ, COLLATZ.fill(machine.rays)).streams["answer"]
     np.testing.assert_array_equal(machine.read("answer").reshape(-1), answer)
-
-
-@pytest.mark.parametrize("kind", [Singlepass, Multipass])
-def test_uniforms_that_are_set_hold_in_the_second_run(device, kind: type[Machine]) -> None:
-    """Of a program that may begin with what another run has left."""
-    linked = replace(NESTED, program=replace(NESTED.program, resumes=True)).linked
-    results = []
-    for scale, again in ((0.7, False), (1.4, False), (1.4, True)):
-        machine = kind(device, linked, SIZE)
-        for name, array in NESTED.fill(machine.rays).items():
-            machine.write(name, array.reshape(SIZE[::-1]))
-        machine.set({"cell_scale": scale})
-        if again:
-            for _ in machine._again(Multipass, machine.rays):
-                pass
-        else:
-            machine.finish()
-        results.append(machine.read("path")["sum"])
-    assert (results[0] != results[1]).any() and results[0].any()
-    np.testing.assert_array_equal(results[1], results[2])
