@@ -52,8 +52,8 @@ def traced(app: Any) -> None:
 
 def lighting(app: Any) -> None:
     """The panels, the statistics, and the lamp's marker."""
-    app.view.do("lights.next")
-    app.view.do("statistics")
+    app.view.actions.perform("lights.next")
+    app.view.actions.perform("statistics")
     samples = app.session.stop.spp
     app.session.stop_at(2 * samples, None)  # the picture is the denoiser's until its last sample
     while app.session.samples < samples:
@@ -64,22 +64,22 @@ def lighting(app: Any) -> None:
 def inspecting(app: Any) -> None:
     """Panels, the inspector in the middle of a frame, and a ray's voxels."""
     settle(app)
-    app.view.do("inspector.show")
+    app.view.actions.perform("inspector.show")
     settle(app)
     for _ in range(70):  # the drivers compile in them, so that their times are no passes' times
-        app.view.do("inspector.step")
-    app.view.do("inspector.restart")
+        app.view.actions.perform("inspector.step")
+    app.view.actions.perform("inspector.restart")
     for _ in range(70):
-        app.view.do("inspector.step")
-    app.view.cursor = (0.47 * app.view.size[0], 0.36 * app.view.size[1])
-    app.view.do("probe.show")
+        app.view.actions.perform("inspector.step")
+    app.view.input.cursor = (0.47 * app.view.area.size[0], 0.36 * app.view.area.size[1])
+    app.view.actions.perform("probe.show")
     settle(app)
 
 
 def mapped(app: Any) -> None:
     """The photons of the last sample over the picture, and their panel."""
     settle(app, converged=True)
-    app.view.do("photons.points")
+    app.view.actions.perform("photons.points")
     settle(app)
 
 

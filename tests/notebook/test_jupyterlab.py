@@ -17,7 +17,7 @@ view = viewer.show("cornell", size=(160, 120), machine="singlepass", spp=2, erro
 view""",
     """print(view.camera)""",
     """picture = view.snapshot()
-picture.save("shown.png", view.view.view.stops, view.view.view.tonemap)""",
+picture.save("shown.png", view.view.view.tone.stops, view.view.view.tone.tonemap)""",
     """from ipywidgets import HBox
 other = viewer.show("teapotahedron", size=(80, 60), machine="singlepass", program="cast")
 HBox([view, other])""",

@@ -144,9 +144,9 @@ def test_when_it_is_given_back(run: Callable[..., None]) -> None:
         widget.close()
         assert planned() == "never" and last.cancelled()
         page.send("views", count=0)
-        widget.view.view.minimised = True
+        widget.view.view.area.minimised = True
         widget._has_visible_views = True
-        assert widget.view.view.minimised, "it is closed"
+        assert widget.view.view.area.minimised, "it is closed"
         widget._has_visible_views = False
         assert planned() == "never" and widget.view.closed
 

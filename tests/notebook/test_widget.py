@@ -32,7 +32,7 @@ def test_opened_dragged_read_back_closed(run: Callable[..., None]) -> None:
         await page.rest(len(page.frames) + 1)
         assert (page.frames[-1] != first).any()
         picture = widget.snapshot()
-        assert np.array_equal(widget.view.read()[..., :3], picture.srgb8(0.0, widget.view.view.tonemap))
+        assert np.array_equal(widget.view.read()[..., :3], picture.srgb8(0.0, widget.view.view.tone.tonemap))
         widget.close()
         assert widget.view.closed and widget.view.session.convergence.film.buffer is None
         widget.close()
@@ -82,7 +82,7 @@ def test_a_key_that_repeats(run: Callable[..., None]) -> None:
         await page.rest(1)
         for repeat in (False, True, True):
             page.send("key_down", key="+", modifiers=[], repeat=repeat)
-        while widget.view.view.exposure != 0.75:
+        while widget.view.view.tone.exposure != 0.75:
             await asyncio.sleep(0.01)
         page.send("pinch", x=12, y=8, ratio=2.0)  # which rendercanvas has no event for
         await page.rest()
@@ -171,7 +171,7 @@ def test_a_script_makes_one(run: Callable[..., None], monkeypatch: pytest.Monkey
             with monkeypatch.context() as patch:
                 patch.setattr(module, "asyncio", SimpleNamespace(get_running_loop=none))
                 made = module.Widget("cornell", program="cast", machine="singlepass", **size)
-            assert made.view.view.pixels == pixels and made._parking is None
+            assert made.view.view.area.pixels == pixels and made._parking is None
             assert (made._css_width, made._css_height) == tuple(f"{float(side)}px" for side in pixels)
             made.close()
             assert made.view.closed and made.get_closed()
@@ -269,7 +269,7 @@ def test_the_camera_that_is_shown(run: Callable[..., None]) -> None:
         assert widget.camera.startswith("0.5,2.0,8.0 ")
         with pytest.raises(viewer.ViewerError, match="fov"):
             widget.update(fov=-1, exposure=3.0)
-        assert widget.fov == pytest.approx(60) and widget.view.view.exposure == 0.0
+        assert widget.fov == pytest.approx(60) and widget.view.view.tone.exposure == 0.0
 
     run(body)
 

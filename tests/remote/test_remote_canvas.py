@@ -78,11 +78,11 @@ def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:
     canvas.change("environment", "sky")
     assert canvas.view.value("environment") == "sky"
     canvas.change("environment", "")
-    assert canvas.view.value("environment") is None and not canvas.view.view.message_is_error
+    assert canvas.view.value("environment") is None and not canvas.view.view.message.is_error
     canvas.change("spp", "7")
     canvas.change("spp", "seven")
     assert canvas.view.value("spp") == 7
-    assert canvas.view.view.message_is_error and "'seven'" in canvas.view.view.message
+    assert canvas.view.view.message.is_error and "'seven'" in canvas.view.view.message.text
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ def test_a_picture_is_offered(canvas: RemoteCanvas, sent: list[Any], monkeypatch
         canvas._deliver(ending)
         download = {"type": "download", "href": f"picture{ending}", "name": f"a_box_ä{ending}"}
         assert [each for each in sent if each[1]["type"] == "download"] == [(7, download)]
-        assert canvas.view.view.message == f"a_box_ä{ending} is downloaded"
-        assert not canvas.view.view.message_is_error
+        assert canvas.view.view.message.text == f"a_box_ä{ending} is downloaded"
+        assert not canvas.view.view.message.is_error
 
 
 def test_no_picture_is_offered_before_there_is_a_scene(
@@ -331,7 +331,7 @@ def test_downloads(canvas: RemoteCanvas, tmp_path: Path, monkeypatch: pytest.Mon
     canvas.view.wait()
     canvas.change("exposure", "auto")
     canvas.change("tonemap", "none")
-    monkeypatch.setattr(canvas.view.view, "metered", 1.0)
+    monkeypatch.setattr(canvas.view.view.tone, "metered", 1.0)
     png = asyncio.run(canvas.files()["picture.png"]())  # type: ignore[operator,arg-type]
     exr = asyncio.run(canvas.files()["picture.exr"]())  # type: ignore[operator,arg-type]
     assert (png.kind, png.status, exr.kind, exr.status) == ("image/png", 200, "image/x-exr", 200)
@@ -413,7 +413,7 @@ def test_a_view_that_is_closed(device: Any, sent: list[Any], tmp_path: Path, mon
     monkeypatch.setattr(http.HttpRenderCanvas, "close", lambda self: closed.append(1))
     made = RemoteCanvas((np.eye(3, dtype=np.float32), [[0, 1, 2]]), (8, 6), program="cast", machine="singlepass")
     assert not made.view.visible and made.app is http.asgi
-    assert made.view.view.pixels == (8, 6)
+    assert made.view.view.area.pixels == (8, 6)
     assert [each for _, each in sent][:2] == [
         {"type": "css_width", "value": "8.0px"},
         {"type": "css_height", "value": "6.0px"},

@@ -32,7 +32,7 @@ def view(device: Any) -> Iterator[Viewport]:
     session = Session(renderer, SIZE, screen=Paper())  # type: ignore[arg-type]
     session.finish()
     made = Viewport(session, Preferences(), Keymap())
-    made.size = made.pixels = SIZE
+    made.area.resize(SIZE, SIZE)
     made.controller = CameraController(renderer.camera, scene.bounds())
     made.look()
     session.finish()
@@ -47,7 +47,7 @@ def count(debug_views: DebugViews) -> list[tuple[float | None, float, float]]:
             return seen
         debug_views.advance(0.0)
         debug_views.view.drawn()
-        debug_views.view.compile_now()
+        debug_views.view.compilation.run()
         made = debug_views.heat_map
         if made is not None:
             shown = made.show()

@@ -21,19 +21,19 @@ def test_it_is_the_open_scene_s(tmp_path: Path) -> None:
     def press(key: str) -> Any:
         view.handle(event("key_down", key=key))
         rest(view)
-        return view.view.exposure
+        return view.view.tone.exposure
 
     rest(view)
-    first = view.view.stops
-    assert press("+") == view.view.stops == first + 0.25
+    first = view.view.tone.stops
+    assert press("+") == view.view.tone.stops == first + 0.25
     assert press("F5") == first + 0.25
     before = view.read()
-    assert press("0") == "auto" and view.value("exposure") == "auto" and view.view.stops == pytest.approx(first)
+    assert press("0") == "auto" and view.value("exposure") == "auto" and view.view.tone.stops == pytest.approx(first)
     assert (view.read() != before).any()
     assert press("+") == pytest.approx(first + 0.25)
-    assert press("ArrowRight") == "auto" and view.view.path.endswith("b.ply")
+    assert press("ArrowRight") == "auto" and view.scene_loader.shown_path.endswith("b.ply")
     view.update(exposure=2.0)
     view.park()
     view.wait()
-    assert view.view.exposure == 2.0, "the same scene comes back"
+    assert view.view.tone.exposure == 2.0, "the same scene comes back"
     view.release()

@@ -15,6 +15,7 @@ from viewer.renderer.session.session import Session
 from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.preferences import Preferences
+from viewer.viewport.view_state import PictureArea
 from viewer.viewport.viewport import Viewport, choose_pivot
 
 ROOM = viewer.load("cornell")  # open in front, at z = 0
@@ -71,7 +72,9 @@ def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -
 
     def framed(controller: CameraController) -> np.ndarray:
         shown = SimpleNamespace(prepared=SimpleNamespace(scene=SimpleNamespace(cameras=cameras)))
-        context: Any = SimpleNamespace(view=SimpleNamespace(shown=lambda: (shown, controller), aspect=320 / 240))
+        context: Any = SimpleNamespace(
+            view=SimpleNamespace(shown=lambda: (shown, controller), area=PictureArea((320, 240)))
+        )
         _frame(context)
         controller.update(1.0)
         return controller.camera.basis()[2]

@@ -67,7 +67,7 @@ def test_a_window_keeps_it_in_view(wide: Scene) -> None:
 
     def seen() -> np.ndarray:
         camera, renderer = view.camera, view.view.renderer
-        origins, directions = camera.rays(*view.view.pixels)
+        origins, directions = camera.rays(*view.view.area.pixels)
         hits = renderer.trace(origins.reshape(-1, 3), directions.reshape(-1, 3))
         return (hits.triangle >= 0).reshape(origins.shape[:2])
 
@@ -77,7 +77,7 @@ def test_a_window_keeps_it_in_view(wide: Scene) -> None:
     for width, height in (LANDSCAPE, PORTRAIT):
         view.handle(event("resize", width=width, height=height, pixel_ratio=1.0))
         rest(view)
-        assert view.view.pixels == (width, height) and whole(seen())
+        assert view.view.area.pixels == (width, height) and whole(seen())
     assert view.camera == wide.camera(aspect=0.4)
     view.handle(event("resize", width=50, height=20, pixel_ratio=1.0))
     drag(view, (4, 4), (5, 4))

@@ -83,7 +83,7 @@ def switch(view: CanvasView, scene: str) -> None:
     with view.device.current():
         view.scene_loader.open(scene)
     rest(view)
-    assert view.view.path == scene
+    assert view.scene_loader.shown_path == scene
 
 
 def rest(view: CanvasView) -> None:

@@ -70,7 +70,7 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
 
     session = Session(renderer, (96, 72), screen=Paper())  # type: ignore[arg-type]
     view = Viewport(session, Preferences(), Keymap())
-    view.size, view.pixels, view.cursor = (96, 72), (96, 72), (95.0, 71.0)
+    view.area.size, view.area.pixels, view.input.cursor = (96, 72), (96, 72), (95.0, 71.0)
     view.controller = CameraController(renderer.camera, SCENE.bounds())
     session.finish(converged=False)
     assert session.shown == (renderer.camera, (96, 72))
@@ -86,7 +86,7 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
     debug_views = DebugViews(view)
     debug_views.toggle_probe()
     view.drawn()
-    view.compile_now()
+    view.compilation.run()
     found = debug_views.probe
     assert session.shown == (shown, (12, 9)) and found is not None
     assert (found.size, found.pixel) == ((12, 9), (11, 8))

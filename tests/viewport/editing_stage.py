@@ -19,6 +19,7 @@ from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import ObjectEditing
+from viewer.viewport.view_state import InputState, PictureArea
 
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
 HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`
@@ -57,16 +58,19 @@ class Stage:
         self.session: Any = SimpleNamespace(previewing=False, update=self._update)
         self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0, base=FAR), [[-1, -1, -1], [1, 1, 1]])
         view: Any = SimpleNamespace(
-            session=self.session, controller=self.controller, renderer=self.renderer, paused=False, minimised=False
+            session=self.session, controller=self.controller, renderer=self.renderer, paused=False
         )
-        view.size, view.cursor, view.keymap, view.scene = (200, 100), (100.0, 50.0), Keymap(), self.first
+        view.area, view.input, view.keymap = PictureArea((200, 100)), InputState((100.0, 50.0)), Keymap()
+        view.scene = self.first
         view.shown = lambda: (self.renderer, self.controller)
-        view.ray_under_cursor = lambda: self.controller.ray(*view.cursor, *view.size)
+        view.ray_under_cursor = lambda: self.controller.ray(*view.input.cursor, *view.area.size)
         view.say = self.said.append
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         view.wake = lambda: self.done.append("wake")
         view.attempt = lambda what: what()
-        view.compile = lambda what, work: (self.said.append(what), self.compiled.append(work))
+        view.compilation = SimpleNamespace(
+            request=lambda what, work: (self.said.append(what), self.compiled.append(work))
+        )
         self.view = view
         self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
         self.loader.set = lambda **changes: self.loader.asked.append(changes)
@@ -95,6 +99,6 @@ class Stage:
 
     def move(self, x: float, y: float) -> None:
         """The cursor comes somewhere, and the loop has a turn."""
-        self.view.cursor = (x, y)
+        self.view.input.cursor = (x, y)
         self.editing.follow()
         self.editing.update(0.0)

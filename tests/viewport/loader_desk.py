@@ -17,6 +17,8 @@ from viewer.scene.environment import DARKNESS
 from viewer.viewport import scene_loader
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.scene_loader import SceneLoader
+from viewer.viewport.view_state import InputState, Message, PictureArea, ToneMapping
+from viewer.viewport.viewport import Viewport
 
 BOX = np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
 START = Camera((0, 0, 5), (0, 0, 0))
@@ -66,14 +68,17 @@ class Desk:
         self.now = 0.0
         monkeypatch.setattr(scene_loader, "time", SimpleNamespace(perf_counter=lambda: self.now))
         session: Any = SimpleNamespace(update=self._update, use=self._use)
-        view: Any = SimpleNamespace(session=session, renderer=None, controller=None, path="", aspect=1.0, pixels=(8, 4))
-        view.preferences, view.exposure, view.tonemap = Preferences(path=Path("none"), exposure=0.5), 2.0, "none"
+        view: Any = SimpleNamespace(session=session, renderer=None, controller=None, area=PictureArea((8, 8)))
+        view.area.resize((8, 8), (8, 4))
+        view.preferences, view.tone = Preferences(path=Path("none"), exposure=0.5), ToneMapping(2.0, "none")
         view.environment = DARKNESS
-        view.message, view.message_is_error = "", False
+        view.message = Message()
         view.say = self._say
         view.say_switched = lambda name, on: self._say(f"{name} {on}")
-        view.wake, view.held = lambda: None, set()
-        view.expect_scene = lambda expected: None
+        view.wake, view.input = lambda: None, InputState()
+        view.hold_camera = lambda *of: Viewport.hold_camera(view, *of)
+        view.drop_camera = lambda: Viewport.drop_camera(view)
+        view.actions = SimpleNamespace(expect_scene=lambda expected: None)
         view.look = lambda: self.done.append("look")
         view.take = lambda camera: self.done.append(camera)
         view.attempt = self._attempt
@@ -108,7 +113,7 @@ class Desk:
 
     def _say(self, text: str, error: bool = False) -> None:
         self.said.append((text, error))
-        self.view.message, self.view.message_is_error = text, error
+        self.view.message = Message(text, error)
 
     def _attempt(self, what: Any) -> None:
         try:

@@ -12,6 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import Settings
 from viewer.viewport import frame_loop
 from viewer.viewport.frame_loop import FrameLoop
+from viewer.viewport.view_state import InputState, PictureArea, ToneMapping
 
 
 class Desk:
@@ -44,15 +45,18 @@ class Desk:
             prepared=SimpleNamespace(lighting=SimpleNamespace(own_alone=True, backdrop=None)),
         )
         self.view: Any = SimpleNamespace(
-            perform_waiting=lambda: None,
+            actions=SimpleNamespace(perform_waiting=lambda: None),
+            compilation=SimpleNamespace(name=""),
+            tone=ToneMapping(0.0, "none"),
+            area=PictureArea((8, 4)),
+            input=InputState(),
+            paused=False,
             session=self.session,
             controller=self.controller,
             renderer=self.renderer,
             awake=False,
             woken=False,
         )
-        self.view.minimised = self.view.paused = self.view.compile_waits = False
-        self.view.drag, self.view.exposure, self.view.metered, self.view.stops = None, 0.0, 0.0, 0.0
         self.view.look = lambda: self.done.append("look")
         self.view.wake = lambda: self.done.append("wake")
         self.view.say = lambda text, error=False: self.done.append(("say", text, error))

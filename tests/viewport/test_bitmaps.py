@@ -12,6 +12,7 @@ from viewer.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLIN
 from viewer.viewport.canvas import bitmaps
 from viewer.viewport.canvas.bitmaps import IN_MOTION, IN_REFINING, Bitmaps
 from viewer.viewport.display.auto_exposure import ADAPTING, SAME, AutoExposure
+from viewer.viewport.view_state import PictureArea, ToneMapping
 
 NOTHING: Any = None
 
@@ -27,8 +28,9 @@ class Desk:
         self.session: Any = SimpleNamespace(
             complete=True, idle=False, samples=1, pictures=1, warped=0, under_way=None, previewing=False
         )
-        self.view: Any = SimpleNamespace(minimised=False, paused=False, renderer="there", stops=0.0, tonemap="none")
-        self.view.pixels = (24, 16)
+        self.view: Any = SimpleNamespace(
+            paused=False, renderer="there", tone=ToneMapping(0.0, "none"), area=PictureArea((24, 16))
+        )
         self.canvas: Any = SimpleNamespace(changes=0, grow=self.grown.append)
         self.turn: Any = SimpleNamespace(view=self.view, session=self.session, anything=True, moving=False)
         self.made = Bitmaps(NOTHING, self.turn, self.canvas)
@@ -66,9 +68,9 @@ def test_qualities(desk: Desk) -> None:
 def test_the_first_one_once_there_is_anything(desk: Desk) -> None:
     desk.turn.anything = False
     assert not desk.due()
-    desk.turn.anything, desk.view.minimised = True, True
+    desk.turn.anything, desk.view.area.minimised = True, True
     assert not desk.due()
-    desk.view.minimised = False
+    desk.view.area.minimised = False
     assert desk.due() and not desk.due() and not desk.due(1000.0), "as it was"
 
 
@@ -100,14 +102,14 @@ def test_a_picture_that_fills(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("pictures", 2), ("warped", 1), ("stops", 0.5), ("tonemap", "aces"), ("pixels", (12, 8))]
+    ("name", "value"), [("pictures", 2), ("warped", 1), ("exposure", 0.5), ("tonemap", "aces"), ("pixels", (12, 8))]
 )
 @pytest.mark.parametrize("complete", [True, False])
 def test_another_picture_or_look_is_due_at_once(desk: Desk, name: str, value: Any, complete: bool) -> None:
     assert desk.due(complete=complete)
-    place = desk.session if hasattr(desk.session, name) else desk.view
-    setattr(place, name, value)
-    look = name in ("stops", "tonemap", "pixels")
+    places = {"exposure": desk.view.tone, "tonemap": desk.view.tone, "pixels": desk.view.area}
+    setattr(places.get(name, desk.session), name, value)
+    look = name in places
     assert desk.due() is (look or not complete)
     if not look and complete:  # further samples of it
         assert desk.due(2 * SENT_AT_LAST)

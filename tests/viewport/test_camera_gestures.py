@@ -130,15 +130,17 @@ def test_the_default_view_follows_the_shape_of_pictures(before: float, after: fl
     def default(aspect: float) -> Camera:
         return replace(START, origin=(0.0, 0.0, min(aspect, 4.0)))
 
-    controller = CameraController(replace(default(before), fov=30.0), CUBE)
+    controller = CameraController(replace(default(before), fov=30.0), CUBE, default)
     controller.update(0)
-    assert controller.fit(before, after, default) is other
+    assert controller.fit(before, after) is other
     assert controller.camera == replace(default(after), fov=30.0)
     assert controller.update(0) is other
 
 
 def test_a_camera_of_the_user_s_is_not_fitted(controller: CameraController) -> None:
-    assert not controller.fit(2.0, 0.5, lambda aspect: Camera.framing(CUBE, aspect=aspect))
+    assert not controller.fit(2.0, 0.5), "without a default view"
+    controller.set_bounds(CUBE, lambda aspect: Camera.framing(CUBE, aspect=aspect))
+    assert not controller.fit(2.0, 0.5)
     assert controller.camera is START and not controller.update(0)
 
 

@@ -16,6 +16,7 @@ from viewer.scene.camera import Camera
 from viewer.viewport.canvas import canvas_view
 from viewer.viewport.canvas.canvas_view import CanvasView, _checked
 from viewer.viewport.host import BUTTONS, ViewerHost
+from viewer.viewport.view_state import InputState, Message, PictureArea, ToneMapping
 
 START = Camera((0, 0, 5), (0, 0, 0))
 
@@ -39,10 +40,11 @@ class Desk:
         self.session: Any = SimpleNamespace(stop=Stop(7, error=0.5), complete=True, samples=3, error=math.inf)
         self.session.stop_at = note("stop_at")
         view: Any = SimpleNamespace(
-            controller=self.controller, scene="scene", exposure=0.5, tonemap="aces", cursor=None
+            controller=self.controller, scene="scene", tone=ToneMapping(0.5, "aces"), input=InputState()
         )
-        view.message, view.message_is_error, view.compiling, view.paused, view.hint = "", False, "", False, ""
-        view.minimised, view.wake, view.take, view.do = False, note("wake"), note("take"), note("do")
+        view.message, view.compiling, view.paused, view.hint = Message(), "", False, ""
+        view.area, view.wake, view.take = PictureArea((8, 6)), note("wake"), note("take")
+        view.actions = SimpleNamespace(handlers={}, perform=note("do"))
         view.lay_out = note("lay_out")
         made.view, made.session = view, self.session
         loader: Any = SimpleNamespace(
@@ -104,8 +106,8 @@ def test_other_buttons_only_move(desk: Desk) -> None:
 
 def test_the_wheel_and_two_fingers(desk: Desk) -> None:
     """A notch is a hundred pixels, upwards to the scene."""
-    assert desk.handle("wheel", x=1, y=2, dx=7, dy=-100.0) == [("wheel", 1.0)] and desk.made.view.cursor == (1.0, 2.0)
-    assert desk.handle("wheel", x=1, y=2, dx=7, dy=50) == [("wheel", -0.5)]
+    assert desk.handle("wheel", x=1, y=2, dx=7, dy=-100.0) == [("wheel", 1.0, 2.0, 1.0)]
+    assert desk.handle("wheel", x=1, y=2, dx=7, dy=50) == [("wheel", 1.0, 2.0, -0.5)]
     assert desk.handle("pinch", x=1, y=2, ratio=1.5) == [("move", 1.0, 2.0), ("pinch", 1.5)]
 
 
@@ -162,15 +164,15 @@ def test_values(desk: Desk) -> None:
 )
 def test_where_samples_end(desk: Desk, own: dict, stop: tuple) -> None:
     desk.made._apply(own)
-    assert desk.done == [("stop_at", *stop)] and desk.made.view.exposure == 0.5
+    assert desk.done == [("stop_at", *stop)] and desk.made.view.tone.exposure == 0.5
 
 
 def test_options_of_the_view(desk: Desk) -> None:
     view = desk.made.view
     desk.made._apply({"exposure": "auto"})
-    assert (view.exposure, view.tonemap) == ("auto", "aces")
+    assert (view.tone.exposure, view.tone.tonemap) == ("auto", "aces")
     desk.made._apply({"tonemap": "agx"})
-    assert (view.exposure, view.tonemap) == ("auto", "agx")
+    assert (view.tone.exposure, view.tone.tonemap) == ("auto", "agx")
     desk.made._apply({"mode": "fly"})
     assert desk.controller.mode == "fly" and desk.done == []
     desk.made._apply({})
@@ -197,12 +199,12 @@ def test_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_changes(desk: Desk) -> None:
     desk.made.update(depth=2, exposure=1.0, accel="grid")
     assert desk.done == [("change", ("depth", 2), ("accel", "grid")), ("wake",)]
-    assert desk.made.view.exposure == 1.0
+    assert desk.made.view.tone.exposure == 1.0
     with pytest.raises(ViewerError):
         desk.made.update(depth=-1, exposure=2.0)
     with pytest.raises(ViewerError):
         desk.made.update(depth=1, exposure="bright")
-    assert desk.made.view.exposure == 1.0
+    assert desk.made.view.tone.exposure == 1.0
 
 
 def test_checks_of_the_view_s_own_options() -> None:
@@ -235,7 +237,7 @@ def test_idle(
     desk: Desk, closed: bool, parked: bool, minimised: bool, loading: Any, patience: float, idle: bool
 ) -> None:
     made = desk.made
-    made.closed, made.parked, made.view.minimised = closed, parked, minimised
+    made.closed, made.parked, made.view.area.minimised = closed, parked, minimised
     made.scene_loader.loading, made.host.frame_loop.patience = loading, patience  # type: ignore[misc]
     assert made.idle is idle
     assert made.patience == (math.inf if idle else 0.0 if parked else patience)
@@ -250,19 +252,19 @@ def test_trials_have_turns_of_a_picture_at_rest(desk: Desk) -> None:
         setattr(made, name, True)
         assert made.patience != 0.01, name
         setattr(made, name, False)
-    made.view.minimised = True
+    made.view.area.minimised = True
     assert made.patience == math.inf, "nobody sees it"
 
 
 def test_a_note_is_taken_back_in_time(desk: Desk) -> None:
     made = desk.made
-    made.view.message = "saved"
+    made.view.message = Message("saved")
     assert made.idle and made.patience == ASLEEP
-    for name, value in (("message_is_error", True), ("minimised", True)):
-        setattr(made.view, name, value)
-        assert made.patience == math.inf, name
-        setattr(made.view, name, False)
-    made.closed = True
+    made.view.message = Message("broken", is_error=True)
+    assert made.patience == math.inf, "an error stays"
+    made.view.message, made.view.area.minimised = Message("saved"), True
+    assert made.patience == math.inf, "nobody sees it"
+    made.closed, made.view.area.minimised = True, False
     assert made.patience == math.inf
 
 
@@ -273,9 +275,9 @@ def test_the_status_line(desk: Desk) -> None:
     """What is said before what is loaded, compiled or paused, and that before how far the picture is."""
     view, session, loader = desk.made.view, desk.session, desk.made.scene_loader
     view.hint = "drag orbits"
-    view.message, loader.loading, view.compiling, view.paused = "saved", ("reading box", 0.257), "path", True
+    view.message, loader.loading, view.compiling, view.paused = Message("saved"), ("reading box", 0.257), "path", True
     assert desk.made.status == "saved"
-    view.message = ""
+    view.message = Message()
     assert desk.made.status == "reading box: 26%"
     loader.loading = ("reading box", None)
     assert desk.made.status == "reading box"
@@ -319,7 +321,7 @@ def test_waiting_for_what_does_not_come(desk: Desk) -> None:
     made.view.controller = None
     made.view.renderer = None
     for message, said in (("a.ply: is broken", "view: a.ply: is broken"), ("", "view: there is nothing to show")):
-        made.view.message = message
+        made.view.message = Message(message)
         for wait in (made.wait, lambda: made.camera):
             with pytest.raises(ViewerError) as error:
                 wait()

@@ -75,7 +75,7 @@ def test_it_shows_what_render_gives(view: CanvasView) -> None:
     bitmap = view.read()
     assert bitmap.shape == (16, 24, 4) and bitmap.dtype == np.uint8 and (bitmap[..., 3] == 255).all()
     # The shader and NumPy round the same value to one of two neighbouring codes.
-    assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tonemap)).max() <= 1
+    assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tone.tonemap)).max() <= 1
 
 
 def test_at_rest_it_does_nothing(view: CanvasView) -> None:
@@ -152,7 +152,7 @@ def test_a_second_button_leaves_the_drag_as_it_is(view: CanvasView) -> None:
     controller.pan(16, 4, SIZE[1])
     np.testing.assert_allclose(view.view.controller.camera.origin, controller.camera.origin, atol=1e-9)
     np.testing.assert_allclose(view.view.controller.camera.basis(), before.basis(), atol=1e-12)
-    assert view.view.drag is None
+    assert view.view.input.drag is None
 
 
 def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
@@ -168,32 +168,32 @@ def test_the_first_of_a_scene_s_cameras_comes_first(view: CanvasView) -> None:
     """However far another scene's, or its own before it was opened anew, had come; and round."""
     cameras = view.view.scene.cameras
     for _ in range(2):
-        view.scene_loader.open(view.view.path)
+        view.scene_loader.open(view.scene_loader.shown_path)
         rest(view)
         for number in (*range(len(cameras)), 0):
             view.perform("camera.next")
             assert view.scene_loader.camera_number == number
-            assert view.view.message == f"camera: {cameras[number].name}"
+            assert view.view.message.text == f"camera: {cameras[number].name}"
 
 
 def test_exposure_by_steps(view: CanvasView) -> None:
     """Of a quarter of a stop, from what is on show; back to auto it is the picture's own."""
     for name, stops in (("up", 0.25), ("up", 0.5), ("down", 0.25)):
         view.perform(f"exposure.{name}")
-        assert view.view.exposure == view.view.stops == stops
-        assert view.view.message == f"exposure {stops:+.2f} stops"
+        assert view.view.tone.exposure == view.view.tone.stops == stops
+        assert view.view.message.text == f"exposure {stops:+.2f} stops"
     view.perform("exposure.auto")
     rest(view)
-    metered = view.view.metered
-    assert view.view.exposure == "auto" and view.view.stops == metered != 0
+    metered = view.view.tone.metered
+    assert view.view.tone.exposure == "auto" and view.view.tone.stops == metered != 0
     view.perform("exposure.down")
-    assert view.view.exposure == metered - 0.25
+    assert view.view.tone.exposure == metered - 0.25
 
 
 def test_another_size(view: CanvasView) -> None:
     """Events are in logical pixels, bitmaps in the screen's."""
     view.handle({"event_type": "resize", "width": 10, "height": 8, "pixel_ratio": 2.0})
-    assert rest(view)[-1].shape == (16, 20, 4) and view.view.size == (10, 8)
+    assert rest(view)[-1].shape == (16, 20, 4) and view.view.area.size == (10, 8)
     view.handle({"event_type": "resize", "width": 0, "height": 8, "pixel_ratio": 2.0})
     assert view.idle and not view.visible
 
@@ -284,9 +284,9 @@ def test_what_the_bar_asks_for(device: Any) -> None:
         view.handle(event("animation", number=-1))
         assert view.motion["animation"] == -1 and view.context.editing.animation == "all"
         view.handle(event("animation", number=0))
-        assert view.motion["animation"] == 0 and not view.view.message_is_error
+        assert view.motion["animation"] == 0 and not view.view.message.is_error
         view.handle(event("animation", number=7))
-        assert view.view.message_is_error and "no animation '7'" in view.view.message
+        assert view.view.message.is_error and "no animation '7'" in view.view.message.text
         view.handle(event("action", name="animation.loop"))
         view.handle(event("action", name="no.action"))
         assert view.motion["loop"] is False
@@ -331,7 +331,7 @@ def test_z_upwards(device: Any) -> None:
 
 def test_a_moment_of_what_stands_still(view: CanvasView) -> None:
     view.handle(event("seek", seconds=0.5))
-    assert view.view.message_is_error and "nothing moves" in view.view.message
+    assert view.view.message.is_error and "nothing moves" in view.view.message.text
     with pytest.raises(viewer.ViewerError, match="nothing moves"):
         view.update(moment=0.5)
 
@@ -383,7 +383,7 @@ def test_parked_it_comes_back_as_it_was(device: Any) -> None:
         assert view.idle, "nobody sees it"
         view.visible = True
         assert np.array_equal(view.snapshot().linear, before) and not view.parked
-        assert view.view.exposure == 1.0 and view.camera == camera
+        assert view.view.tone.exposure == 1.0 and view.camera == camera
     view.handle({"event_type": "resize", "width": 12, "height": 8, "pixel_ratio": 2.0})
     view.update(tonemap="aces", mode="fly", depth=3)
     rest(view)
@@ -391,8 +391,8 @@ def test_parked_it_comes_back_as_it_was(device: Any) -> None:
     view.park()
     view.wait()
     assert view.view.controller.mode == "fly"
-    assert (view.view.size, view.view.pixels) == ((12, 8), SIZE) and view.view.paused
-    assert view.view.tonemap == "aces" and view.value("depth") == 3
+    assert (view.view.area.size, view.view.area.pixels) == ((12, 8), SIZE) and view.view.paused
+    assert view.view.tone.tonemap == "aces" and view.value("depth") == 3
     view.update(mode="orbit")
     view.advance()
     assert view.view.controller.mode == "orbit" and view.camera == camera, "what was chosen since stays"

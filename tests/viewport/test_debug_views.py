@@ -10,8 +10,10 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
+from viewer.viewport.preferences import Preferences
 from viewer.viewport.studies import debug_views as module
 from viewer.viewport.studies.debug_views import DebugViews
+from viewer.viewport.view_state import InputState, Overlays, PictureArea
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0)), Camera((0, 0, 7), (0, 0, 0))
 
@@ -83,14 +85,17 @@ class Desk:
         self.renderer: Any = SimpleNamespace(settings="settings")
         controller: Any = SimpleNamespace(camera=START)
         self.view: Any = SimpleNamespace(session=self.session, renderer=self.renderer, controller=controller)
-        self.view.size, self.view.pixels, self.view.cursor = (100, 50), (200, 100), (10.0, 20.0)
-        self.view.panels_visible = False
+        self.view.area, self.view.input = PictureArea((100, 50)), InputState((10.0, 20.0))
+        self.view.area.resize((100, 50), (200, 100))
+        self.view.overlays = Overlays(Preferences())
         self.view.shown = self._shown
         self.view.wake = lambda: self.done.append("wake")
         self.view.say = self.done.append
         self.view.say_switched = lambda name, on: self.done.append(f"{name} {on}")
-        self.view.forget_compile = lambda: self.done.append("forget compile")
-        self.view.compile = lambda what, work: (self.done.append(what), self.compiled.append(work))
+        self.view.compilation = SimpleNamespace(
+            drop=lambda: self.done.append("forget compile"),
+            request=lambda what, work: (self.done.append(what), self.compiled.append(work)),
+        )
         self.views = DebugViews(self.view)
 
     def _shown(self) -> Any:
@@ -124,10 +129,10 @@ def test_the_inspector_is_opened_and_closed(desk: Desk) -> None:
     views = desk.views
     views.toggle_inspector()
     assert desk.taken() == ["inspector True", "the inspector's kernels"] and views.inspector is None
-    assert not desk.view.panels_visible
+    assert not desk.view.overlays.panels.on
     desk.compile()
     made: Any = views.inspector
-    assert made.begun == [START] and desk.view.panels_visible and not views.inspecting
+    assert made.begun == [START] and desk.view.overlays.panels.on and not views.inspecting
     views.step_inspector(whole=True)
     views.toggle_inspector()
     assert views.inspector is None and not views.inspecting and made.released == 1
@@ -140,10 +145,10 @@ def test_the_inspector_begins_again_with_the_camera_as_it_is(desk: Desk) -> None
     desk.compile()
     made: Any = views.inspector
     views.step_inspector(whole=True)
-    desk.view.controller.camera, desk.view.panels_visible = OTHER, False
+    desk.view.controller.camera, desk.view.overlays.panels.on = OTHER, False
     views.restart_inspector()
     assert views.inspector is made and made.begun == [START, OTHER] and not desk.compiled
-    assert desk.view.panels_visible and not views.inspecting
+    assert desk.view.overlays.panels.on and not views.inspecting
 
 
 def test_single_passes(desk: Desk) -> None:
@@ -191,12 +196,12 @@ def test_all_passes(desk: Desk) -> None:
 )
 def test_the_pixel_under_the_cursor_is_probed(desk: Desk, cursor: tuple, pixel: tuple) -> None:
     """Of the picture, in whose pixels the view's are two."""
-    desk.view.cursor = cursor
+    desk.view.input.cursor = cursor
     desk.views.toggle_probe()
     assert desk.taken() == ["probe True", "the probe's kernels"] and desk.views.probe is None
     desk.compile()
     assert desk.taken() == [(START, (200, 100), pixel)]
-    assert desk.views.probe == "pass 0" and desk.view.panels_visible and desk.views.busy
+    assert desk.views.probe == "pass 0" and desk.view.overlays.panels.on and desk.views.busy
     desk.views.toggle_probe()
     assert desk.views.probe is None and desk.views.probing is None and desk.taken() == ["probe False"]
 
@@ -208,7 +213,7 @@ def test_the_picture_on_show_is_probed(desk: Desk) -> None:
     desk.compile()
     assert desk.taken()[-1] == (OTHER, (50, 25), (5, 10))
     desk.views.toggle_probe()
-    desk.view.size, desk.view.cursor = (0, 0), (0.5, 0.25)
+    desk.view.area.size, desk.view.input.cursor = (0, 0), (0.5, 0.25)
     desk.views.toggle_probe()
     desk.compile()
     assert desk.taken()[-1] == (OTHER, (50, 25), (25, 6))
@@ -302,7 +307,7 @@ def test_a_map_is_kept_while_its_picture_is_there(desk: Desk) -> None:
 def test_another_picture_has_another_map_in_the_same_colours(desk: Desk, change: str) -> None:
     desk.views.next_heat()
     first = finish(desk)
-    places = {"camera": desk.view.controller, "pixels": desk.view, "settings": desk.renderer}
+    places = {"camera": desk.view.controller, "pixels": desk.view.area, "settings": desk.renderer}
     setattr(places[change], change, {"camera": OTHER, "pixels": (50, 25), "settings": "others"}[change])
     assert desk.views.busy
     second = finish(desk)

@@ -12,6 +12,7 @@ import pytest
 from viewer.renderer.preview.scheduler import PIECE
 from viewer.viewport.canvas import drive as module
 from viewer.viewport.canvas.drive import EVENTS, MOST_WAITING, TELLING, Drive
+from viewer.viewport.view_state import Message
 
 
 class Desk:
@@ -25,7 +26,7 @@ class Desk:
         self.told: list[str] = []
         self.bitmap: Any = None
         self.handlers: tuple[str, ...] = ()
-        inner = SimpleNamespace(compiling="", message="")
+        inner = SimpleNamespace(compiling="", message=Message())
         self.view: Any = SimpleNamespace(idle=idle, patience=0.25, status="first", view=inner)
         self.view.handle = lambda event: self.done.append(event["event_type"])
         self.view.advance = lambda budget: self.done.append(("work", budget)) or self.bitmap
@@ -170,10 +171,10 @@ def test_progress_is_told_now_and_then(desk: Desk) -> None:
     assert work("1 %") == ["1 %"] and work("2 %", 0.9 * TELLING) == [] and work("3 %", 0.2 * TELLING) == ["3 %"]
     assert work("3 %", 9.0) == []
     assert work("4 %") == ["4 %"] and work("5 %") == []
-    for name in ("compiling", "message"):
-        setattr(desk.view.view, name, "something")
+    for name, something, nothing in (("compiling", "path", ""), ("message", Message("saved"), Message())):
+        setattr(desk.view.view, name, something)
         assert work(name) == [name] and work(name) == []
-        setattr(desk.view.view, name, "")
+        setattr(desk.view.view, name, nothing)
     assert work("6 %") == []
     desk.view.idle = True
     desk.drive._schedule(0.0)

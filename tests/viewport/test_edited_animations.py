@@ -139,7 +139,7 @@ def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytes
     editing.update(0.0)
     editing.seek(1.0)
     editing.update(0.0)
-    animated.view.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
+    animated.view.input.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
     editing.grab()
     animated.move(110, 50)  # what walks, while it rests
     editing.next_animation()

@@ -40,7 +40,7 @@ view.update(camera="278,300,-700 278,273,0", mode="fly")
 rest()
 before, camera, device = view.read(), view.view.controller.camera, view.device
 end()
-assert np.array_equal(view.snapshot().srgb8(0.5, view.view.tonemap).shape, (16, 24, 3))
+assert np.array_equal(view.snapshot().srgb8(0.5, view.view.tone.tonemap).shape, (16, 24, 3))
 rest()
 assert view.device is not device and view.view.controller.camera == camera and view.view.controller.mode == "fly"
 assert np.array_equal(view.read(), before)

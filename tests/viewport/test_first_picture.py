@@ -375,7 +375,7 @@ def test_it_is_exposed_as_those_to_come(held: Any) -> None:
     dark = Scene([mesh], [Instance(0)], [Material(base_color=(0.02, 0.02, 0.02, 1.0))])
     view = held(dark, exposure="auto", environment="1,1,1")
     before = first_of(view)
-    assert view.view.metered != 0.0 and view.view.renderer is None
+    assert view.view.tone.metered != 0.0 and view.view.renderer is None
     held.go.set()
     after = until(view, lambda found: bool(found) and view.session.complete and view.session.samples > 1)[-1]
     assert np.abs(before.astype(float).mean(axis=(0, 1)) - after.mean(axis=(0, 1))).max() < 12

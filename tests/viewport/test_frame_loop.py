@@ -25,10 +25,10 @@ def test_asleep_with_nothing_to_do(desk: Desk) -> None:
     assert desk.loop.patience == DRAWN_LOADING
     desk.session.idle = False
     assert desk.loop.tracing and desk.loop.patience == 0.0
-    for what in ("minimised", "paused"):
-        setattr(desk.view, what, True)
+    for where, what in ((desk.view.area, "minimised"), (desk.view, "paused")):
+        setattr(where, what, True)
         assert not desk.loop.tracing and desk.loop.patience == DRAWN_LOADING
-        setattr(desk.view, what, False)
+        setattr(where, what, False)
 
 
 def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
@@ -62,7 +62,7 @@ def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
 def test_what_does_not_wait(desk: Desk) -> None:
     for where, name in (
         (desk.view, "awake"),
-        (desk.view, "compile_waits"),
+        (desk.view.compilation, "name"),
         (desk.loader, "uploading"),
         (desk.loader, "rehearsing"),
     ):
@@ -71,11 +71,11 @@ def test_what_does_not_wait(desk: Desk) -> None:
         setattr(where, name, False)
     desk.controller.moving = True
     assert desk.loop.patience == 0.0
-    desk.view.minimised = True
+    desk.view.area.minimised = True
     assert desk.loop.patience == 0.0
     desk.controller.moving, desk.editing.active = False, True
     assert desk.loop.patience == ASLEEP, "what nobody sees need not move"
-    desk.view.minimised = False
+    desk.view.area.minimised = False
     assert desk.loop.patience == 0.0
     desk.view.controller, desk.editing.active = None, False
     assert desk.loop.patience == ASLEEP
@@ -133,13 +133,13 @@ def test_what_is_held_moves_until_it_has_rested(desk: Desk, held: str, moved: st
 
     setattr(desk, moved, True)
     assert not turn(0.0), "nothing is held"
-    desk.view.drag, desk.editing.grabbing = ((0, 0), False) if held == "drag" else (None, True)
+    desk.view.input.drag, desk.editing.grabbing = ((0, 0), False) if held == "drag" else (None, True)
     assert turn(0.01)
     setattr(desk, moved, False)
     assert turn(0.9 * HELD) and not turn(0.2 * HELD)
     setattr(desk, moved, True)
     assert turn(1.0)
-    desk.view.drag, desk.editing.grabbing = None, False
+    desk.view.input.drag, desk.editing.grabbing = None, False
     assert not turn(0.01)
 
 
@@ -154,7 +154,7 @@ def test_tracing_has_the_budget(desk: Desk) -> None:
 
 
 def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(desk: Desk) -> None:
-    for where, name in ((desk.view, "minimised"), (desk.loader, "uploading"), (desk.view, "paused")):
+    for where, name in ((desk.view.area, "minimised"), (desk.loader, "uploading"), (desk.view, "paused")):
         setattr(where, name, True)
         desk.loop.work(0.03)
         assert desk.taken() == [], name
@@ -182,7 +182,7 @@ def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> N
     desk.debug.heat, desk.waits = None, lambda moving: moving
     desk.loop.work(0.03)
     assert desk.taken() == both
-    for where, name in ((desk.session, "running"), (desk.view, "compile_waits")):
+    for where, name in ((desk.session, "running"), (desk.view.compilation, "name")):
         setattr(where, name, True)
         desk.loop.work(0.03)
         assert desk.taken() == traced, name
@@ -238,9 +238,9 @@ def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
     assert made.rested[-1] == 5.0
     assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
     assert desk.loop.patience == ASLEEP and desk.loop.spare == 0.25
-    desk.view.minimised = True
+    desk.view.area.minimised = True
     assert desk.loop.spare == float("inf")
-    desk.view.minimised = False
+    desk.view.area.minimised = False
     desk.session.running = True  # a frame is ended first
     desk.loop.work(0.03)
     assert desk.taken() == [("advance", 0.03, False, False), "looks"]
@@ -260,13 +260,13 @@ def test_trials_end_where_the_hand_moves(desk: Desk, what: str) -> None:
         case "moving":
             desk.loop.moving = True
         case "drag":
-            desk.view.drag = 0, 0
+            desk.view.input.drag = 0, 0
         case "busy":
             desk.debug.busy = True
         case "complete":
             desk.session.complete, made.wants = False, False
         case "minimised":
-            desk.view.minimised = True
+            desk.view.area.minimised = True
         case "scene":
             desk.loop.shown(False)
     desk.taken()

@@ -13,6 +13,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 from viewer.viewport.light_markers import FAR_AWAY, LightMarkers
+from viewer.viewport.view_state import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
 
@@ -112,7 +113,7 @@ def seen(scene: Scene) -> LightMarkers:
     """Two lamps in a picture of 200 x 100 whose middle is (100, 50): a unit at their distance is 10 wide."""
     scene.lights = [Light("point", name, position=place) for name, place in PLACES.items()]
     controller = SimpleNamespace(camera=Camera((0, 0, 5), (0, 0, 0), fov=90.0))
-    view: Any = SimpleNamespace(scene=scene, controller=controller, size=(200, 100))
+    view: Any = SimpleNamespace(scene=scene, controller=controller, area=PictureArea((200, 100)))
     made = LightMarkers(view)
     made.visible = True
     return made

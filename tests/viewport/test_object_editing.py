@@ -25,6 +25,7 @@ from viewer.scene.scene import Scene
 from viewer.viewport import object_editing
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
+from viewer.viewport.view_state import PictureArea
 
 
 class Held:
@@ -44,7 +45,7 @@ def editing(duration: float = 2.0, levels: int = 2, structure: str = "two-level-
     renderer.prepared = SimpleNamespace(scene=scene)
     session = SimpleNamespace(previewing=True)
     view: Any = SimpleNamespace(
-        paused=False, minimised=False, scene=scene, renderer=renderer, session=session, controller=Held()
+        paused=False, area=PictureArea((8, 6)), scene=scene, renderer=renderer, session=session, controller=Held()
     )
     view.wake = lambda: None
     loader: Any = SimpleNamespace(requested=Settings())
@@ -92,7 +93,7 @@ def test_the_turntable_goes_once_round_in_its_time() -> None:
     turned = np.array(made.view.controller.turned)
     assert turned.shape == (48, 2) and not turned[:, 1].any() and (turned[:, 0] < 0).all()
     assert turned[:, 0].sum() * ORBIT == pytest.approx(-2 * np.pi, rel=1e-12)
-    made.view.minimised = True
+    made.view.area.minimised = True
     made.update(1.0)
     assert len(made.view.controller.turned) == 48
 
@@ -193,7 +194,7 @@ def test_axes_are_chosen_by_keys(stage: Stage) -> None:
         ("Shift+Z", "across Z", (2.0, 1.0, 0.0)),
         ("Shift+Z", "in the plane of the view", (2.0, 1.0, 0.0)),
     ):
-        stage.view.cursor = (120, 40)
+        stage.view.input.cursor = (120, 40)
         assert editing.key(text)
         assert stage.said[-1] == f"pair follows the mouse {where}; {TOLD}"
         editing.update(0.0)
@@ -207,7 +208,7 @@ def test_axes_are_chosen_by_keys(stage: Stage) -> None:
 def test_keys_that_end_it(stage: Stage, key: str, stays: bool) -> None:
     stage.editing.grab()
     stage.move(120, 50)
-    stage.view.cursor = (130, 50)
+    stage.view.input.cursor = (130, 50)
     stage.editing.follow()  # since the last turn
     assert stage.editing.key(key) and not stage.editing.grabbing
     assert stage.places()[0] == ((3.0, 0.0, 0.0) if stays else HOME[0])
@@ -256,7 +257,7 @@ def test_rays_are_compiled_before(stage: Stage) -> None:
 
 
 def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage) -> None:
-    stage.view.cursor = (90, 40)
+    stage.view.input.cursor = (90, 40)
     stage.editing.grab()
     assert stage.said[-1].startswith("pair ")
     stage.editing.drop()
@@ -274,7 +275,7 @@ def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage)
 def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
     panel = stage.markers.listed()[2]
     assert (panel.kind, panel.number, panel.position) == ("area", 3, (2.5, 0.5, 0.0))
-    stage.view.cursor = (125, 45)
+    stage.view.input.cursor = (125, 45)
     stage.editing.grab_light(panel)
     assert stage.markers.chosen == (True, 3) and stage.said[-1].startswith("panel follows")
     stage.move(125, 55)
@@ -299,7 +300,7 @@ def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
     assert stage.said[-1] == (
         "bulb follows the mouse in the plane of the view; X, Y, Z choose an axis, releasing the button ends, Esc undoes"
     )
-    stage.view.cursor = (110, 50)
+    stage.view.input.cursor = (110, 50)
     stage.done.clear()
     editing.follow()
     assert stage.done == ["wake"], "the loop draws it at its new place"

@@ -19,6 +19,7 @@ from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.display.photons import view_uniforms
 from viewer.viewport.studies import photons as module
 from viewer.viewport.studies.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
+from viewer.viewport.view_state import PictureArea
 from viewer.viewport.viewport import choose_pivot
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0), fov=90.0), Camera((0, 0, 7), (0, 0, 0))
@@ -46,10 +47,10 @@ class Desk:
         self.renderer.coarse_hits_ready = lambda: self.ready
         self.renderer.coarse_hits = lambda *of: self.traced.append(of) or f"hits {len(self.traced)}"
         session = SimpleNamespace(shown=(START, (24, 16)))
-        self.view: Any = SimpleNamespace(session=session, renderer=self.renderer, pixels=(24, 16), compile_waits=False)
+        self.view: Any = SimpleNamespace(session=session, renderer=self.renderer, area=PictureArea((24, 16)))
         self.view.keymap, self.view.shown = Keymap(), lambda: (self.renderer, None)
         self.view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
-        self.view.compile = lambda what, work: self.compiled.append((what, work))
+        self.view.compilation = SimpleNamespace(name="", request=lambda what, work: self.compiled.append((what, work)))
         self.photons = PhotonView(self.view)
 
     def _read(self, records: np.ndarray) -> np.ndarray:
@@ -114,15 +115,15 @@ def test_hits_are_found_anew_for_another_picture(desk: Desk) -> None:
         assert photons.scene() == (START, f"hits {number}")
     session.shown = OTHER, (24, 16)
     assert photons.scene() == (OTHER, "hits 2")
-    desk.view.pixels = (12, 8)
+    desk.view.area.pixels = (12, 8)
     assert photons.scene() == (OTHER, "hits 3") and desk.traced[-1] == (OTHER, (12, 8))
     desk.renderer.prepared = "another"
     assert photons.scene() == (OTHER, "hits 4")
     photons.forget()
     assert photons.scene() == (OTHER, "hits 5")
-    desk.view.compile_waits = True
+    desk.view.compilation.name = "kernels"
     assert photons.scene() is None
-    desk.view.compile_waits, session.shown = False, None
+    desk.view.compilation.name, session.shown = "", None
     assert photons.scene() is None
     session.shown, desk.renderer = (START, (24, 16)), None
     assert photons.scene() is None
@@ -194,7 +195,7 @@ def test_the_first_surface_in_the_middle(ready: bool, indoors: bool) -> None:
     hits = SimpleNamespace(distance=np.float32([2.5]))
     renderer = SimpleNamespace(trace_ready=lambda: ready, trace=lambda *ray, view: traced.append((*ray, view)) or hits)
     view: Any = SimpleNamespace(renderer=renderer, controller=controller, wake=lambda: woken.append(1))
-    view.compile = lambda what, work: waiting.append((what, work))
+    view.compilation = SimpleNamespace(request=lambda what, work: waiting.append((what, work)))
     choose_pivot(view)
     if indoors and not ready:
         assert aimed == [] and waiting[0][0] == "the kernels for rays of their own"

@@ -20,6 +20,8 @@ from viewer.viewport.commands import file_stem, numbered_file, picture_handlers
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import BY_NAME, Keymap
 from viewer.viewport.preferences import Preferences
+from viewer.viewport.view_state import InputState, PictureArea, ToneMapping
+from viewer.viewport.viewport import Viewport
 
 START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
@@ -52,10 +54,10 @@ class Desk:
         view.say_done = lambda text: self.said.append(f"done: {text}")
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         view.take = self.controller.set_camera
-        view.compile = lambda what, work: self.compiled.append((what, work))
+        view.compilation = SimpleNamespace(request=lambda what, work: self.compiled.append((what, work)))
         view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
-        view.keymap, view.paused, view.exposure, view.stops, view.tonemap = Keymap(), False, 0.0, 0.0, "none"
-        view.aspect, view.path, view.drag = 0.5, "box", None
+        view.keymap, view.paused, view.tone, view.input = Keymap(), False, ToneMapping(0.0, "none"), InputState()
+        view.area, view.toggle_pause = PictureArea((100, 200)), lambda: Viewport.toggle_pause(view)
         self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)
         self.loader.change = self.loader.set = self._change
         self.loader.open = self.opened.append
@@ -175,20 +177,20 @@ def test_rooms_that_do_it_themselves(desk: Desk) -> None:
 
 
 def test_exposure(desk: Desk) -> None:
-    desk.view.stops = -1.5
-    assert desk.do("exposure.up") == ["exposure -1.25 stops"] and desk.view.exposure == -1.25
-    assert desk.do("exposure.down") == ["exposure -1.75 stops"] and desk.view.exposure == -1.75
-    desk.view.stops = 0.0
+    desk.view.tone.choose(exposure=-1.5)
+    assert desk.do("exposure.up") == ["exposure -1.25 stops"] and desk.view.tone.exposure == -1.25
+    assert desk.do("exposure.down") == ["exposure -1.50 stops"] and desk.view.tone.exposure == -1.5
+    desk.view.tone.choose(exposure=0.0)
     assert desk.do("exposure.up") == ["exposure +0.25 stops"]
-    assert desk.do("exposure.auto") == ["exposure: auto"] and desk.view.exposure == "auto"
+    assert desk.do("exposure.auto") == ["exposure: auto"] and desk.view.tone.exposure == "auto"
 
 
 def test_tone_maps_go_round(desk: Desk) -> None:
     names = list(TONEMAPS)
-    desk.view.tonemap = names[0]
+    desk.view.tone.tonemap = names[0]
     for name in (*names[1:], names[0]):
-        assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tonemap == name
-    desk.view.tonemap = "of the user's own"
+        assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tone.tonemap == name
+    desk.view.tone.tonemap = "of the user's own"
     assert desk.do("tonemap.next") == [f"tone map: {names[0]}"]
 
 
@@ -207,7 +209,8 @@ def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: 
     """A PNG as it is shown, an EXR as it is; after what is under way, not after all samples."""
     monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
     desk.handlers = picture_handlers(desk.context, desk)
-    desk.view.stops, desk.view.tonemap, desk.view.exposure = -1.5, "aces", "auto"
+    desk.view.tone.choose(exposure="auto", tonemap="aces")
+    desk.view.tone.meter(-1.5)
     png, exr = tmp_path / "box_001.png", tmp_path / "box_001.exr"
     assert desk.do("screenshot.picture") == [f"saved {png}"] and desk.do("save.exr") == [f"saved {exr}"]
     assert desk.saved == [("finish", False), (png, -1.5, "aces"), ("finish", False), (exr, 0.0, "none")]
@@ -368,11 +371,11 @@ def test_files_of_the_folder(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_escape(desk: Desk) -> None:
-    desk.view.drag = (0, 0)
+    desk.view.input.drag = (0, 0)
     desk.loader.cancel = lambda: True
-    assert desk.do("escape") == ["loading cancelled"] and desk.view.drag == (0, 0)
+    assert desk.do("escape") == ["loading cancelled"] and desk.view.input.drag == (0, 0)
     desk.loader.cancel = lambda: False
-    assert desk.do("escape") == [""] and desk.view.drag is None
+    assert desk.do("escape") == [""] and desk.view.input.drag is None
 
 
 def test_before_a_scene_is_there(desk: Desk) -> None:

@@ -56,11 +56,11 @@ class Desk:
     def __init__(self) -> None:
         session: Any = SimpleNamespace(renderer=None)
         self.view = Viewport(session, Preferences(), Keymap())
-        self.view.size, self.view.cursor = SIZE, (100.0, 80.0)
+        self.view.area.size, self.view.input.cursor = SIZE, (100.0, 80.0)
         self.controller = self.view.controller = CameraController(START, BOX)
         self.editing, self.done = Editing(), []
         for name in ("help", "fov.wider", "pause"):
-            self.view.handlers[name] = lambda name=name: self.done.append(name)
+            self.view.actions.handlers[name] = lambda name=name: self.done.append(name)
         context: Any = SimpleNamespace(view=self.view, editing=self.editing)
         self.pointer = PointerInput(context)
         self.controller.update(0.0)
@@ -68,7 +68,7 @@ class Desk:
     def drag(self, button: int, mods: int, *ways: tuple[float, float]) -> None:
         self.pointer.press(button, mods)
         for dx, dy in ways:
-            x, y = self.view.cursor
+            x, y = self.view.input.cursor
             self.pointer.move(x + dx, y + dy)
         self.pointer.release(button)
 
@@ -128,7 +128,7 @@ def test_drags(desk: Desk, button: int, mods: int, mode: str, gesture: str | Non
     np.testing.assert_allclose(desk.controller.camera.target, expected.camera.target, atol=1e-12)
     np.testing.assert_allclose(desk.controller.camera.basis(), expected.camera.basis(), atol=1e-12)
     assert (desk.controller.camera is START) is (gesture is None)
-    assert desk.view.drag is None and desk.view.cursor == (100 + 2 * way[0], 80 + 2 * way[1])
+    assert desk.view.input.drag is None and desk.view.input.cursor == (100 + 2 * way[0], 80 + 2 * way[1])
 
 
 def test_a_drag_turns_the_environment_by_its_width(desk: Desk) -> None:
@@ -142,9 +142,9 @@ def test_a_drag_moves_a_light(desk: Desk) -> None:
     assert desk.editing.asked == ["drag_light"]
     desk.pointer.move(120, 90)
     desk.pointer.release(LEFT)
-    assert desk.editing.asked == ["drag_light", "follow"] and desk.view.drag == (RIGHT, CONTROL)
+    assert desk.editing.asked == ["drag_light", "follow"] and desk.view.input.drag == (RIGHT, CONTROL)
     desk.pointer.release(RIGHT)
-    assert desk.editing.asked == ["drag_light", "follow", "end_drag"] and desk.view.drag is None
+    assert desk.editing.asked == ["drag_light", "follow", "end_drag"] and desk.view.input.drag is None
     desk.editing.asked.clear()
     for button, mods in ((LEFT, CONTROL), (RIGHT, SHIFT), (RIGHT, 0), (MIDDLE, CONTROL)):
         desk.drag(button, mods)
@@ -157,29 +157,29 @@ def test_a_light_that_is_not_there_is_said(desk: Desk) -> None:
 
     desk.editing.drag_light = refused  # type: ignore[method-assign]
     desk.pointer.press(RIGHT, CONTROL)
-    assert desk.view.message_is_error and "none of its own" in desk.view.message
+    assert desk.view.message.is_error and "none of its own" in desk.view.message.text
 
 
 def test_one_drag_at_a_time(desk: Desk) -> None:
     desk.pointer.press(LEFT, SHIFT)
     desk.pointer.press(RIGHT, 0)
     desk.pointer.press(LEFT, 0)
-    assert desk.view.drag == (LEFT, SHIFT)
+    assert desk.view.input.drag == (LEFT, SHIFT)
     desk.pointer.release(RIGHT)
-    assert desk.view.drag == (LEFT, SHIFT)
+    assert desk.view.input.drag == (LEFT, SHIFT)
     desk.pointer.release(LEFT)
-    assert desk.view.drag is None
+    assert desk.view.input.drag is None
     desk.pointer.release(LEFT)
-    assert desk.view.drag is None
+    assert desk.view.input.drag is None
 
 
 def test_a_cursor_that_passes_by(desk: Desk) -> None:
     desk.pointer.move(7, 8)
-    assert desk.view.cursor == (7, 8) and desk.editing.asked == ["follow"] and desk.controller.camera is START
+    assert desk.view.input.cursor == (7, 8) and desk.editing.asked == ["follow"] and desk.controller.camera is START
     desk.view.controller = None
     desk.pointer.press(LEFT, 0)
     desk.pointer.move(9, 8)
-    assert desk.view.cursor == (9, 8)
+    assert desk.view.input.cursor == (9, 8)
 
 
 def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,12 +210,12 @@ def test_clicks_are_for_what_follows_the_mouse(desk: Desk) -> None:
 def test_the_wheel(desk: Desk, steps: float) -> None:
     expected = CameraController(START, BOX)
     expected.wheel(steps, expected.direction(100, 80, *SIZE))
-    desk.pointer.wheel(steps)
+    desk.pointer.wheel(100, 80, steps)
     for controller in (expected, desk.controller):
         controller.update(1.0)
     assert desk.controller.camera == expected.camera != START
     desk.view.controller = None
-    desk.pointer.wheel(steps)
+    desk.pointer.wheel(100, 80, steps)
     desk.pointer.pinch(2.0)
 
 
@@ -230,7 +230,7 @@ def test_leaving_lets_everything_go(desk: Desk) -> None:
     desk.pointer.key("W", True)
     desk.pointer.press(RIGHT, CONTROL)
     desk.pointer.leave()
-    assert desk.view.drag is None and desk.controller._thrust.held == set()
+    assert desk.view.input.drag is None and desk.controller._thrust.held == set()
     assert desk.editing.asked == [("key", "W"), "drag_light", "end_drag"]
     desk.view.controller = None
     desk.pointer.leave()
@@ -264,7 +264,7 @@ def test_keys_that_do_something_once(desk: Desk) -> None:
         desk.pointer.key(text, False)
     assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"]
     desk.pointer.key("F7", True)
-    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"] and not desk.view.message
+    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"] and not desk.view.message.text
 
 
 def test_keys_for_what_follows_the_mouse_do_nothing_else(desk: Desk) -> None:

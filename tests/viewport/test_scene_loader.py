@@ -13,9 +13,11 @@ from tests.viewport.loader_desk import BOX, START, Desk, made_of, show
 from viewer.base.errors import ViewerError
 from viewer.renderer.inputs.settings import VIEW, Settings
 from viewer.scene.camera import Camera
-from viewer.viewport import scene_loader
+from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import CameraController
+from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.preferences import Preferences
+from viewer.viewport.viewport import Viewport
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_files_by_their_endings(desk: Desk) -> None:
     started = len(desk.worker.started)
     desk.view.renderer = desk.uploaded([])
     desk.view.renderer.prepared = SimpleNamespace(scene="scene", settings=Settings())
-    desk.worker.path, desk.view.path = "", "box"
+    desk.worker.path, desk.loader.shown_path = "", "box"
     desk.loader.open_file("sky.HDR")
     assert desk.loader.requested.environment == "sky.HDR" and len(desk.worker.started) == started + 1
     assert desk.worker.started[-1][:2] == ("box", "scene")
@@ -116,7 +118,7 @@ def test_the_first_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert desk.taken() == [("drop", None), "use", "look", ("show", False)]
     view, loader = desk.view, desk.loader
     assert view.renderer.settings.fov == 33.0 and loader.requested.fov is None, "of the first scene alone"
-    assert view.path == str(file) and loader.camera_number == -1 and view.exposure == 2.0
+    assert loader.shown_path == str(file) and loader.camera_number == -1 and view.tone.exposure == 2.0
     assert view.preferences.recent == [str(file.resolve())]
     assert view.controller.camera == START and view.controller.mode == "orbit"
     assert view.controller.speed == view.controller.natural_speed and desk.said == [("", False)]
@@ -126,22 +128,22 @@ def test_the_first_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_another_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exposure set by hand was the other's; the camera is its own, or frames it."""
     show(desk, monkeypatch)
-    desk.view.exposure = 2.0
+    desk.view.tone.exposure = 2.0
     other = made_of(desk, cameras=())
     desk.view.preferences.speed, desk.view.preferences.mode = 3.0, "fly"
-    desk.view.aspect = 0.5
+    desk.view.area.size = (4, 8)
     renderer = desk.view.renderer
     desk.taken()
     show(desk, monkeypatch, "other", other)
     framing = Camera.framing(BOX, aspect=0.5)
     assert desk.taken() == [("drop", renderer), ("update", other, {"camera": framing}), "look", ("show", False)]
-    assert desk.view.renderer is renderer and desk.view.path == "other" and desk.view.exposure == 0.5
+    assert desk.view.renderer is renderer and desk.loader.shown_path == "other" and desk.view.tone.exposure == 0.5
     assert desk.view.preferences.recent == [], "built in"
     assert desk.view.controller.mode == "fly" and desk.view.controller.speed == 3 * desk.view.controller.natural_speed
-    desk.view.exposure = 1.0
+    desk.view.tone.exposure = 1.0
     third = made_of(desk)
     show(desk, monkeypatch, "third", third)
-    assert ("update", third, {"camera": None}) in desk.taken() and desk.view.exposure == 0.5
+    assert ("update", third, {"camera": None}) in desk.taken() and desk.view.tone.exposure == 0.5
 
 
 def test_a_camera_indoors_flies(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,13 +157,13 @@ def test_the_same_scene_read_anew_keeps_the_camera(desk: Desk, monkeypatch: pyte
     show(desk, monkeypatch)
     controller = desk.view.controller
     controller.orbit(30, 0)
-    desk.view.exposure = 1.0
+    desk.view.tone.exposure = 1.0
     desk.taken()
     again = made_of(desk)
     desk.worker.made = "box", (again, 2 * BOX)
     desk.loader.take()
     assert desk.taken()[1:] == [("update", again, {"camera": controller.camera}), "look", ("show", True)]
-    assert desk.view.controller is controller and desk.view.exposure == 1.0
+    assert desk.view.controller is controller and desk.view.tone.exposure == 1.0
     assert controller.natural_speed == pytest.approx(np.sqrt(48) / 4), "of its bounds by now"
 
 
@@ -233,7 +235,7 @@ def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkey
         assert desk.loader.requested.accel == "grid"
         desk.worker.made = "a.ply", error
         desk.loader.take()
-        assert desk.said[-1] == (said, True) and desk.view.path == "box"
+        assert desk.said[-1] == (said, True) and desk.loader.shown_path == "box"
         assert desk.loader.requested == Settings(depth=4), "but for what the worker does not do"
     desk.loader.set(accel="grid")
     assert desk.loader.cancel() and desk.loader.requested == Settings(depth=4)
@@ -258,7 +260,7 @@ def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.Monk
     glance = SimpleNamespace(
         camera=lambda settings, aspect: START.with_fov(aspect), drawn=SimpleNamespace(bounds=BOX), scene=None
     )
-    desk.view.aspect = 2.0
+    desk.view.area.size = (8, 4)
     desk.worker.early = "box", glance
     desk.loader.take()
     controller = desk.view.controller
@@ -297,12 +299,21 @@ def test_the_scene_s_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_first_controllers() -> None:
-    view: Any = SimpleNamespace(preferences=Preferences(mode="fly", speed=2.0), held={"left"})
-    made = scene_loader.first_controller(view, START, BOX)
-    assert isinstance(made, CameraController) and (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
+    session: Any = SimpleNamespace()
+    view = Viewport(session, Preferences(mode="fly", speed=2.0), Keymap())
+    view.input.motions.add("left")
+
+    def held(camera: Camera) -> CameraController:
+        view.hold_camera(camera, BOX, Scene())
+        assert view.controller is not None and view.controller.moving, "the key is down"
+        return view.controller
+
+    made = held(START)
+    assert (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
     view.preferences.mode = "orbit"
-    assert scene_loader.first_controller(view, START, BOX).mode == "orbit"
-    assert scene_loader.first_controller(view, Camera((0, 0, 0), (0, 0, -1)), BOX).mode == "fly"
+    assert held(START).mode == "orbit" and held(Camera((0, 0, 0), (0, 0, -1))).mode == "fly"
+    view.drop_camera()
+    assert view.controller is None
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -13,7 +13,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def test_nothing_is_metered_before_a_scene_is_on_show(desk: Desk) -> None:
-    desk.view.exposure = "auto"
+    desk.view.tone.exposure = "auto"
     desk.session.pictures = 7
     assert not desk.loop.anything
     desk.loader.first_picture.shown = True
@@ -22,10 +22,10 @@ def test_nothing_is_metered_before_a_scene_is_on_show(desk: Desk) -> None:
     desk.loop.shown(False)
     assert desk.taken() == [("shown", False)]
     desk.loop.expose()
-    assert desk.taken() == [] and not desk.loop.anything and desk.view.metered == 0.0
+    assert desk.taken() == [] and not desk.loop.anything and desk.view.tone.metered == 0.0
     desk.session.pictures, desk.session.complete, desk.session.idle = 8, False, False
     desk.loop.expose()
-    assert desk.loop.anything and desk.view.metered == -2.0
+    assert desk.loop.anything and desk.view.tone.metered == -2.0
     assert desk.taken() == ["begin", ("follow", "texture", 100.0, 0.0, False, False)]
     desk.loop.shown(True)
     desk.loop.expose()
@@ -35,7 +35,7 @@ def test_nothing_is_metered_before_a_scene_is_on_show(desk: Desk) -> None:
 
 def test_the_meter_looks_at_what_is_new(desk: Desk) -> None:
     """Another picture or another step of it; and until it settles the view is drawn."""
-    desk.view.exposure, desk.session.pictures, desk.session.idle = "auto", 1, False
+    desk.view.tone.exposure, desk.session.pictures, desk.session.idle = "auto", 1, False
     desk.loop.expose()
     desk.taken()
     desk.now += 0.5
@@ -48,7 +48,7 @@ def test_the_meter_looks_at_what_is_new(desk: Desk) -> None:
     for _ in range(2):  # not looked at, it is new once more
         desk.loop.expose()
         assert desk.taken() == [("follow", "texture", 100.5, 0.02, False, False), "wake"]
-    desk.view.exposure = 1.5
+    desk.view.tone.exposure = 1.5
     desk.loop.expose()
     assert desk.taken() == []
 
@@ -90,7 +90,7 @@ def test_memory_is_given_back_once_a_scene_and_once_at_rest(desk: Desk) -> None:
 )
 def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(desk: Desk, change: dict, filled: bool) -> None:
     """Where light and exposure are left to Raystream; once, when its first picture is complete."""
-    desk.view.exposure = change.get("exposure", "auto")
+    desk.view.tone.exposure = change.get("exposure", "auto")
     desk.renderer.progressive = change.get("progressive", True)
     desk.renderer.prepared.lighting.own_alone = change.get("lit", True)
     given = {name: change[name] for name in ("environment", "sun") if name in change}
@@ -110,6 +110,6 @@ def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(desk: Desk, chang
 
 
 def test_pictures_are_softened_for_the_white_of_the_display(desk: Desk) -> None:
-    desk.view.stops = 2.0
+    desk.view.tone.choose(exposure=2.0)
     desk.loop.expose()
     assert desk.session.on_screen.white == 0.25

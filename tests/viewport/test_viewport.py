@@ -17,7 +17,7 @@ from viewer.viewport import viewport
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import BY_NAME, Keymap
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import SETTLING, Viewport, configured
+from viewer.viewport.viewport import SETTLING, Viewport, configured, default_view
 
 BOX = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
 
@@ -53,16 +53,24 @@ def sleeping(view: Viewport) -> None:
 
 
 def test_as_the_preferences_have_it(view: Viewport) -> None:
-    assert (view.size, view.pixels, view.scale) == ((200, 100), (200, 100), 1.0)
-    assert (view.exposure, view.tonemap, view.stops) == (0.5, "aces", 0.5)
-    assert not (view.panels_visible or view.stats_visible or view.help_visible or view.wires or view.paused)
-    assert not view.minimised and view.drag is None and view.cursor == (0, 0) and view.path == view.message == ""
-    assert not view.message_is_error and view.awake
+    assert (view.area.size, view.area.pixels, view.area.scale) == ((200, 100), (200, 100), 1.0)
+    assert (view.tone.exposure, view.tone.tonemap, view.tone.stops) == (0.5, "aces", 0.5)
+    assert not (
+        view.overlays.panels.on
+        or view.overlays.statistics.on
+        or view.overlays.help.on
+        or view.overlays.boxes.on
+        or view.paused
+    )
+    assert (
+        not view.area.minimised and view.input.drag is None and view.input.cursor == (0, 0) and view.message.text == ""
+    )
+    assert not view.message.is_error and view.awake
     session: Any = Session()
     other = Viewport(session, Preferences(panels=True, statistics=False), Keymap())
-    assert other.panels_visible and not other.stats_visible
+    assert other.overlays.panels.on and not other.overlays.statistics.on
     other = Viewport(session, Preferences(panels=False, statistics=True), Keymap())
-    assert other.stats_visible and not other.panels_visible
+    assert other.overlays.statistics.on and not other.overlays.panels.on
 
 
 def test_without_a_scene(view: Viewport) -> None:
@@ -79,12 +87,12 @@ def test_without_a_scene(view: Viewport) -> None:
 
 
 def test_stops(view: Viewport) -> None:
-    view.metered = -3.0
-    assert view.stops == 0.5
-    view.exposure = "auto"
-    assert view.stops == -3.0
-    view.exposure = 0.0
-    assert view.stops == 0.0
+    view.tone.metered = -3.0
+    assert view.tone.stops == 0.5
+    view.tone.exposure = "auto"
+    assert view.tone.stops == -3.0
+    view.tone.exposure = 0.0
+    assert view.tone.stops == 0.0
 
 
 # -- size --------------------------------------------------------------------------------------------------------------
@@ -94,29 +102,33 @@ def test_a_picture_of_as_many_pixels_does_not_restart(view: Viewport) -> None:
     view.lay_out((200, 100), (200, 100))
     assert view.session.sizes == []
     view.lay_out((400, 300), (800, 600))
-    assert (view.size, view.pixels, view.aspect) == ((400, 300), (800, 600), pytest.approx(4 / 3)) and view.awake
-    view.cursor = (3.0, 4.0)
+    assert (view.area.size, view.area.pixels, view.area.aspect) == (
+        (400, 300),
+        (800, 600),
+        pytest.approx(4 / 3),
+    ) and view.awake
+    view.input.cursor = (3.0, 4.0)
     sleeping(view)
     view.lay_out((400, 300), (800, 600))
-    assert view.cursor == (3.0, 4.0) and not view.awake
+    assert view.input.cursor == (3.0, 4.0) and not view.awake
     view.lay_out((200, 150), (800, 600))  # a screen of another scale
-    assert view.session.sizes == [(800, 600)] and view.size == (200, 150)
+    assert view.session.sizes == [(800, 600)] and view.area.size == (200, 150)
 
 
 @pytest.mark.parametrize(
     ("size", "aspect"), [((200, 100), 2.0), ((100, 200), 0.5), ((0, 100), 0.01), ((100, 0), 100.0)]
 )
 def test_aspects(view: Viewport, size: tuple[int, int], aspect: float) -> None:
-    view.size = size
-    assert view.aspect == aspect
+    view.area.size = size
+    assert view.area.aspect == aspect
 
 
 def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport) -> None:
     scene = Scene.from_triangles([[-1, -1, -1], [1, -1, 1], [1, 1, -1]], [[0, 1, 2]])
-    controller = view.controller = CameraController(scene.camera(aspect=view.aspect), BOX)
+    controller = view.controller = CameraController(scene.camera(aspect=view.area.aspect), BOX)
     view.lay_out((200, 200), (200, 200))  # no scene has been opened
     controller.set_camera(scene.camera())
-    view.opened = scene
+    controller.set_bounds(BOX, default_view(scene))
     view.lay_out((100, 200), (100, 200))
     assert controller.camera == scene.camera(aspect=0.5)
     controller.orbit(20, 0)
@@ -130,14 +142,14 @@ def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport)
 
 def test_actions(view: Viewport) -> None:
     done: list[str] = []
-    view.handlers["help"] = lambda: done.append("help")
-    assert view.available(BY_NAME["help"]) and view.available(BY_NAME["fly.up"])
-    assert not view.available(BY_NAME["pause"])
+    view.actions.handlers["help"] = lambda: done.append("help")
+    assert view.actions.available(BY_NAME["help"]) and view.actions.available(BY_NAME["fly.up"])
+    assert not view.actions.available(BY_NAME["pause"])
     sleeping(view)
-    view.do("help")
-    assert done == ["help"] and view.awake and view.message == ""
-    view.do("pause")
-    assert view.message == "pause: not there yet" and not view.message_is_error
+    view.actions.perform("help")
+    assert done == ["help"] and view.awake and view.message.text == ""
+    view.actions.perform("pause")
+    assert view.message.text == "pause: not there yet" and not view.message.is_error
 
 
 def test_what_fails_is_said_in_one_line(view: Viewport, clock: list[float]) -> None:
@@ -151,12 +163,12 @@ def test_what_fails_is_said_in_one_line(view: Viewport, clock: list[float]) -> N
     ):
         view.say("before")
         view.attempt(lambda error=error: fails(error))
-        assert (view.message, view.message_is_error) == (line, True)
+        assert (view.message.text, view.message.is_error) == (line, True)
     clock[0] += 1e6
     view.fade()
-    assert view.message == ": broken", "an error stays"
+    assert view.message.text == ": broken", "an error stays"
     view.attempt(lambda: view.say("done"))
-    assert (view.message, view.message_is_error) == ("done", False)
+    assert (view.message.text, view.message.is_error) == ("done", False)
     with pytest.raises(ZeroDivisionError):
         view.attempt(lambda: 1 / 0)
 
@@ -171,13 +183,13 @@ def test_how_long_a_line_stays(view: Viewport, clock: list[float]) -> None:
     ):
         sleeping(view)
         say()
-        assert view.message == text and not view.message_is_error and view.awake
+        assert view.message.text == text and not view.message.is_error and view.awake
         clock[0] += seconds
         view.fade()
-        assert view.message == text
+        assert view.message.text == text
         clock[0] += 0.001
         view.fade()
-        assert view.message == ""
+        assert view.message.text == ""
 
 
 def test_silence_does_not_wake(view: Viewport, clock: list[float]) -> None:
@@ -191,7 +203,7 @@ def test_the_first_keys(view: Viewport) -> None:
     assert view.hint == "", "nothing is there to be moved"
     view.controller = CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)
     assert view.hint == "drag orbits"
-    view.handlers["camera.mode"] = view.handlers["help"] = lambda: None
+    view.actions.handlers["camera.mode"] = view.actions.handlers["help"] = lambda: None
     assert view.hint == "drag orbits, Tab flies, H keys"
     view.controller.mode = "fly"
     assert view.hint == "drag looks around, Tab orbits, H keys"
@@ -237,7 +249,7 @@ def test_shots_are_taken_once_in_their_order(view: Viewport) -> None:
     view.after_draw(lambda: view.after_draw(lambda: taken.append(3)))
     view.after_draw(lambda: taken.append(2))
     view.take_shots()
-    assert taken == [1, 2] and "is full" in view.message
+    assert taken == [1, 2] and "is full" in view.message.text
     view.take_shots()
     view.take_shots()
     assert taken == [1, 2, 3]
@@ -245,48 +257,48 @@ def test_shots_are_taken_once_in_their_order(view: Viewport) -> None:
 
 def test_what_compiles_is_told_before(view: Viewport) -> None:
     done: list[str] = []
-    assert view.compiling == "" and not view.compile_waits
+    assert view.compiling == "" and not view.compilation.name
     view.session.compiling = "path"
-    assert view.compiling == "path" and not view.compile_waits
+    assert view.compiling == "path" and not view.compilation.name
     sleeping(view)
-    view.compile("the kernels", lambda: done.append("first"))
-    assert view.compiling == "the kernels" and view.compile_waits and view.awake
-    view.compile_now()
+    view.compilation.request("the kernels", lambda: done.append("first"))
+    assert view.compiling == "the kernels" and view.compilation.name and view.awake
+    view.compilation.run()
     assert done == [], "nobody has seen it yet"
     view.drawn()
-    view.compile("other kernels", lambda: done.append("second"))
-    view.compile_now()
+    view.compilation.request("other kernels", lambda: done.append("second"))
+    view.compilation.run()
     assert done == [] and view.compiling == "other kernels"
     sleeping(view)
-    view.compile_now()
-    assert done == ["second"] and view.compiling == "path" and not view.compile_waits and view.awake
-    view.compile_now()
+    view.compilation.run()
+    assert done == ["second"] and view.compiling == "path" and not view.compilation.name and view.awake
+    view.compilation.run()
     assert done == ["second"]
 
 
 def test_nobody_waits_to_see_what_compiles_in_a_window_out_of_sight(view: Viewport) -> None:
     done: list[str] = []
-    view.minimised = True
-    view.compile("the kernels", lambda: done.append("done"))
-    view.compile_now()
+    view.area.minimised = True
+    view.compilation.request("the kernels", lambda: done.append("done"))
+    view.compilation.run()
     assert done == ["done"]
 
 
 def test_what_would_compile_is_forgotten_or_fails(view: Viewport) -> None:
     done: list[str] = []
-    view.compile("the kernels", lambda: done.append("done"))
+    view.compilation.request("the kernels", lambda: done.append("done"))
     view.drawn()
-    view.forget_compile()
-    view.compile_now()
+    view.compilation.drop()
+    view.compilation.run()
     assert done == [] and view.compiling == ""
 
     def fails() -> None:
         raise ViewerError("kernels", "do not compile")
 
-    view.compile("the kernels", fails)
+    view.compilation.request("the kernels", fails)
     view.drawn()
-    view.compile_now()
-    assert view.message_is_error and not view.compile_waits
+    view.compilation.run()
+    assert view.message.is_error and not view.compilation.name
 
 
 # -- preferences and keys ----------------------------------------------------------------------------------------------
@@ -322,16 +334,20 @@ def test_actions_wait_for_the_first_scene(view: Viewport) -> None:
         done.append(name)
 
     names = ("animation.play", "camera.front")
-    view.handlers = {name: partial(needs, name) for name in names}
-    view.do(names[0])
-    assert view.message_is_error and view.waiting == []
-    view.expect_scene(True)
+    view.actions.add({name: partial(needs, name) for name in names})
+    view.actions.perform(names[0])
+    assert view.message.is_error and view.actions.waiting == []
+    view.actions.expect_scene(True)
     for name in names:
-        view.do(name)
-    assert view.waiting == [*names] and not view.message_is_error and view.message.endswith("view from the front")
+        view.actions.perform(name)
+    assert (
+        view.actions.waiting == [*names]
+        and not view.message.is_error
+        and view.message.text.endswith("view from the front")
+    )
     there = True
-    view.perform_waiting()
-    assert done == [*names] and view.waiting == []
-    view.waiting.append("quit")
-    view.expect_scene(False)
-    assert view.waiting == []
+    view.actions.perform_waiting()
+    assert done == [*names] and view.actions.waiting == []
+    view.actions.waiting.append("quit")
+    view.actions.expect_scene(False)
+    assert view.actions.waiting == []

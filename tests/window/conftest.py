@@ -133,7 +133,7 @@ class Hands:
     def move(self, x: int, y: int) -> None:
         """The cursor to a place of the window."""
         xdotool("mousemove", "--window", self.number, x, y)
-        self.until(lambda: self.app.view.cursor == (x, y), "cursor")
+        self.until(lambda: self.app.view.input.cursor == (x, y), "cursor")
         self.turn()
 
     def drag(self, button: int, start: tuple[int, int], end: tuple[int, int], modifier: str = "") -> None:
@@ -150,7 +150,7 @@ class Hands:
         self.until(
             lambda: (
                 self.app.clicks > heard[0]
-                and self.app.view.cursor == end
+                and self.app.view.input.cursor == end
                 and (not modifier or (len(self.heard) > heard[1] and self.heard[-1][1] == 0))
             ),
             "drag",
@@ -277,13 +277,16 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
 
 def _reset(window: Hands) -> None:
     app, view = window.app, window.app.view
-    if view.renderer is not None and view.path != SCENE:
+    if view.renderer is not None and app.scene_loader.shown_path != SCENE:
         app.scene_loader.open(SCENE)
-    window.until(lambda: view.renderer is not None and view.path == SCENE and app.scene_loader.loading is None, SCENE)
+    loader = app.scene_loader
+    window.until(lambda: view.renderer is not None and loader.shown_path == SCENE and loader.loading is None, SCENE)
     asked = app.scene_loader.requested.differences(app.start)
     app.scene_loader.set(**{name: app.start[name] for name in asked})
-    view.drag, view.exposure, view.tonemap = None, 0.0, "none"
-    view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
+    view.input.drag, view.tone.exposure, view.tone.tonemap = None, 0.0, "none"
+    view.overlays.panels.on = view.overlays.statistics.on = view.overlays.help.on = view.overlays.boxes.on = (
+        view.paused
+    ) = False
     app.gui.file_list.visible = False
     app.debug_views.heat = app.debug_views.probe = app.debug_views.probing = None
     if app.debug_views.inspector is not None:

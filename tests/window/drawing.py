@@ -247,7 +247,7 @@ def plain(value: Any) -> Any:
 def state(stage: Any) -> dict[str, Any]:
     """What widgets of a `panel_stage` change by themselves."""
     view, controller, markers, editing = stage.view, stage.view.controller, stage.markers, stage.editing
-    found = {name: getattr(view, name) for name in ("exposure", "tonemap", "message")}
+    found = {"exposure": view.tone.exposure, "tonemap": view.tone.tonemap, "message": view.message.text}
     found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
     found |= {"markers": (markers.chosen, markers.visible)}
     found |= {"turning": editing.turning}

@@ -35,12 +35,6 @@ class Stage:
         class View(viewport.Viewport):
             compiling = ""
 
-            def available(self, action: Any) -> bool:
-                return True
-
-            def do(self, name: str) -> None:
-                asked.append(name)
-
             def wake(self) -> None:
                 asked.append("wake")
 
@@ -63,7 +57,9 @@ class Stage:
         preferences = Preferences(path=Path())
         preferences.recent, preferences.panels, preferences.hint = ["/a/b.ply"], True, False
         self.view = View(self.session, preferences, Keymap())
-        self.view.size, self.view.pixels = SIZE, SIZE
+        self.view.area.resize(SIZE, SIZE)
+        self.view.actions.available = lambda action: True
+        self.view.actions.perform = asked.append
         self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)
         self.scene_loader = Bringing(self.view, self.debug_views, device, self.renderer.settings, lambda path: scene)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
@@ -73,6 +69,13 @@ class Stage:
         shown.complete, shown.converged, shown.samples = True, True, 1
         self.session.seconds = 0.1
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
+
+    def place(self, name: str) -> tuple[Any, str]:
+        """The object and the attribute that hold a state of the viewport."""
+        overlay = getattr(self.view.overlays, name, None)
+        if overlay is not None:
+            return overlay, "on"
+        return (self.scene_loader if name == "loading" else self.view), name
 
     @property
     def renderer(self) -> Any:

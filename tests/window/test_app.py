@@ -102,7 +102,7 @@ def test_no_flash(opened: Opener) -> None:
     """While flying and when it comes to rest every draw shows the scene: none is black."""
     hands = opened("teapotahedron", (240, 180), machine="singlepass")
     app = hands.app
-    app.view.panels_visible = False
+    app.view.overlays.panels.on = False
     app.view.controller.press("back")
     shown = []
     for turn in range(24):
@@ -120,9 +120,9 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     from viewer.viewport.preferences import Preferences
 
     hands = opened()
-    assert hands.app.view.exposure == "auto"
+    assert hands.app.view.tone.exposure == "auto"
     hands.key("plus", "z", "Tab", "ctrl+b", "t")
-    assert hands.app.view.exposure != "auto"
+    assert hands.app.view.tone.exposure != "auto"
     controller = hands.app.view.controller
     controller.speed = 2 * controller.natural_speed
     hands.app.session.stop_at(77, 0.125)
@@ -136,7 +136,7 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     assert (saved.size, saved.full_screen) == (Preferences().size, False)  # that of the window was asked for
     assert controller.natural_speed != 1 and saved.speed == 2, "a factor on what suits the scene"
     assert (saved.samples, saved.noise) == (77, 0.125)
-    assert (saved.panels, saved.tonemap) == (True, hands.app.view.tonemap) and saved.tonemap != "agx"
+    assert (saved.panels, saved.tonemap) == (True, hands.app.view.tone.tonemap) and saved.tonemap != "agx"
     hands.app.release = lambda: None
 
 
@@ -224,10 +224,10 @@ def test_minimised_and_another_screen(resized: Hands) -> None:
     app = resized.app
     app.events.on_minimise(True)
     app.events.on_resize(0, 0)
-    app.view.do("fov.wider")
+    app.view.actions.perform("fov.wider")
     draws, steps = app.draws, app.session.steps
     resized.turn(5)
-    assert app.session.steps == steps and app.view.minimised  # nothing is traced for nobody
+    assert app.session.steps == steps and app.view.area.minimised  # nothing is traced for nobody
     for _ in range(20):
         if app.view.awake:  # what was asked for before is drawn
             app.turn()
@@ -263,8 +263,8 @@ def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
 def test_broken_settings_are_told(opened: Opener, place: Path) -> None:
     (place / "settings.toml").write_text("[keys]\npause = 'Q+Q'\n")
     app = opened().app
-    assert app.view.message_is_error and "pause" in app.view.message
-    assert os.linesep not in app.view.message
+    assert app.view.message.is_error and "pause" in app.view.message.text
+    assert os.linesep not in app.view.message.text
 
 
 # -- shaders -----------------------------------------------------------------------------------------------------------
@@ -289,26 +289,26 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     body = good.rindex("    return")
 
     file.write_text(good[:body] + "    nonsense;\n" + good[body:])
-    hands.until(lambda: app.view.message_is_error, "the error")
+    hands.until(lambda: app.view.message.is_error, "the error")
     line = good[:body].count("\n") + 1
-    assert f"kernels/shade_headlight.glsl:{line}" in app.view.message and "nonsense" in app.view.message
+    assert f"kernels/shade_headlight.glsl:{line}" in app.view.message.text and "nonsense" in app.view.message.text
     camera = app.view.controller.camera
-    app.view.do("fov.wider")
+    app.view.actions.perform("fov.wider")
     hands.rest()
     assert (app.session.linear() != before).any()
     app.view.take(camera)
     hands.rest()
     np.testing.assert_array_equal(app.session.linear(), before)  # the old one goes on
-    assert before.any() and app.view.message_is_error
+    assert before.any() and app.view.message.is_error
 
     file.write_text(good[:body] + "    radiance.rgb = vec3(0.25, 0.5, 0.75);\n" + good[body:])
-    hands.until(lambda: not app.view.message_is_error, "the mended shader")
+    hands.until(lambda: not app.view.message.is_error, "the mended shader")
     hands.rest()
     middle = app.session.linear()[60, 80]
     np.testing.assert_array_equal(middle, np.float32([0.25, 0.5, 0.75]))
     assert app.debug_views.inspector is not None and not app.debug_views.inspector.passes
 
-    app.view.panels_visible, app.view.exposure = False, 0.0
+    app.view.overlays.panels.on, app.view.tone.exposure = False, 0.0
     hands.turn()
     shown = hands.pixels()[60, 80].astype(int)
     show = copy / "film" / "show.glsl"
@@ -332,15 +332,15 @@ def test_panels_lie_over_the_picture(opened: Opener) -> None:
         hands.quietly(*keys)
         hands.until(lambda: not app.view.compiling)
         hands.turn(4)
-        assert (app.view.size, app.session.size) == ((600, 160), (600, 160))
+        assert (app.view.area.size, app.session.size) == ((600, 160), (600, 160))
         assert app.session.pictures == began and app.canvas.texture is texture and app.session.complete
     hands.quietly("ctrl+b")
     hands.quietly("i")
     hands.turn(4)
-    assert app.view.panels_visible and app.debug_views.inspector is None
+    assert app.view.overlays.panels.on and app.debug_views.inspector is None
     beside = slice(0, 130), slice(330, None)  # above the status line
     hands.until(lambda: np.array_equal(hands.pixels()[beside], before[beside]), "notes that fade")
     app.events.on_move(300.0, 80.0)
-    assert app.view.cursor == (300, 80)
+    assert app.view.input.cursor == (300, 80)
     _, _, forward = app.view.controller.camera.basis()
     np.testing.assert_allclose(app.view.ray_under_cursor()[1], forward, atol=1e-9)

@@ -14,6 +14,8 @@ pytest.importorskip("glfw", reason="glfw is not installed")
 from tests.window.test_events import Noted
 from viewer.base.errors import ViewerError
 from viewer.viewport.host import ViewerHost
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.view_state import Message, Overlays, PictureArea, ToneMapping
 from viewer.window import app as app_module
 from viewer.window import gui as gui_module
 from viewer.window.app import App
@@ -34,9 +36,9 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     screen = part("screen")
     made.window = part("window", size=(400, 300), pixels=(800, 600), scale=2.0, full_screen=False)
     made.window.context = SimpleNamespace(screen=screen)
-    made.view = part("view", scale=1.0, panels_visible=True, stats_visible=True, pixels=(7, 5))
-    made.view.stops, made.view.tonemap = 1.5, "agx"
-    made.view.message_is_error, made.view.renderer, made.view.controller = False, None, None
+    made.view = part("view", area=PictureArea((7, 5)), tone=ToneMapping(1.5, "agx"), message=Message())
+    made.view.overlays = Overlays(Preferences(panels=True, statistics=True))
+    made.view.compilation, made.view.renderer, made.view.controller = part("compilation"), None, None
     made.session = part("session", running=False, appearing=False, complete=False, pictures=3, warped=1)
     made.session.under_way, made.session.stop = None, SimpleNamespace(spp=64, error=None)
     photons = part("photons", points=False, renderer=None, scene=lambda: None, wires=lambda: None)
@@ -82,9 +84,9 @@ class Calls(list):
 @pytest.mark.parametrize("size", [(400, 300), (0, 300), (400, 0)])
 def test_the_picture_fills_the_window(app: Any, panels: bool, size: Any) -> None:
     """Under panels, too; of its pixels an event tells."""
-    app.view.panels_visible, app.debug_views.inspector, app.window.size = panels, "inspector", size
+    app.view.overlays.panels.on, app.debug_views.inspector, app.window.size = panels, "inspector", size
     app._measure()
-    assert app.view.scale == 2.0
+    assert app.view.area.scale == 2.0
     assert app.view.take() == ([("lay_out", size, (7, 5))] if min(size) else [])
 
 
@@ -115,7 +117,7 @@ def test_when_it_draws(app: Any, monkeypatch: Any, changes: dict, busy: Any, tra
     app.turn()
     assert asked == [(100.0, "wanted", busy, appearing, traced)] and app.turn_seconds == 0.25
     assert drawn == ([0.125] if due else [])
-    steps = ["window.events", "measured", "frame_loop.begin", "frame_loop.move", "view.compile_now", "frame_loop.work"]
+    steps = ["window.events", "measured", "frame_loop.begin", "frame_loop.move", "compilation.run", "frame_loop.work"]
     steps += ["view.fade", *(["view.drawn"] if due else [])]
     assert [each if isinstance(each, str) else each[0] for each in app.order] == steps
     assert ("window.events", 0.5) in app.order and ("frame_loop.work", 0.01) in app.order
@@ -140,7 +142,7 @@ def test_shaders_that_changed_are_compiled(app: Any) -> None:
     app._draw, app.draw_schedule.due = lambda dt: None, lambda *given: False
     app._watch.changed = lambda files: files == ["f"]
     app.turn()
-    assert ("view.compile", "changed shaders", app._reload_shaders) in app.order
+    assert ("compilation.request", "changed shaders", app._reload_shaders) in app.order
 
 
 def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +213,7 @@ def test_photons(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     app._draw_photons((600, 500))
     assert [each[0] for each in app._photons.take()] == ["wires"]  # no renderer yet
     study.renderer = SimpleNamespace(photon_map=SimpleNamespace(streams="streams", stored=9))
-    app.view.scale, study.wires = 2.0, lambda: None
+    app.view.area.scale, study.wires = 2.0, lambda: None
     app._draw_photons((600, 500))
     expected = ("points", screen, (600, 500), "camera", "streams", 9, "hits", 6.0)
     assert app._photons.take() == [expected] and len(made) == 1
@@ -224,7 +226,7 @@ def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
     assert [each[0] for each in app.order] == [*names, "debug_views.reloaded"] and app._photons is None
     assert ("view.say", "shaders compiled anew") in app.order
     app.order.clear()
-    app.view.message_is_error = True  # another fault's line stays
+    app.view.message = Message("broken", is_error=True)  # another fault's line stays
     app._reload_shaders()
     assert not any(each[0] == "view.say" for each in app.order)
 
@@ -256,7 +258,7 @@ def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
 def test_what_is_saved(app: Any, full: bool, size: Any, error: Any, kept_size: Any, noise: float) -> None:
     app.window.full_screen, app.window.size = full, size
     app.session.stop = SimpleNamespace(spp=77, error=error)
-    app.view.panels_visible, app.view.stats_visible, app.view.renderer = False, True, "renderer"
+    app.view.overlays.panels.on, app.view.overlays.statistics.on, app.view.renderer = False, True, "renderer"
     app.view.controller = SimpleNamespace(speed=6.0, natural_speed=4.0)
     app.release()
     kept = app.preferences
@@ -322,7 +324,8 @@ def test_a_scene_s_name_is_the_window_s(app: Any) -> None:
 def test_when_panels_are_loaded(app: Any, monkeypatch: pytest.MonkeyPatch, changes: dict, loads: bool) -> None:
     """Behind the first picture; before it where that takes long, or fails."""
     app._gui, app.session.pictures, app.session.idle = None, changes.get("pictures", 0), changes.get("idle", False)
-    app.scene_loader.loading, app.view.message_is_error = changes.get("loading", "cornell"), changes.get("error", False)
+    app.scene_loader.loading = changes.get("loading", "cornell")
+    app.view.message = Message("", changes.get("error", False))
     monkeypatch.setattr(app_module.time, "monotonic", lambda: changes.get("now", 0.5))
     started: list[str] = []
     alive = SimpleNamespace(is_alive=lambda: True)

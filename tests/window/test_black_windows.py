@@ -56,7 +56,7 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     monkeypatch.setattr("viewer.formats.named.load", slow)
     app = App("cornell", size=(120, 90), program="cast")
     try:
-        app.view.panels_visible = False
+        app.view.overlays.panels.on = False
         for _ in range(3):
             app.view.after_draw(lambda: shots.append(app.window.read()))
             app.turn()

@@ -151,13 +151,13 @@ def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
 
     controls.show(panels._picture)
     controls.click("##exposure", 0.99)
-    assert panel_stage.view.exposure == pytest.approx(8, abs=0.4)
+    assert panel_stage.view.tone.exposure == pytest.approx(8, abs=0.4)
     controls.click("##exposure", 0.25)
-    assert panel_stage.view.exposure == pytest.approx(-4, abs=0.5)
+    assert panel_stage.view.tone.exposure == pytest.approx(-4, abs=0.5)
     assert controls.click("Auto") == ["exposure.auto"]
     for name in ("aces", "none"):
         controls.choose("##tonemap", name)
-        assert panel_stage.view.tonemap == name
+        assert panel_stage.view.tone.tonemap == name
     assert controls.click("PNG") == ["screenshot.picture"] and controls.click("EXR") == ["save.exr"]
 
 

@@ -19,6 +19,7 @@ import viewer  # noqa: E402
 from viewer.options.named_values import PolicyChoice  # noqa: E402
 from viewer.scene.animation import Animation, Track  # noqa: E402
 from viewer.scene.environment import ImageEnvironment  # noqa: E402
+from viewer.viewport.view_state import Message  # noqa: E402
 
 SECTIONS = ("Picture", "Camera", "Environment", "Lights", "Motion", "Scene", "Samples", "Photons", "Stream processor")
 SECTIONS += ("Structure", "Look inside", "Statistics")
@@ -43,15 +44,16 @@ def test_side_panel(panel_stage: Stage, sheet: Sheet) -> None:
     sheet.show("the least window", (220, 140))
     sheet.show("too narrow", (219, 140))
     sheet.show("too low", (220, 139))
-    panel_stage.view.panels_visible = False
+    panel_stage.view.overlays.panels.on = False
     for size in ((1280, 800), (220, 140), (219, 140), (220, 139), (740, 400), (739, 400)):
-        panel_stage.view.message = "a note"
+        panel_stage.view.message = Message("a note")
         sheet.show(f"closed, with a note {size}", size)
-        panel_stage.view.message = ""
+        panel_stage.view.message = Message()
         sheet.show(f"closed {size}", size)
-    panel_stage.view.help_visible = True
+    panel_stage.view.overlays.help.on = True
     sheet.show("closed, with help")
-    panel_stage.view.help_visible, panel_stage.view.panels_visible, panel_stage.view.scale = False, True, 2.0
+    panel_stage.view.overlays.help.on, panel_stage.view.overlays.panels.on = False, True
+    panel_stage.view.area.scale = 2.0
     sheet.show("dense")
 
 
@@ -69,7 +71,7 @@ def test_a_photon_map_opens_its_section(panel_stage: Stage, sheet: Sheet) -> Non
 def test_style(panel_stage: Stage, sheet: Sheet) -> None:
     """Every size and colour, on a plain screen and on a dense one."""
     for scale in (1.0, 1.5):
-        panel_stage.view.scale = scale
+        panel_stage.view.area.scale = scale
         panel_stage.turn(1)
         style = imgui.get_style()
         for name in sorted(name for name in dir(style) if not name.startswith("__")):
@@ -85,13 +87,13 @@ def test_picture_on_its_way(panel_stage: Stage, sheet: Sheet, section: Callable[
     """Progress of the picture, of samples, and none; by hand and automatic exposure."""
     section("Picture")
     session, shown = panel_stage.session, panel_stage.session.convergence
-    panel_stage.view.exposure = 1.5
+    panel_stage.view.tone.exposure = 1.5
     shown.complete, shown.converged, shown.samples = True, False, 25
     session.stop_at(100, 0.0)
     sheet.show("25 of 100 samples")
     shown.complete = False
     sheet.show("incomplete")
-    panel_stage.view.exposure = "auto"
+    panel_stage.view.tone.exposure = "auto"
     sheet.show("automatic")
     sheet.use()
 
@@ -171,7 +173,7 @@ def test_scenes(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     scene = viewer.load("cornell")
     scene = replace(scene, warnings=[f"warning {k}" for k in range(12)], variants={"warm": {}, "cold": {}})
     use_scene(panel_stage, scene, program="cast")
-    panel_stage.view.path = "/folder/cornell.glb"
+    panel_stage.scene_loader.shown_path = "/folder/cornell.glb"
     panel_stage.view.preferences.recent = ["/folder/a.ply", "/folder/b.glb"]
     panel_stage.editing.show_variant = lambda name: panel_stage.asked.append(f"variant {name}")
     sheet.show("twelve warnings")
@@ -206,5 +208,5 @@ def test_machine(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None
 
 def test_looking_inside(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     section("Look inside")
-    panel_stage.debug_views.heat, panel_stage.view.wires = "steps", True
+    panel_stage.debug_views.heat, panel_stage.view.overlays.boxes.on = "steps", True
     sheet.show("heat and boxes on")

@@ -16,31 +16,33 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
+from viewer.viewport.view_state import Message  # noqa: E402
+
 
 def test_overlays(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """The status line, messages, progress, statistics, hint and help, alone and together."""
     section("Lights")
-    view, loader = panel_stage.view, panel_stage.scene_loader
+    view = panel_stage.view
     long = "a message that is so long that it has to be broken into several lines, since none may be longer " * 2
     states: list[tuple[str, dict[str, Any]]] = [
-        ("a note", {"message": "a note"}),
-        ("an error", {"message": "an error", "message_is_error": True}),
-        ("a long error", {"message": long, "message_is_error": True}),
+        ("a note", {"message": Message("a note")}),
+        ("an error", {"message": Message("an error", is_error=True)}),
+        ("a long error", {"message": Message(long, is_error=True)}),
         ("loading", {"loading": ("building a-very-long-name-of-a-scene-that-does-not-fit-into-the-line.glb", None)}),
-        ("loading half", {"loading": ("building", 0.5), "message": "a note", "compiling": "path"}),
-        ("statistics", {"stats_visible": True}),
-        ("statistics and a note", {"stats_visible": True, "message": long}),
-        ("help", {"help_visible": True}),
+        ("loading half", {"loading": ("building", 0.5), "message": Message("a note"), "compiling": "path"}),
+        ("statistics", {"statistics": True}),
+        ("statistics and a note", {"statistics": True, "message": Message(long)}),
+        ("help", {"help": True}),
         ("paused", {"paused": True}),
     ]
     for panels in (True, False):
-        view.panels_visible = panels
+        view.overlays.panels.on = panels
         for title, changes in states:
             if panels and title == "help":
                 continue  # it lies over them
             with pytest.MonkeyPatch.context() as patch:
                 for name, value in changes.items():
-                    patch.setattr(loader if name == "loading" else view, name, value)
+                    patch.setattr(*panel_stage.place(name), value)
                 for size in ((1280, 800), (700, 400) if "and" in title else (400, 300)):
                     sheet.show(f"{title}, {'with' if panels else 'no'} panels {size}", size)
 
@@ -57,9 +59,9 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
     sheet.lines.append(" | ".join(status(panel_stage.context)))
     for wide in (1280, 800, 600, 400, 320, 319):
         sheet.show(f"{wide} wide", (wide, 300))
-    panel_stage.view.panels_visible = False
+    panel_stage.view.overlays.panels.on = False
     for size in ((40, 40), (39, 40), (40, 39)):
-        panel_stage.view.message = "x"
+        panel_stage.view.message = Message("x")
         sheet.show(f"{size}", size)
     panel_stage.session.leave()
     sheet.lines.append(" | ".join(status(panel_stage.context)))
@@ -97,11 +99,11 @@ def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], e
 def test_hints(panel_stage: Stage, sheet: Sheet) -> None:
     panel_stage.view.preferences.hint = True
     for panels in (True, False):
-        panel_stage.view.panels_visible = panels
+        panel_stage.view.overlays.panels.on = panels
         sheet.show(f"hint, panels {panels}", (900, 400))
-    panel_stage.view.help_visible = True
+    panel_stage.view.overlays.help.on = True
     sheet.show("behind help", (900, 400))
-    panel_stage.view.help_visible, panel_stage.view.panels_visible = False, True
+    panel_stage.view.overlays.help.on, panel_stage.view.overlays.panels.on = False, True
     sheet.show("narrow", (400, 400))
 
 
@@ -178,9 +180,9 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     use_scene(panel_stage, replace(panel_stage.renderer.scene, lights=lights), program="cast")
     panel_stage.markers.visible, panel_stage.markers.chosen = True, (False, 0)
     sheet.show("markers")
-    panel_stage.markers.visible, panel_stage.view.wires = False, True
+    panel_stage.markers.visible, panel_stage.view.overlays.boxes.on = False, True
     sheet.show("boxes")
-    panel_stage.view.wires = False
+    panel_stage.view.overlays.boxes.on = False
     camera = panel_stage.view.controller.camera
     heat = panel_stage.debug_views.heat_map = Heat(panel_stage.renderer, camera, (64, 40), "steps")
     panel_stage.debug_views.heat = "steps"
@@ -190,7 +192,7 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     panel_stage.debug_views.probe = probe(panel_stage.renderer, camera, (64, 40), (32, 20))
     for size in ((1280, 800), (1000, 300), (400, 300)):
         sheet.show(f"heat and probe {size}", size)
-    panel_stage.view.panels_visible = False
+    panel_stage.view.overlays.panels.on = False
     sheet.show("heat and probe, no panels")
     panel_stage.debug_views.probe = None
     sheet.show("heat, no panels", (400, 300))
@@ -274,7 +276,7 @@ def test_files(panel_stage: Stage, sheet: Sheet) -> None:
     opened: list[Any] = panel_stage.asked
     panel_stage.scene_loader.open_file = lambda path: opened.append(f"open {path}")
     panel_stage.scene_loader.cancel = lambda: opened.append("cancel") or False
-    panel_stage.view.path, panel_stage.view.panels_visible = "/data/scenes/a.ply", False
+    panel_stage.scene_loader.shown_path, panel_stage.view.overlays.panels.on = "/data/scenes/a.ply", False
     found = file_list.FileList(panel_stage.context, lambda: opened.append("woken"))
 
     def draw() -> None:
@@ -315,11 +317,11 @@ def test_files(panel_stage: Stage, sheet: Sheet) -> None:
     tell("the last")
     tell("narrow, without dates", size=(400, 300))
     tell("very narrow", size=(200, 200))
-    panel_stage.view.message = "a note above"
+    panel_stage.view.message = Message("a note above")
     tell("a note above")
-    panel_stage.view.panels_visible = True
+    panel_stage.view.overlays.panels.on = True
     tell("a note below", size=(400, 300))
-    panel_stage.view.panels_visible, panel_stage.view.message = False, ""
+    panel_stage.view.overlays.panels.on, panel_stage.view.message = False, Message()
     io = imgui.get_io()
     for letter in "00":
         io.add_input_character(ord(letter))

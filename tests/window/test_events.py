@@ -14,6 +14,7 @@ imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installe
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
 from viewer.viewport.host import ViewerHost  # noqa: E402
+from viewer.viewport.view_state import InputState, PictureArea  # noqa: E402
 from viewer.window import commands, imgui_input  # noqa: E402
 from viewer.window import window as window_module  # noqa: E402
 from viewer.window.events import Events  # noqa: E402
@@ -106,10 +107,9 @@ def test_the_clipboard_is_the_window_s(imgui_context: Any) -> None:
 @pytest.fixture
 def events() -> Any:
     """Events whose parts write down what they are told."""
-    view = Noted(pixels=(50, 50), minimised=False, scale=1.0)
+    view = Noted(area=PictureArea((50, 50)), input=InputState((3.0, 4.0)))
     view.session = Noted()
     loader = Noted()
-    view.cursor = 3.0, 4.0
     host: Any = SimpleNamespace(view=view, scene_loader=loader, editing=Noted(grabbing=False))
     host.pointer = Noted(clicked=lambda button: button == 1)
     host.handle = MethodType(ViewerHost.handle, host)
@@ -127,7 +127,7 @@ def test_before_there_are_panels_all_is_for_the_picture(events: Any) -> None:
     events.on_move(150.0, 20.0)
     events.on_character(65)
     events.on_focus(True)
-    expected = [("key", "F1", True, False), ("press", 0, 5), ("wheel", 2.0), ("move", 150.0, 20.0)]
+    expected = [("key", "F1", True, False), ("press", 0, 5), ("wheel", 3.0, 4.0, 2.0), ("move", 150.0, 20.0)]
     assert events.host.pointer.take() == expected
 
 
@@ -162,7 +162,7 @@ def test_buttons_and_the_wheel_are_for_panels_or_the_picture(events: Any) -> Non
         events.gui.input.wants_mouse = over
         events.on_wheel(1.0, 2.0)
         assert events.gui.input.take() == [("wheel", 1.0, 2.0)]
-        assert events.host.pointer.take() == ([] if over else [("wheel", 2.0)])
+        assert events.host.pointer.take() == ([] if over else [("wheel", 3.0, 4.0, 2.0)])
     events.on_move(130.0, 7.0)
     assert events.gui.input.take() == events.host.pointer.take() == [("move", 130.0, 7.0)]
     events.on_character(65)
@@ -174,7 +174,7 @@ def test_sizes_focus_and_files(events: Any) -> None:
     view = events.view
     for size, small in (((400, 300), False), ((401, 0), True), ((0, 9), True)):
         events.on_resize(*size)
-        assert (view.pixels, view.minimised) == (size, small)
+        assert (view.area.pixels, view.area.minimised) == (size, small)
         assert view.session.take() == [("resize", size)] and view.take() == [("wake",)]
     for small, pixels, expected in (
         (True, (5, 5), True),
@@ -182,9 +182,9 @@ def test_sizes_focus_and_files(events: Any) -> None:
         (False, (0, 5), True),
         (False, (5, 0), True),
     ):
-        view.pixels = pixels
+        view.area.pixels = pixels
         events.on_minimise(small)
-        assert view.minimised == expected and view.take() == [("wake",)]
+        assert view.area.minimised == expected and view.take() == [("wake",)]
     for focused in (True, False):
         events.on_focus(focused)
         assert events.gui.input.take() == [("focus", focused)] and view.take() == [("wake",)]
@@ -193,7 +193,7 @@ def test_sizes_focus_and_files(events: Any) -> None:
         events.on_drop(paths)
         assert events.host.scene_loader.take() == ([("open_file", "a.ply")] if paths else [])
     events.on_scale(1.5)
-    assert view.scale == 1.5 and view.take() == [("wake",)]
+    assert view.area.scale == 1.5 and view.take() == [("wake",)]
 
 
 # -- GLFW ----------------------------------------------------------------------------------------------------------
@@ -315,31 +315,31 @@ def desk(panel_stage: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("action", "name", "called"),
+    ("action", "name"),
     [
-        ("wires.toggle", "wires", "boxes"),
-        ("help", "help_visible", "help"),
-        ("statistics", "stats_visible", "statistics"),
-        ("panels", "panels_visible", "panels"),
+        ("wires.toggle", "boxes"),
+        ("help", "help"),
+        ("statistics", "statistics"),
+        ("panels", "panels"),
     ],
 )
-def test_what_is_switched(desk: Any, action: str, name: str, called: str) -> None:
+def test_what_is_switched(desk: Any, action: str, name: str) -> None:
     view = desk.stage.view
-    names = ("wires", "help_visible", "stats_visible", "panels_visible")
-    before = {each: getattr(view, each) for each in names}
+
+    def state() -> dict[str, bool]:
+        return {each: overlay.on for each, overlay in vars(view.overlays).items()}
+
+    before = state()
     for on in (not before[name], before[name]):
         desk.do(action)
-        assert getattr(view, name) == on and view.message == f"{called} {'on' if on else 'off'}"
-        assert {each: getattr(view, each) for each in names if each != name} == {
-            each: value for each, value in before.items() if each != name
-        }
+        assert view.message.text == f"{name} {'on' if on else 'off'}" and state() == {**before, name: on}
 
 
 def test_the_window_s_commands(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     view = desk.stage.view
     for said in ("full screen on", "full screen off"):
         desk.do("full_screen")
-        assert view.message == said
+        assert view.message.text == said
     desk.do("quit")
     assert desk.window.take() == [("close",)]
     studies = desk.stage.debug_views
@@ -364,17 +364,17 @@ def test_lights_by_commands(desk: Any) -> None:
 
     stage, view, markers = desk.stage, desk.stage.view, desk.stage.markers
     desk.do("lights.next")
-    assert view.message == "no lights but the environment"
+    assert view.message.text == "no lights but the environment"
     for visible, said in ((True, "no lights but the environment"), (False, "markers of lights off")):
         desk.do("lights.show")
-        assert markers.visible == visible and view.message == said
+        assert markers.visible == visible and view.message.text == said
     stage.session.use(type(stage.renderer)(viewer.load("ring"), device=stage.device, program="cast"))
     markers.forget()
     for visible, said in ((True, "markers of lights on"), (False, "markers of lights off")):
         desk.do("lights.show")
-        assert markers.visible == visible and view.message == said
+        assert markers.visible == visible and view.message.text == said
     desk.do("lights.next")
-    assert view.message == "light: lamp" and markers.chosen == (False, 0) and markers.visible
+    assert view.message.text == "light: lamp" and markers.chosen == (False, 0) and markers.visible
 
 
 def test_the_whole_window_is_saved(desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,7 +386,9 @@ def test_the_whole_window_is_saved(desk: Any, tmp_path: Path, monkeypatch: pytes
     assert not list(tmp_path.iterdir())
     desk.stage.view.take_shots()
     (saved,) = tmp_path.iterdir()
-    assert desk.stage.view.message == f"saved {saved}" and saved.name.startswith("window") and saved.suffix == ".png"
+    assert (
+        desk.stage.view.message.text == f"saved {saved}" and saved.name.startswith("window") and saved.suffix == ".png"
+    )
     expected = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)[::-1]
     np.testing.assert_array_equal(np.asarray(Image.open(saved)), expected)
 
@@ -396,10 +398,10 @@ def test_the_whole_window_is_saved(desk: Any, tmp_path: Path, monkeypatch: pytes
 def test_escape(desk: Any, loading: Any, help_visible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """It closes the help; else what is loading is cancelled; else the mouse is freed, too."""
     rest: list[int] = []
-    desk.stage.view.help_visible, desk.stage.scene_loader.loading = help_visible, loading
+    desk.stage.view.overlays.help.on, desk.stage.scene_loader.loading = help_visible, loading
     commands._escape(desk.stage.context, desk.window, lambda: rest.append(1))
     closes = help_visible and loading is None
-    assert desk.stage.view.help_visible == (help_visible and not closes)
+    assert desk.stage.view.overlays.help.on == (help_visible and not closes)
     assert rest == ([] if closes else [1])
     assert desk.window.take() == ([("grab", False)] if loading is None and not closes else [])
 
@@ -420,7 +422,7 @@ def test_files_are_asked_for(desk: Any, platform: str, tool: Any, dialog: bool, 
     monkeypatch.setattr(commands.shutil, "which", lambda name: name if name == tool else None)
     monkeypatch.setattr(commands, "start_folder", lambda path, recent: Path(f"/{recent[0]}/{path or 'none'}"))
     monkeypatch.setattr(dialogs, "open_file", lambda *given: asked.append(given) or "dialog")
-    desk.stage.view.preferences.recent, desk.stage.view.path = ["r"], "p"
+    desk.stage.view.preferences.recent, desk.stage.scene_loader.shown_path = ["r"], "p"
     desk.do("scene.open")
     assert desk.list.take() == ([] if dialog else [("show",)])
     kinds = ["scenes", " ".join(f"*{ending}" for ending in OPENED)]

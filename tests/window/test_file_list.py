@@ -78,12 +78,12 @@ def test_keys_open_a_file(hands: Hands, scenes: Path) -> None:
         hands.key("BackSpace")
     typed(hands, "BETA", ["*beta.ply*"])
     assert app.view.controller.camera == camera and app.scene_loader.requested.program == program
-    assert not (app.view.help_visible or app.view.wires)
+    assert not (app.view.overlays.help.on or app.view.overlays.boxes.on)
     hands.key("Return")
-    hands.until(lambda: app.view.path == str(scenes / "beta.ply"), "the file")
+    hands.until(lambda: app.scene_loader.shown_path == str(scenes / "beta.ply"), "the file")
     hands.until(lambda: not found.visible, "the list's end")
     hands.key("v")
-    assert app.view.wires
+    assert app.view.overlays.boxes.on
     found.show()  # beside the scene on show
     hands.until(lambda: rows(found) == ["more", "alpha.ply", "*beta.ply*", "broken.ply"], "the scene's row")
 
@@ -100,7 +100,7 @@ def test_escape_closes(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPat
     hands.until(lambda: app.scene_loader.loading is None, "the end of loading")
     go_on.set()
     hands.turn(3)
-    assert app.view.scene is scene and found.visible and "cancelled" in app.view.message
+    assert app.view.scene is scene and found.visible and "cancelled" in app.view.message.text
     hands.key("Escape")
     hands.until(lambda: not found.visible, "the list's end")
 
@@ -109,14 +109,14 @@ def test_a_bad_file_leaves_the_list(hands: Hands, scenes: Path) -> None:
     app, found, scene = hands.app, opened(hands, scenes), hands.app.view.scene
     typed(hands, "broken", ["*broken.ply*"])
     hands.key("Return")
-    hands.until(lambda: app.view.message_is_error, "the line")
+    hands.until(lambda: app.view.message.is_error, "the line")
     hands.turn(5)
-    assert "broken.ply" in app.view.message and found.visible and app.view.scene is scene
+    assert "broken.ply" in app.view.message.text and found.visible and app.view.scene is scene
     for _ in "broken":
         hands.key("BackSpace")
     typed(hands, "nothing", [])
     hands.key("Return")
-    hands.until(lambda: "nothing: no such file" in app.view.message, "the other line")
+    hands.until(lambda: "nothing: no such file" in app.view.message.text, "the other line")
     assert found.visible
 
 
@@ -134,7 +134,7 @@ def test_paths_are_typed_and_pasted(hands: Hands, scenes: Path, monkeypatch: pyt
     hands.key("ctrl+v")
     hands.until(lambda: rows(found) == ["*\u00e4ther.ply*"], "the pasted file")
     hands.key("Return")
-    hands.until(lambda: app.view.path == str(scenes / "\u00e4ther.ply") and not found.visible, "the file")
+    hands.until(lambda: app.scene_loader.shown_path == str(scenes / "\u00e4ther.ply") and not found.visible, "the file")
 
 
 def test_a_picture_becomes_the_environment(hands: Hands, scenes: Path) -> None:
@@ -165,7 +165,7 @@ def test_the_mouse_chooses(hands: Hands, scenes: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(io, "mouse_single_click_delay", 2 * PATIENCE)  # which has to be longer
     monkeypatch.setattr(io, "mouse_double_click_time", PATIENCE)
     hands.click(1)
-    hands.until(lambda: app.view.path == str(scenes / "alpha.ply") and not found.visible, "the file")
+    hands.until(lambda: app.scene_loader.shown_path == str(scenes / "alpha.ply") and not found.visible, "the file")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser reads every folder")

@@ -36,22 +36,22 @@ def test_a_broken_file(hands: Hands, place: Path) -> None:
     broken = place / "broken.ply"
     broken.write_bytes(SMALL_TRIANGLE[:-8])
     app.events.on_drop([str(broken)])
-    hands.until(lambda: app.view.message_is_error)
-    assert "broken.ply" in app.view.message and "\n" not in app.view.message
+    hands.until(lambda: app.view.message.is_error)
+    assert "broken.ply" in app.view.message.text and "\n" not in app.view.message.text
     assert app.view.scene is scene and app.scene_loader.loading is None
     hands.rest()
     np.testing.assert_array_equal(app.session.linear(), pixels)
     app.scene_loader.open(str(place / "nowhere.glb"))
-    hands.until(lambda: "nowhere.glb" in app.view.message)
+    hands.until(lambda: "nowhere.glb" in app.view.message.text)
     good = place / "good.ply"
     good.write_bytes(SMALL_TRIANGLE)
     app.events.on_drop([str(good)])
     hands.until(lambda: app.view.scene is not scene)
     hands.rest()
-    assert app.view.scene.triangle_count == 1 and not app.view.message_is_error
+    assert app.view.scene.triangle_count == 1 and not app.view.message.is_error
     assert str(good.resolve()) == app.preferences.recent[0]
     hands.key("Left")
-    hands.until(lambda: "broken.ply" in app.view.message)
+    hands.until(lambda: "broken.ply" in app.view.message.text)
     good.write_bytes(SMALL_TRIANGLE.replace(b"0 1 0\n", b"0 2 0\n"))
     camera = app.view.controller.camera
     hands.key("F5")
@@ -65,10 +65,12 @@ def test_the_files_of_a_folder(hands: Hands, place: Path) -> None:
     for name in ("a.ply", "b.ply", "c.ply", "b.txt"):
         (place / name).write_bytes(SMALL_TRIANGLE)
     app.scene_loader.open(str(place / "b.ply"))
-    hands.until(lambda: app.view.path.endswith("b.ply"))
+    hands.until(lambda: app.scene_loader.shown_path.endswith("b.ply"))
+    loader = app.scene_loader
     for key, name in (("Right", "c.ply"), ("Right", "a.ply"), ("Left", "c.ply"), ("Left", "b.ply")):
         hands.key(key)
-        hands.until(lambda name=name: app.view.path == str(place / name) and app.scene_loader.loading is None, name)
+        path = str(place / name)
+        hands.until(lambda path=path: loader.shown_path == path and loader.loading is None, name)
 
 
 def test_structures_are_built_anew(hands: Hands) -> None:
@@ -95,10 +97,10 @@ def test_structures_are_built_anew(hands: Hands) -> None:
 
     before = asked()
     app.scene_loader.set(grid="many")
-    assert app.view.message_is_error and "grid" in app.view.message and asked() == before
+    assert app.view.message.is_error and "grid" in app.view.message.text and asked() == before
     app.scene_loader.set(traversal="stack")  # which a grid has not: found out by the worker
     hands.until(lambda: app.scene_loader.loading is None)
-    assert app.view.message_is_error and "stack" in app.view.message and asked() == before
+    assert app.view.message.is_error and "stack" in app.view.message.text and asked() == before
     app.scene_loader.set(accel="bvh", machine="singlepass")
     assert app.scene_loader.loading is not None
     hands.key("Escape")
@@ -119,7 +121,7 @@ def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
     hands.key("ctrl+o")
     hands.until(lambda: app.view.scene is not scene)
-    assert app.view.path == str(good) and app.preferences.recent[0] == str(good.resolve())
+    assert app.scene_loader.shown_path == str(good) and app.preferences.recent[0] == str(good.resolve())
     assert not app.gui.file_list.visible
 
 
@@ -136,7 +138,7 @@ def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.Monkey
     hands.turn(3)
     assert app.scene_loader.loading is not None and "cornell" in app.scene_loader.loading[0]
     hands.key("Escape")
-    assert app.scene_loader.loading is None and "cancelled" in app.view.message
+    assert app.scene_loader.loading is None and "cancelled" in app.view.message.text
     worker = app.scene_loader.loader._thread
     go_on.set()
     worker.join(PATIENCE)

@@ -52,10 +52,10 @@ def test_another_aspect_keeps_the_lens() -> None:
     def default(aspect: float) -> Camera:
         return Camera.framing(BOX, aspect=aspect)
 
-    made = CameraController(replace(default(2.0), **lens), BOX)
-    assert made.fit(2.0, 0.5, default)
+    made = CameraController(replace(default(2.0), **lens), BOX, default)
+    assert made.fit(2.0, 0.5)
     assert made.camera == replace(default(0.5), **lens) != default(0.5)
-    assert not made.fit(2.0, 0.5, default) and not made.fit(0.5, 0.5, default)
+    assert not made.fit(2.0, 0.5) and not made.fit(0.5, 0.5)
 
 
 @settings(max_examples=200, deadline=None)

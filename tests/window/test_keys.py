@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def setting(name: str) -> Look:
     return lambda app: app.view.renderer.settings[name]
 
 
-def seen(name: str) -> Look:
-    return lambda app: getattr(app.view, name)
+def seen(path: str) -> Look:
+    return lambda app: attrgetter(path)(app.view)
 
 
 # key -> what it changes, and what that is afterwards, of what it was before.
@@ -41,19 +42,19 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "policy.next": ("y", lambda app: setting("policy")(app).name, lambda was: after("policy", was)),
     "unroll.next": ("u", lambda app: str(setting("unroll")(app)), lambda was: {"auto": "1"}[was]),
     "mask.next": ("shift+k", setting("mask"), lambda was: after("mask", was)),
-    "wires.toggle": ("v", seen("wires"), lambda was: True),
+    "wires.toggle": ("v", seen("overlays.boxes.on"), lambda was: True),
     "camera.mode": ("Tab", lambda app: app.view.controller.mode, lambda was: "fly"),
     "fov.narrower": ("bracketleft", lambda app: app.view.controller.camera.fov, lambda was: was / FOV_STEP),
     "fov.wider": ("bracketright", lambda app: app.view.controller.camera.fov, lambda was: was * FOV_STEP),
-    "exposure.up": ("plus", seen("exposure"), lambda was: was + 0.25),
-    "exposure.down": ("minus", seen("exposure"), lambda was: was - 0.25),
-    "exposure.auto": ("0", seen("exposure"), lambda was: "auto"),
-    "tonemap.next": ("t", seen("tonemap"), lambda was: list(TONEMAPS)[1]),
+    "exposure.up": ("plus", seen("tone.exposure"), lambda was: was + 0.25),
+    "exposure.down": ("minus", seen("tone.exposure"), lambda was: was - 0.25),
+    "exposure.auto": ("0", seen("tone.exposure"), lambda was: "auto"),
+    "tonemap.next": ("t", seen("tone.tonemap"), lambda was: list(TONEMAPS)[1]),
     "denoise.toggle": ("shift+t", setting("denoise"), lambda was: {"auto": "none"}[was]),
-    "statistics": ("z", seen("stats_visible"), lambda was: True),
-    "panels": ("ctrl+b", seen("panels_visible"), lambda was: True),
-    "help": ("h", seen("help_visible"), lambda was: True),
-    "escape": ("Escape", seen("help_visible"), lambda was: False),
+    "statistics": ("z", seen("overlays.statistics.on"), lambda was: True),
+    "panels": ("ctrl+b", seen("overlays.panels.on"), lambda was: True),
+    "help": ("h", seen("overlays.help.on"), lambda was: True),
+    "escape": ("Escape", seen("overlays.help.on"), lambda was: False),
     "pause": ("p", seen("paused"), lambda was: not was),
     "heat.next": ("shift+z", lambda app: app.debug_views.heat, lambda was: "steps"),
     "camera.orthographic": ("shift+o", lambda app: app.view.renderer.camera.kind, lambda was: "orthographic"),
@@ -73,10 +74,10 @@ OTHERS = {
 
 def test_every_key_leaves_the_value_that_it_names(hands: Hands) -> None:
     app = hands.app
-    assert {*KEYS, *OTHERS} == {name for name in app.view.handlers if not name.startswith("program.")}
+    assert {*KEYS, *OTHERS} == {name for name in app.view.actions.handlers if not name.startswith("program.")}
     for name, (key, look, wanted) in KEYS.items():
         if name == "escape":
-            app.view.help_visible = True
+            app.view.overlays.help.on = True
         before = look(app)
         expected = wanted(before)
         assert expected != before, name
@@ -164,7 +165,7 @@ def test_the_cameras_of_a_scene(hands: Hands) -> None:
     for number in numbers:
         hands.key("c")
         assert app.view.controller.camera == cameras[number] == app.view.renderer.camera
-        assert app.view.message == f"camera: {cameras[number].name}"
+        assert app.view.message.text == f"camera: {cameras[number].name}"
 
 
 # -- nothing to do ----------------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def test_keys_that_save(hands: Hands, place: Path) -> None:
     from PIL import Image
 
     app = hands.app
-    app.view.panels_visible = True
+    app.view.overlays.panels.on = True
     hands.turn(3)  # ImGui lays out in two
     hands.key("F12", "ctrl+F12", "ctrl+s")
     hands.rest()
@@ -231,14 +232,14 @@ def test_keys_that_save(hands: Hands, place: Path) -> None:
         assert not np.array_equal(np.asarray(window), np.asarray(picture))  # panels
     channels = image.read_exr(place / "teapotahedron_001.exr")[1]
     np.testing.assert_array_equal(np.stack([channels[c] for c in "RGB"], axis=-1), app.session.linear())
-    assert not app.view.message_is_error
+    assert not app.view.message.is_error
 
 
 def test_copy_and_paste_a_camera(hands: Hands) -> None:
     app = hands.app
     hands.key("ctrl+c")
     before = app.view.controller.camera
-    assert "--camera" in app.view.message
+    assert "--camera" in app.view.message.text
     hands.key("ctrl+1")
     hands.rest()
     assert app.view.controller.camera.origin != before.origin
@@ -248,7 +249,7 @@ def test_copy_and_paste_a_camera(hands: Hands) -> None:
     assert (pasted.origin, pasted.target, pasted.up) == (before.origin, before.target, before.up)
     app.window.copy("no camera")
     hands.key("ctrl+v")
-    assert app.view.message_is_error and "no camera" in app.view.message
+    assert app.view.message.is_error and "no camera" in app.view.message.text
 
 
 def test_single_step_shows_each_pass(hands: Hands) -> None:
@@ -266,7 +267,7 @@ def test_single_step_shows_each_pass(hands: Hands) -> None:
     hands.rest()
     assert app.debug_views.inspector.complete and len(app.debug_views.inspector.passes) > 20
     hands.key("n")
-    assert "no ray is left" in app.view.message
+    assert "no ray is left" in app.view.message.text
     hands.key("shift+i")
     assert not app.debug_views.inspector.passes
 

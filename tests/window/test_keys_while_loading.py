@@ -44,22 +44,22 @@ def loading(place: Path, gate: threading.Event) -> Iterator[Hands]:
 def test_they_are_performed_in_order(loading: Hands, gate: threading.Event) -> None:
     view, editing = loading.app.view, loading.app.editing
     loading.key("space")
-    assert "play or pause the animation" in view.message and not view.message_is_error
+    assert "play or pause the animation" in view.message.text and not view.message.is_error
     loading.key("ctrl+3", "shift+z", "plus")
-    assert view.waiting == ["animation.play", "camera.right"] and not view.message_is_error
+    assert view.actions.waiting == ["animation.play", "camera.right"] and not view.message.is_error
     assert loading.app.debug_views.heat is not None, "what needs no scene is done at once"
     gate.set()
     loading.until(lambda: view.renderer is not None and editing.player.playing, "the animation")
-    assert view.waiting == []
+    assert view.actions.waiting == []
     loading.until(lambda: not view.controller.moving, "the view from the right")
     np.testing.assert_allclose(view.controller.camera.basis()[2], (-1, 0, 0), atol=1e-6)
-    assert editing.player.seconds > 0 and not view.message_is_error
+    assert editing.player.seconds > 0 and not view.message.is_error
 
 
 def test_keys_that_are_held_move_the_first_camera(loading: Hands, gate: threading.Event) -> None:
     view = loading.app.view
     xdotool("keydown", "d")
-    loading.until(lambda: view.held == {"right"}, "the key")
+    loading.until(lambda: view.input.motions == {"right"}, "the key")
     gate.set()
     loading.until(lambda: view.renderer is not None and view.controller is not None, "the scene")
     assert view.controller.moving
@@ -67,15 +67,15 @@ def test_keys_that_are_held_move_the_first_camera(loading: Hands, gate: threadin
     loading.turn(5)
     assert not np.allclose(view.controller.camera.origin, before)
     xdotool("keyup", "d")
-    loading.until(lambda: not view.held and not view.controller.moving, "its rest")
+    loading.until(lambda: not view.input.motions and not view.controller.moving, "its rest")
 
 
 def test_they_are_given_up_with_the_scene(loading: Hands, gate: threading.Event) -> None:
     app = loading.app
     loading.key("space", "Escape")
-    assert app.view.waiting == [] and app.scene_loader.loading is None
+    assert app.view.actions.waiting == [] and app.scene_loader.loading is None
     loading.key("space")
-    assert app.view.message_is_error and "none is loaded yet" in app.view.message
+    assert app.view.message.is_error and "none is loaded yet" in app.view.message.text
     gate.set()
     app.scene_loader.open("balls")
     loading.rest()
@@ -93,7 +93,7 @@ def test_the_file_on_its_way_has_neighbours_and_is_read_again(
     loading.key("Right")
     assert app.scene_loader.path == str(tmp_path / "b.obj")
     loading.key("F5")
-    assert app.scene_loader.path == str(tmp_path / "b.obj") and not app.view.message_is_error
+    assert app.scene_loader.path == str(tmp_path / "b.obj") and not app.view.message.is_error
     gate.set()
     loading.rest()
-    assert app.view.path == str(tmp_path / "b.obj")
+    assert app.scene_loader.shown_path == str(tmp_path / "b.obj")

@@ -175,6 +175,6 @@ def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp
     hands.until(lambda: app.view.environment.flux > 0)
     np.testing.assert_array_equal(settle(hands), turned)
     app.events.on_drop([str(tmp_path / "missing.hdr")])
-    hands.until(lambda: app.view.message_is_error)
-    assert "missing.hdr" in app.view.message
+    hands.until(lambda: app.view.message.is_error)
+    assert "missing.hdr" in app.view.message.text
     np.testing.assert_array_equal(settle(hands), turned)

@@ -44,7 +44,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     assert (picture != before).any()
     np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
     hands.click(1)
-    assert not app.editing.grabbing and app.view.drag is None and app.view.scene is scene
+    assert not app.editing.grabbing and app.view.input.drag is None and app.view.scene is scene
     hands.key("g")
     hands.until(lambda: app.editing.grabbing)
     hands.move(GRAB[0], GRAB[1] - 10)
@@ -61,10 +61,10 @@ def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monke
     app = hands.app
     hands.move(*GRAB)
     hands.key("g")
-    hands.until(lambda: "two levels" in app.view.message or app.editing.grabbing)
+    hands.until(lambda: "two levels" in app.view.message.text or app.editing.grabbing)
     hands.until(lambda: app.editing.grabbing)
     assert app.view.renderer.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
-    assert "follows the mouse" in app.view.message
+    assert "follows the mouse" in app.view.message.text
     hands.key("Return")
     assert not app.editing.grabbing
 
@@ -144,7 +144,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
     place = lights.place(light)
     compiled = app.device.compiled
     app.editing.grab_light(light)
-    x, y = app.view.cursor
+    x, y = app.view.input.cursor
     hands.move(round(x) + 8, round(y) + 5)
     hands.until(lambda: (settle(hands) != before).any())
     moved = next(light for light in lights.listed() if light.name == name)
@@ -230,13 +230,13 @@ def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
 def test_an_animation_that_is_not_there(traced: Callable[..., Hands]) -> None:
     hands = traced("balls", samples=1, animation="dance")
     settle(hands)
-    assert hands.app.view.message_is_error and "no animation 'dance'" in hands.app.view.message
+    assert hands.app.view.message.is_error and "no animation 'dance'" in hands.app.view.message.text
 
 
 def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     hands.key("space")
-    assert hands.app.view.message_is_error and "nothing moves" in hands.app.view.message
+    assert hands.app.view.message.is_error and "nothing moves" in hands.app.view.message.text
 
 
 def test_the_turntable_goes_around(traced: Callable[..., Hands]) -> None:

@@ -45,7 +45,7 @@ def test_drags(hands: Hands, name: str) -> None:
     np.testing.assert_allclose(controller.camera.origin, expected.camera.origin, atol=1e-9)
     np.testing.assert_allclose(controller.camera.target, expected.camera.target, atol=1e-9)
     np.testing.assert_allclose(controller.camera.basis(), expected.camera.basis(), atol=1e-12)
-    assert app.view.drag is None
+    assert app.view.input.drag is None
     hands.rest()
     assert app.view.renderer.camera == controller.camera
 
@@ -56,17 +56,17 @@ def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(frame_loop, "time", SimpleNamespace(monotonic=lambda: now[0]))
     hands.move(100, 80)
     xdotool("mousedown", 1)
-    hands.until(lambda: app.view.drag is not None, "drag")
+    hands.until(lambda: app.view.input.drag is not None, "drag")
     hands.move(116, 90)
     try:
         assert app.frame_loop.moving
         now[0] += 2 * HELD
         hands.turn(2)
-        assert not app.frame_loop.moving and app.view.drag is not None
+        assert not app.frame_loop.moving and app.view.input.drag is not None
         hands.until(lambda: app.session.complete, "picture")
     finally:
         xdotool("mouseup", 1)
-    hands.until(lambda: app.view.drag is None, "end")
+    hands.until(lambda: app.view.input.drag is None, "end")
 
 
 def test_a_drag_turns_the_environment(hands: Hands) -> None:
@@ -125,10 +125,10 @@ def test_focus_lost_with_keys_held(hands: Hands) -> None:
     xdotool("keydown", "w")
     hands.until(lambda: app.view.controller.moving)
     xdotool("mousemove", "--window", hands.number, 160, 120, "mousedown", 1)
-    hands.until(lambda: app.view.drag is not None)
+    hands.until(lambda: app.view.input.drag is not None)
     app.events.on_focus(False)
     hands.rest()  # it comes to rest
-    assert app.view.drag is None and not app.view.controller.moving
+    assert app.view.input.drag is None and not app.view.controller.moving
     xdotool("mouseup", 1, "keyup", "w")
     app.events.on_focus(True)
     hands.turn(3)

@@ -12,6 +12,8 @@ imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
 from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
+from viewer.viewport.view_state import Message  # noqa: E402
+
 HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
 
 
@@ -19,14 +21,14 @@ def test_the_side_panel_and_the_status_line(panel_stage):
     drawn = panel_stage.draw()
     assert drawn[20:300, 20:300].mean() > 0.9
     assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
-    panel_stage.view.panels_visible = False
+    panel_stage.view.overlays.panels.on = False
     drawn = panel_stage.draw()
     assert not drawn[HANDLE[1] :].any() and not drawn[:, HANDLE[0] :].any()  # but for the button that opens them
     assert panel_stage.click(30, 20) == ["panels"]
 
 
 def test_every_overlay_is_drawn_somewhere(panel_stage):
-    panel_stage.view.panels_visible = False
+    panel_stage.view.overlays.panels.on = False
 
     def shown() -> bool:
         drawn = panel_stage.draw()
@@ -34,14 +36,14 @@ def test_every_overlay_is_drawn_somewhere(panel_stage):
         return bool(drawn.any())
 
     for name, value in (
-        ("message", "a note"),
+        ("message", Message("a note")),
         ("loading", ("building", None)),
         ("loading", ("building", 0.5)),
-        ("stats_visible", True),
-        ("help_visible", True),
+        ("statistics", True),
+        ("help", True),
         ("compiling", "cast"),
     ):
-        owner = panel_stage.scene_loader if name == "loading" else panel_stage.view
+        owner, name = panel_stage.place(name)
         before = getattr(owner, name)
         setattr(owner, name, value)
         assert shown(), name
@@ -50,7 +52,7 @@ def test_every_overlay_is_drawn_somewhere(panel_stage):
 
 
 def test_errors_are_red(panel_stage):
-    panel_stage.view.panels_visible, panel_stage.view.message = False, "a note"
+    panel_stage.view.overlays.panels.on, panel_stage.view.message = False, Message("a note")
 
     def reddest() -> int:
         panel_stage.draw()
@@ -58,7 +60,7 @@ def test_errors_are_red(panel_stage):
         return int((pixels[:, 0] - pixels[:, 2]).max())
 
     assert reddest() < 20
-    panel_stage.view.message_is_error = True
+    panel_stage.view.message = Message("a note", is_error=True)
     assert reddest() > 80
 
 
@@ -335,15 +337,12 @@ def test_the_probe_is_a_table(panel_stage):
 @pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_any_window(panel_stage, size, scale):
-    panel_stage.view.scale = scale
+    panel_stage.view.area.scale = scale
     panel_stage.inspect()
-    panel_stage.view.stats_visible, panel_stage.scene_loader.loading, panel_stage.view.message = (
-        True,
-        ("loading a-long-name.glb", None),
-        "word " * 60,
-    )
+    panel_stage.view.overlays.statistics.on, panel_stage.view.message = True, Message("word " * 60)
+    panel_stage.scene_loader.loading = "loading a-long-name.glb", None
     for visible in (True, False):
-        panel_stage.view.help_visible = visible
+        panel_stage.view.overlays.help.on = visible
         panel_stage.draw(2, size)
     assert panel_stage.draw_imgui.context.error == "GL_NO_ERROR"
 
@@ -358,10 +357,10 @@ def test_another_scale_and_back(panel_stage):
 
     panel_stage.draw()
     plain, atlas = style(), len(imgui.get_io().fonts.fonts)
-    panel_stage.view.scale = 2.0
+    panel_stage.view.area.scale = 2.0
     panel_stage.draw()
     assert style() != plain
-    panel_stage.view.scale = 1.0
+    panel_stage.view.area.scale = 1.0
     panel_stage.draw()
     assert style() == plain
     assert len(imgui.get_io().fonts.fonts) == atlas
@@ -371,7 +370,7 @@ def test_without_a_scene(panel_stage):
     panel_stage.session.leave()
     panel_stage.view.controller = None
     assert panel_stage.draw().any()
-    panel_stage.view.help_visible = panel_stage.view.stats_visible = True
+    panel_stage.view.overlays.help.on = panel_stage.view.overlays.statistics.on = True
     assert panel_stage.draw().any()
 
 
@@ -401,13 +400,13 @@ def test_nothing_overlaps_in_a_narrow_window(panel_stage, windows, panels, probe
     from viewer.viewport.studies.probe import probe
 
     size = (320, 240)
-    panel_stage.view.panels_visible, panel_stage.view.stats_visible = panels, True
+    panel_stage.view.overlays.panels.on, panel_stage.view.overlays.statistics.on = panels, True
     if probed:
         panel_stage.debug_views.probe = probe(
             panel_stage.renderer, panel_stage.view.controller.camera, (32, 24), (16, 12)
         )
     for message in ("", "the scene has no lights and is under the default sky (--environment none for darkness)"):
-        panel_stage.view.message = message
+        panel_stage.view.message = Message(message)
         panel_stage.draw(4, size)
         windows.clear()
         panel_stage.draw(1, size)

@@ -151,7 +151,9 @@ def test_other_programs_have_no_photons(mapped: Hands) -> None:
     mapped.key("1")
     mapped.until(lambda: app.session.converged)
     mapped.key("shift+5")
-    assert app.view.message == "photons: program cast has none (5 maps them)" and not app.debug_views.photons.points
+    assert (
+        app.view.message.text == "photons: program cast has none (5 maps them)" and not app.debug_views.photons.points
+    )
 
 
 def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:

@@ -38,7 +38,7 @@ def test_the_picture_is_the_published_one(name: str, opened: Opener, place: Path
     session, view = hands.app.session, hands.app.view
     hands.until(lambda: session.idle, "the last sample")
     assert session.samples == session.stop.spp == samples, "a preset's samples are a file's"
-    assert (view.exposure, view.tonemap) == (0.0, "none")
+    assert (view.tone.exposure, view.tone.tonemap) == (0.0, "none")
     asked = main._parse("render", [*words, "-o", "a.png"])
     wanted = Renderer(load("cornell"), **commands.chosen_options(asked, "renderer")).render(SIZE, samples)
     assert np.array_equal(session.linear(), wanted.linear)
@@ -69,7 +69,7 @@ def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> 
     (place / "settings.toml").write_text(kept)
     hands = opened("cornell", SIZE, **chosen("cornell", "--quality", "draft", "--tonemap", "none", "--program", "cast"))
     stop = hands.app.session.stop
-    assert (stop.spp, stop.error) == (8, 0.2) and hands.app.view.tonemap == "none"
+    assert (stop.spp, stop.error) == (8, 0.2) and hands.app.view.tone.tonemap == "none"
     release, hands.app.release = hands.app.release, lambda: None
     release()
     found = Preferences.load()

@@ -60,7 +60,7 @@ def test_a_script_and_its_window(place: Path) -> None:
         xdotool("key", "k")
         until(lambda: 0 in heard)
         until(lambda seen=turns[0]: turns[0] > seen + 1)
-        assert called == [viewer] and not app.view.message_is_error
+        assert called == [viewer] and not app.view.message.is_error
 
         scene.add(pyrender.PerspectiveCamera(1.0), pose=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 3], [0, 0, 0, 1]])
         renderer = pyrender.OffscreenRenderer(9, 9)
@@ -86,6 +86,6 @@ def test_a_window_on_nothing_yet(place: Path) -> None:
                 else:
                     scene.remove_node(node)
             until(lambda: not viewer.is_active or app.view.scene.triangle_count == wanted)  # noqa: B023
-            assert viewer.is_active and not app.view.message_is_error
+            assert viewer.is_active and not app.view.message.is_error
     finally:
         viewer.close_external()

@@ -35,10 +35,10 @@ def test_every_toggle_says_what_it_has_done(hands: Hands) -> None:
     for key, texts in SAID.items():
         for text in texts:
             hands.key(key)
-            assert view.message.startswith(text) and not view.message_is_error, (key, view.message)
+            assert view.message.text.startswith(text) and not view.message.is_error, (key, view.message.text)
     for key, name in (("3", "whitted"), ("1", "cast")):
         hands.key(key)
-        assert view.message.startswith(f"program {name}: ")
+        assert view.message.text.startswith(f"program {name}: ")
 
 
 def test_a_scene_that_is_built_anew_leaves_what_the_key_has_said(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_scene_that_is_built_anew_leaves_what_the_key_has_said(hands: Hands, m
             lambda: scene_loader.loading is None and view.renderer.settings.ground == scene_loader.requested.ground,
             "ground",
         )
-        assert view.message == f"ground {on}" and (view.scene.ground is not None) == (on == "on")
+        assert view.message.text == f"ground {on}" and (view.scene.ground is not None) == (on == "on")
 
 
 def test_what_is_refused_is_not_said_to_be_done(hands: Hands) -> None:
@@ -58,9 +58,9 @@ def test_what_is_refused_is_not_said_to_be_done(hands: Hands) -> None:
     longest = OPTIONS["depth"].high
     scene_loader.set(depth=longest)
     hands.key("period")
-    assert view.message_is_error and "depth" in view.message and scene_loader.requested.depth == longest
+    assert view.message.is_error and "depth" in view.message.text and scene_loader.requested.depth == longest
     hands.key("comma")
-    assert not view.message_is_error and scene_loader.requested.depth == longest - 1
+    assert not view.message.is_error and scene_loader.requested.depth == longest - 1
 
 
 def test_it_is_gone_after_a_moment(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,9 +72,9 @@ def test_it_is_gone_after_a_moment(hands: Hands, monkeypatch: pytest.MonkeyPatch
     assert (hands.pixels() != quiet).any()
     now[0] += 0.99
     hands.turn(3)
-    assert view.message
+    assert view.message.text
     now[0] += 0.02
-    hands.until(lambda: not view.message, "silence")
+    hands.until(lambda: not view.message.text, "silence")
     np.testing.assert_array_equal(hands.pixels(), quiet)
 
 

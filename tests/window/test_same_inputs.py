@@ -108,7 +108,7 @@ def test_thirty_inputs(opened: Callable[..., Any], place: Path) -> None:
             canvas.advance()
             time.sleep(min(canvas.patience, 0.01))
         ours, theirs = window.app.view.controller, canvas.view.controller
-        assert (window.app.view.tonemap, ours.mode) == (canvas.view.tonemap, theirs.mode), item
+        assert (window.app.view.tone.tonemap, ours.mode) == (canvas.view.tone.tonemap, theirs.mode), item
         assert window.app.scene_loader.requested == canvas.scene_loader.requested, item
         for field in ("origin", "target", "up"):
             one, other = (np.array(getattr(each.camera, field)) for each in (ours, theirs))

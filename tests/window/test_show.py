@@ -24,12 +24,12 @@ def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def turned(app: App) -> None:
         turn(app)
         app.view.wake()
-        assert time.monotonic() < end, app.view.message
+        assert time.monotonic() < end, app.view.message.text
         scene = app.view.scene
         if scene is not None and not app.scene_loader.loading:
             if not seen:
-                app.scene_loader.open(app.view.path)
-            seen.append((scene.name, scene.triangle_count, app.view.message_is_error))
+                app.scene_loader.open(app.scene_loader.shown_path)
+            seen.append((scene.name, scene.triangle_count, app.view.message.is_error))
             if len(seen) > 1:
                 app.window.close()
 

@@ -24,7 +24,7 @@ from viewer.window.panels import layout, theme, widgets  # imports imgui
 )
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_what_panels_leave_free(panel_stage, left, right, wide, expected, scale) -> None:
-    panel_stage.view.scale = scale
+    panel_stage.view.area.scale = scale
     panel_stage.turn(1)
     assert theme.free(left, right, scale * wide) == tuple(scale * end for end in expected)
     panel_stage.turn(1, size=(int(scale * wide), 400))

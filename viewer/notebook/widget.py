@@ -84,7 +84,7 @@ class Widget(AnywidgetRenderCanvas):
 
     def __repr__(self) -> str:
         view = getattr(self, "view", None)  # missing while it is made
-        return "<Widget>" if view is None else "<Widget {!r}, {} x {}>".format(view.name, *view.view.size)
+        return "<Widget>" if view is None else "<Widget {!r}, {} x {}>".format(view.name, *view.view.area.size)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The widget; and what pages without it show, such as a saved notebook's: HTML of its text, and of the picture
@@ -98,9 +98,9 @@ class Widget(AnywidgetRenderCanvas):
         """A file of the picture, empty where it is not complete; its size on the page; its MIME type."""
         view = self.view
         if view.closed or view.view.scene is None or not view.session.complete:
-            return b"", view.view.size, ""
+            return b"", view.view.area.size, ""
         mimetype, data = encode_array(view.read(), view.quality)
-        return data, view.view.size, mimetype
+        return data, view.view.area.size, mimetype
 
     @property
     def camera(self) -> str:

@@ -55,7 +55,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         """Files of the page, by name."""
         view = self.view.view
         downloads = {f"picture{ending}": partial(self._download, ending) for ending in DOWNLOADS}
-        return {**resources(view.keymap, view.handlers, self.name), "options.json": self._values, **downloads}
+        return {**resources(view.keymap, view.actions.handlers, self.name), "options.json": self._values, **downloads}
 
     async def _values(self) -> File:
         """The page's options, as texts."""
@@ -73,7 +73,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def perform(self, name: str) -> None:
         """Perform an action chosen on a page, as by its key."""
-        if name in self.view.view.handlers:
+        if name in self.view.view.actions.handlers:
             self.view.perform(name)
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
                 if loop.time() > end:
                     return File.text("text/plain", "the picture is not complete yet", 503)
                 await asyncio.sleep(0.005)  # others have their turn
-            picture, exposure, tonemap = view.snapshot(), view.view.stops, view.view.tonemap
+            picture, exposure, tonemap = view.snapshot(), view.view.tone.stops, view.view.tone.tonemap
             body = await asyncio.to_thread(_encoded, picture, ending, exposure, tonemap)
         except ViewerError as error:
             return File.text("text/plain", str(error), 503)

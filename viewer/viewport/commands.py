@@ -67,7 +67,7 @@ def picture_handlers(
         "camera.frame": lambda: _frame(context),
         "camera.focus": lambda: _focus(context),
         "camera.next": lambda: _next_camera(context),
-        "camera.reset": lambda: view.take(_scene(context).camera(aspect=view.aspect)),
+        "camera.reset": lambda: view.take(_scene(context).camera(aspect=view.area.aspect)),
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
@@ -77,7 +77,7 @@ def picture_handlers(
         "exposure.auto": lambda: _expose_automatically(context),
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
-        "pause": lambda: _pause(context),
+        "pause": view.toggle_pause,
         "screenshot.picture": partial(save, ".png"),
         "save.exr": partial(save, ".exr"),
         "scene.reload": lambda: scene_loader.open(scene_loader.path),
@@ -90,15 +90,6 @@ def picture_handlers(
 def _program(context: ViewportContext, name: str) -> None:
     context.view.say_done(f"program {name}: {PICTURES[name].help}")
     context.scene_loader.set(program=name)
-
-
-def _pause(context: ViewportContext) -> None:
-    view = context.view
-    view.paused = not view.paused
-    if view.paused:
-        view.say(f"paused; {view.keymap.text('pause')} goes on")
-    else:
-        view.say_done("rendering goes on")
 
 
 def _scene(context: ViewportContext) -> Any:
@@ -152,15 +143,15 @@ def _frame(context: ViewportContext) -> None:
     as by its first camera, if that stands outside, or else from above its front."""
     controller = _flight(context)
     if not controller.entered:
-        controller.frame_all(context.view.aspect)
+        controller.frame_all(context.view.area.aspect)
         return
     outside = [camera for camera in _scene(context).cameras[:1] if not controller.within(camera.origin)]
     start = outside[0] if outside else Camera.framing(BOX)
-    controller.frame_all(context.view.aspect, start.basis()[2])
+    controller.frame_all(context.view.area.aspect, start.basis()[2])
 
 
 def _view(context: ViewportContext, name: str) -> None:
-    _flight(context).view(name, context.view.aspect)
+    _flight(context).view(name, context.view.area.aspect)
 
 
 def _next_camera(context: ViewportContext) -> None:
@@ -186,7 +177,7 @@ def _focus(context: ViewportContext) -> None:
     if renderer.trace_ready():
         focus()
     else:
-        view.compile("the kernels for rays of their own", focus)
+        view.compilation.request("the kernels for rays of their own", focus)
 
 
 def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
@@ -199,20 +190,21 @@ def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
 
 
 def _expose(context: ViewportContext, stops: float) -> None:
-    context.view.exposure = context.view.stops + stops
-    context.view.say(f"exposure {context.view.exposure:+.2f} stops")
+    tone = context.view.tone
+    tone.choose(exposure=tone.stops + stops)
+    context.view.say(f"exposure {tone.stops:+.2f} stops")
 
 
 def _expose_automatically(context: ViewportContext) -> None:
-    context.view.exposure = AUTO
+    context.view.tone.choose(exposure=AUTO)
     context.view.say("exposure: auto")
 
 
 def _tonemap(context: ViewportContext) -> None:
     view, names = context.view, list(TONEMAPS)
-    now = names.index(view.tonemap) if view.tonemap in names else -1
-    view.tonemap = names[(now + 1) % len(names)]
-    view.say(f"tone map: {view.tonemap}")
+    now = names.index(view.tone.tonemap) if view.tone.tonemap in names else -1
+    view.tone.choose(tonemap=names[(now + 1) % len(names)])
+    view.say(f"tone map: {view.tone.tonemap}")
 
 
 def _save(context: ViewportContext, ending: str) -> None:
@@ -220,7 +212,7 @@ def _save(context: ViewportContext, ending: str) -> None:
     view, scene = context.view, _scene(context)
     view.session.finish(converged=False)
     path = numbered_file(scene.name, ending)
-    exposure, tonemap = (view.stops, view.tonemap) if ending == ".png" else (0.0, "none")
+    exposure, tonemap = (view.tone.stops, view.tone.tonemap) if ending == ".png" else (0.0, "none")
     view.session.picture().save(path, exposure, tonemap)
     view.say(f"saved {path}")
 
@@ -275,5 +267,5 @@ def _escape(context: ViewportContext) -> None:
     if context.scene_loader.cancel():
         context.view.say("loading cancelled")
     else:
-        context.view.drag = None
+        context.view.input.drag = None
         context.view.say("")

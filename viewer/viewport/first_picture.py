@@ -24,7 +24,6 @@ from viewer.scene.light import luminance
 from viewer.scene.scene import Scene
 from viewer.scene.sky import SUN, sky
 from viewer.stream.gl.device import Device
-from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.viewport import Viewport
 
 WORDS = OPTIONS["environment"].words
@@ -127,14 +126,14 @@ class FirstPicture:
         if session.pictures > self._before or (session.running and not session.previewing):
             self.end()
             return
-        of = controller.camera, view.pixels
-        if of == self.drawn or session.screen is None or min(view.pixels) < 1:
+        of = controller.camera, view.area.pixels
+        if of == self.drawn or session.screen is None or min(view.area.pixels) < 1:
             return
         if controller.camera.kind:  # the headlight's picture is a pinhole's
             return
         headlight = self._headlight
         assert headlight is not None
-        session.screen.warp(view.pixels, lambda stream: headlight.draw(controller.camera, stream))
+        session.screen.warp(view.area.pixels, lambda stream: headlight.draw(controller.camera, stream))
         self.drawn, self.shown = of, True
         view.wake()
 
@@ -143,13 +142,3 @@ class FirstPicture:
         self._glance, self.shown = None, False
         if self._headlight is not None:
             self._headlight.release()
-
-
-def first_controller(view: Viewport, camera: Camera, bounds: Any) -> CameraController:
-    """A camera in the hand for a scene that comes; keys that are down move it."""
-    controller = CameraController(camera, bounds)
-    controller.mode = "fly" if controller.indoors else view.preferences.mode
-    controller.speed = view.preferences.speed * controller.natural_speed
-    for motion in view.held:
-        controller.press(motion)
-    return controller

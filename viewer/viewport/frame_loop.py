@@ -41,7 +41,7 @@ class FrameLoop:
         if not same:
             self._metered, self._unseen, self._rests = self.session.pictures, True, False
             self.trials.abandon()
-        self.view.perform_waiting()
+        self.view.actions.perform_waiting()
 
     @property
     def anything(self) -> bool:
@@ -52,7 +52,7 @@ class FrameLoop:
     def tracing(self) -> bool:
         """Whether the picture goes on by itself."""
         view = self.view
-        return not view.minimised and not view.paused and not self.session.idle
+        return not view.area.minimised and not view.paused and not self.session.idle
 
     @property
     def busy(self) -> bool:
@@ -69,8 +69,10 @@ class FrameLoop:
     def patience(self) -> float:
         """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
-        eased = (controller is not None and controller.moving) or (self.context.editing.active and not view.minimised)
-        if self.wanted or view.compile_waits or scene_loader.uploading or scene_loader.rehearsing:
+        eased = (controller is not None and controller.moving) or (
+            self.context.editing.active and not view.area.minimised
+        )
+        if self.wanted or view.compilation.name or scene_loader.uploading or scene_loader.rehearsing:
             return 0.0
         if self.tracing and self.session.pending:
             return POLL
@@ -83,7 +85,7 @@ class FrameLoop:
     @property
     def spare(self) -> float:
         """Seconds until trials need a turn of a picture at rest; infinite: there are none."""
-        return math.inf if self.view.minimised or self.view.paused else self.trials.patience(self.session)
+        return math.inf if self.view.area.minimised or self.view.paused else self.trials.patience(self.session)
 
     def begin(self) -> None:
         """Another turn begins: a loaded scene is taken."""
@@ -103,16 +105,16 @@ class FrameLoop:
             moved = True
         if moved:
             self._moved = self._last
-        held = (view.drag is not None or editing.grabbing) and self._last - self._moved < HELD
+        held = (view.input.drag is not None or editing.grabbing) and self._last - self._moved < HELD
         self.moving = controller.moving or editing.active or held
 
     def work(self, budget: float) -> None:
         """Trace for ``budget`` seconds."""
         view, session, debug_views = self.view, self.session, self.context.debug_views
-        if view.minimised or self.context.scene_loader.uploading or (view.paused and not debug_views.busy):
+        if view.area.minimised or self.context.scene_loader.uploading or (view.paused and not debug_views.busy):
             self.trials.abandon()
             return
-        rested = 0.0 if self.moving or debug_views.busy or view.drag is not None else self._last - self._moved
+        rested = 0.0 if self.moving or debug_views.busy or view.input.drag is not None else self._last - self._moved
         tries = self.trials.due(session, rested)
         inside = view.paused or tries or (debug_views.busy and session.complete and not self.moving)
         try:
@@ -122,7 +124,7 @@ class FrameLoop:
             view.say(str(error), error=True)
         follows = self.moving and debug_views.heat is not None  # a rough map after every preview
         waits = inside or follows or session.waiting(self.moving)
-        if waits and not session.running and not view.compile_waits:
+        if waits and not session.running and not view.compilation.name:
             view.attempt(lambda: debug_views.advance(budget))
         if tries and not session.running:
             self.trials.advance(session, budget)
@@ -133,7 +135,7 @@ class FrameLoop:
         """The exposure follows the picture, where it is left to it."""
         session = self.session
         if session.on_screen is not None:
-            session.on_screen.white = 2.0**-self.view.stops
+            session.on_screen.white = 2.0**-self.view.tone.stops
         first = self.context.scene_loader.first_picture
         if self._metered is not None:
             if session.pictures == self._metered:
@@ -154,19 +156,19 @@ class FrameLoop:
 
     def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
         """The light meter looks at the picture on show, if it is another one, and the ``last`` for a while."""
-        if not isinstance(self.view.exposure, str):
+        if not self.view.tone.automatic:
             return
         now = time.monotonic()
         if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._seen):
             self._seen = shown
-        self.view.metered = self.auto_exposure.stops
+        self.view.tone.meter(self.auto_exposure.stops)
         if not self.auto_exposure.settled:
             self.view.wake()
 
     def _fill(self) -> None:
         """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""
         view, renderer = self.view, self.view.renderer
-        if renderer is None or not isinstance(view.exposure, str) or not renderer.progressive:
+        if renderer is None or not view.tone.automatic or not renderer.progressive:
             return
         settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
         if (settings.environment, settings.sun) != (None, None) or not lighting.own_alone:
@@ -174,7 +176,7 @@ class FrameLoop:
         if lighting.backdrop is None or renderer.coarse_hits_ready():
             self._fill_if_black()
         else:
-            view.compile("the rays that tell a scene from its backdrop", self._fill_if_black)
+            view.compilation.request("the rays that tell a scene from its backdrop", self._fill_if_black)
 
     def _fill_if_black(self) -> None:
         """The default sky for a scene of which the picture shows nothing."""

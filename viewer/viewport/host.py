@@ -73,7 +73,7 @@ class ViewerHost:
         kind, pointer = event.get("event_type", ""), self.pointer
         if kind in ("pointer_down", "pointer_move", "pointer_up"):
             place = float(event["x"]), float(event["y"])
-            if kind == "pointer_move" or place != self.view.cursor:
+            if kind == "pointer_move" or place != self.view.input.cursor:
                 pointer.move(*place)
             button = BUTTONS.get(event.get("button", 0))
             if kind == "pointer_down" and button is not None and not pointer.clicked(button):
@@ -81,8 +81,7 @@ class ViewerHost:
             elif kind == "pointer_up" and button is not None:
                 pointer.release(button)
         elif kind == "wheel":
-            self.view.cursor = float(event["x"]), float(event["y"])
-            pointer.wheel(-float(event["dy"]) / NOTCH)
+            pointer.wheel(float(event["x"]), float(event["y"]), -float(event["dy"]) / NOTCH)
         elif kind == "pinch":
             pointer.move(float(event["x"]), float(event["y"]))
             pointer.pinch(float(event["ratio"]))
@@ -94,8 +93,8 @@ class ViewerHost:
             self.resize((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
         elif kind == "focus_out":
             pointer.leave()
-        elif kind == "action" and event["name"] in self.view.handlers:
-            self.view.do(event["name"])
+        elif kind == "action" and event["name"] in self.view.actions.handlers:
+            self.view.actions.perform(event["name"])
         elif kind in EVENTS:
             motion_asked(self.context, event)
         if kind in WAKING:
@@ -103,10 +102,9 @@ class ViewerHost:
 
     def resize(self, pixels: tuple[int, int], ratio: float) -> None:
         """The picture has another size; events report places in units of ``ratio`` pixels."""
+        self.view.area.minimise(min(pixels) < 1)
         if min(pixels) < 1:
-            self.view.minimised = True
             return
-        self.view.minimised = False
         logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
         self.view.lay_out(logical, pixels)
 
@@ -118,6 +116,6 @@ class ViewerHost:
         self.frame_loop.begin()
         prepare()
         self.frame_loop.move()
-        self.view.compile_now()
+        self.view.compilation.run()
         self.frame_loop.work(budget)
         self.view.fade()

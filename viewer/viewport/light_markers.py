@@ -97,7 +97,7 @@ class LightMarkers:
         if not listed or controller is None:
             return []
         places = np.array([self.place(light) for light in listed])
-        at, before = project_points(controller.camera, self.view.size, places)
+        at, before = project_points(controller.camera, self.view.area.size, places)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
     @staticmethod

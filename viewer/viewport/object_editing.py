@@ -202,7 +202,7 @@ class ObjectEditing:
             self.drop()
             return
         renderer, _ = view.shown()
-        light = self.markers.under(view.cursor)
+        light = self.markers.under(view.input.cursor)
         if light is not None:
             self.grab_light(light)
             return
@@ -219,7 +219,7 @@ class ObjectEditing:
         if renderer.trace_ready():
             find()
         else:
-            view.compile("the kernels for rays of their own", find)
+            view.compilation.request("the kernels for rays of their own", find)
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""
@@ -363,7 +363,7 @@ class ObjectEditing:
     def update(self, dt: float) -> bool:
         """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
         view = self.view
-        if self.turning and self.active and view.controller is not None and not view.minimised:
+        if self.turning and self.active and view.controller is not None and not view.area.minimised:
             view.controller.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
         player = self.player
         if player.playing and self.active and self._ready and view.scene is not None:

@@ -32,16 +32,16 @@ class PointerInput:
         if found.hold:
             self._hold(found, down, repeated)
         elif down and (found.repeat or not repeated):
-            view.do(found.name)
+            view.actions.perform(found.name)
 
     def _hold(self, found: Action, down: bool, repeated: bool) -> None:
         if repeated:
             return
         motion, controller = found.name.removeprefix("fly."), self.view.controller
         if down:
-            self.view.held.add(motion)
+            self.view.input.motions.add(motion)
         else:
-            self.view.held.discard(motion)
+            self.view.input.motions.discard(motion)
         if controller is not None:
             (controller.press if down else controller.release)(motion)
 
@@ -52,36 +52,36 @@ class PointerInput:
     def press(self, button: int, mods: int) -> None:
         """A drag begins, unless one is in progress."""
         view = self.view
-        if view.drag is not None:
+        if view.input.drag is not None:
             return
-        view.drag, self._pivoted = (button, mods), False
-        if _moves_light(view.drag):
+        view.input.drag, self._pivoted = (button, mods), False
+        if _moves_light(view.input.drag):
             view.attempt(self.context.editing.drag_light)
 
     def release(self, button: int) -> None:
         """A button goes up."""
-        if self.view.drag is not None and self.view.drag[0] == button:
+        if self.view.input.drag is not None and self.view.input.drag[0] == button:
             self.end()
 
     def end(self) -> None:
         """The drag in progress ends."""
-        drag, self.view.drag = self.view.drag, None
+        drag, self.view.input.drag = self.view.input.drag, None
         if drag is not None and _moves_light(drag):
             self.context.editing.end_drag()
 
     def move(self, x: float, y: float) -> None:
         """The cursor comes to another place; a drag goes on."""
         view, controller = self.view, self.view.controller
-        dx, dy = x - view.cursor[0], y - view.cursor[1]
-        view.cursor = (x, y)
+        dx, dy = x - view.input.cursor[0], y - view.input.cursor[1]
+        view.input.cursor = (x, y)
         self.context.editing.follow()
-        if view.drag is None or controller is None:
+        if view.input.drag is None or controller is None:
             return
-        button, mods = view.drag
-        if _moves_light(view.drag):
+        button, mods = view.input.drag
+        if _moves_light(view.input.drag):
             return
         if button == MIDDLE or (button == LEFT and mods & SHIFT):
-            controller.pan(dx, dy, max(1, view.size[1]))
+            controller.pan(dx, dy, max(1, view.area.size[1]))
         elif button == RIGHT and mods & SHIFT:
             self.context.editing.turn_environment(dx * TURNING)
         elif button == RIGHT and controller.mode == "orbit":
@@ -96,22 +96,23 @@ class PointerInput:
         else:
             controller.look(dx, dy)
 
-    def wheel(self, steps: float) -> None:
-        """Dolly to the cursor, or the speed of flight."""
+    def wheel(self, x: float, y: float, steps: float) -> None:
+        """Dolly to the cursor, which is there, or the speed of flight."""
+        self.view.input.cursor = (x, y)
         controller = self.view.controller
         if controller is not None:
-            controller.wheel(steps, controller.direction(*self.view.cursor, *self.view.size))
+            controller.wheel(steps, controller.direction(*self.view.input.cursor, *self.view.area.size))
 
     def pinch(self, ratio: float) -> None:
         """Two fingers about the cursor come to ``ratio`` times their distance."""
         controller = self.view.controller
         if controller is not None:
-            controller.pinch(ratio, controller.direction(*self.view.cursor, *self.view.size))
+            controller.pinch(ratio, controller.direction(*self.view.input.cursor, *self.view.area.size))
 
     def leave(self) -> None:
         """The keyboard's focus goes: keys and buttons that are down are let go."""
         self.end()
-        self.view.held.clear()
+        self.view.input.motions.clear()
         if self.view.controller is not None:
             self.view.controller.release_all()
 

@@ -23,10 +23,10 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
-from viewer.viewport.first_picture import FirstPicture, Glance, first_controller
+from viewer.viewport.first_picture import FirstPicture, Glance
 from viewer.viewport.load_thread import LoadThread
 from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.viewport import Viewport
+from viewer.viewport.viewport import Viewport, default_view
 
 # What the worker does, since it takes a while; a ground plane is part of the structure.
 WORKED = frozenset(
@@ -58,7 +58,7 @@ class SceneLoader:
 
     requested : the settings as last asked for; those on show are the renderer's. load : a scene by its name. wake :
     called by the worker when it is done.
-    faults    : lines for the user, said when a scene is shown.
+    faults    : lines for the user, said when a scene is shown. shown_path : of the scene on show.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class SceneLoader:
         self.loader = LoadThread(load, work, wake, Glance)
         self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
+        self.shown_path = ""
         self.camera_number = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
         self._coming: Iterator[float] | None = None  # a scene that is uploaded
@@ -106,7 +107,7 @@ class SceneLoader:
         """The scene that is on its way, or else on show."""
         if self._coming is not None:
             return self._coming_text
-        return self.loader.path if self.loader.busy else self.view.path
+        return self.loader.path if self.loader.busy else self.shown_path
 
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
@@ -130,19 +131,19 @@ class SceneLoader:
     def _drop_first(self) -> None:
         """A scene that was seen already does not come."""
         self.first_picture.end()
-        self.view.expect_scene(False)
+        self.view.actions.expect_scene(False)
         if self._opened is not None and self.view.renderer is None:
-            self.view.controller = None
+            self.view.drop_camera()
         self._opened = None
 
     def _start(self, path: str, scene: Scene | None = None, before: PreparedScene | None = None) -> None:
         self._drop_coming()
-        self.view.expect_scene(self.view.renderer is None)
+        self.view.actions.expect_scene(self.view.renderer is None)
         self._given = scene
         settings = self.requested.replace(**dict.fromkeys(VIEW))
         if scene is not None and before is not None and settings.ground != before.settings.ground:
             scene = scene.without_ground()
-        self.loader.start(path, scene, settings=settings, before=before, pixels=math.prod(self.view.pixels))
+        self.loader.start(path, scene, settings=settings, before=before, pixels=math.prod(self.view.area.pixels))
         self.view.wake()
 
     def _drop_coming(self) -> None:
@@ -195,11 +196,12 @@ class SceneLoader:
     def _open_early(self, path: str, glance: Any) -> None:
         """The first scene has been read: its camera is in the hand, and it is seen, from now on."""
         opened = path, {name: self.requested[name] for name in VIEW}
-        if self._opened != opened:  # else it is read once more, by other settings
-            self.view.controller = first_controller(
-                self.view, glance.camera(self.requested, self.view.aspect), glance.drawn.bounds
-            )
-        self._opened, self.view.opened = opened, glance.scene
+        if self._opened != opened or self.view.controller is None:  # else it is read once more, by other settings
+            camera = glance.camera(self.requested, self.view.area.aspect)
+            self.view.hold_camera(camera, glance.drawn.bounds, glance.scene)
+        else:
+            self.view.controller.set_bounds(glance.drawn.bounds, default_view(glance.scene))
+        self._opened = opened
         self.first_picture.begin(glance)
         self.view.wake()
 
@@ -237,10 +239,10 @@ class SceneLoader:
         again = self._given is not None and renderer is view.renderer
         now = renderer.prepared.scene
         self.debug_views.drop(view.renderer)
-        same = path == view.path and view.controller is not None
+        same = path == self.shown_path and view.controller is not None
         if renderer is view.renderer:
             view.session.update(
-                made, camera=view.controller.camera if same and view.controller else _framed(made, view.aspect)
+                made, camera=view.controller.camera if same and view.controller else _framed(made, view.area.aspect)
             )
             if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
@@ -255,7 +257,7 @@ class SceneLoader:
         if self._opened is not None and self._opened[1] != asked:
             self._opened = None  # another camera has been asked for since
         if asked["camera"] is None:
-            asked["camera"] = _framed(made, self.view.aspect)
+            asked["camera"] = _framed(made, self.view.area.aspect)
         try:
             return Renderer(made, settings.replace(**asked), device=self.device)
         except ViewerError as error:
@@ -267,15 +269,13 @@ class SceneLoader:
         view = self.view
         opened, self._opened = self._opened, None
         if (same or opened is not None) and view.controller is not None:  # the camera stays
-            view.controller.set_bounds(bounds)
+            view.controller.set_bounds(bounds, None if same else default_view(renderer.prepared.scene))
         else:
-            view.controller = first_controller(view, renderer.camera, bounds)
-        if not same:
-            view.opened = renderer.prepared.scene
+            view.hold_camera(renderer.camera, bounds, renderer.prepared.scene)
         view.look()
-        if path != view.path and view.path:  # an exposure set by hand was that scene's
-            view.exposure = view.preferences.exposure
-        view.path, self.camera_number = path, -1
+        if path != self.shown_path and self.shown_path:  # an exposure set by hand was that scene's
+            view.tone.choose(exposure=view.preferences.exposure)
+        self.shown_path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
         notes = [*renderer.fallbacks, *renderer.prepared.scene.warnings]
@@ -285,7 +285,7 @@ class SceneLoader:
         elif self._given is None:
             more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
             view.say(notes[0] + more if notes else "")
-        elif view.message_is_error:  # else it tells why the scene was built anew
+        elif view.message.is_error:  # else it tells why the scene was built anew
             view.say("")
         self.on_show(same)
 
@@ -319,7 +319,7 @@ class SceneLoader:
             before = None if renderer is None else renderer.prepared
             self._start(self.loader.path or self._coming_text, self._given, before)
         elif renderer is not None:
-            self._start(view.path, renderer.prepared.scene, renderer.prepared)
+            self._start(self.shown_path, renderer.prepared.scene, renderer.prepared)
 
     def toggle_ground(self) -> None:
         """The ground plane on and off."""

@@ -1,10 +1,12 @@
-"""The viewport: one session as it is shown, and all that its rooms share. No glfw, no panels."""
+"""The viewport: one session as it is shown, and all that its parts share. No glfw, no panels."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
 from viewer.film.error.stop import Stop, stop_of
@@ -17,6 +19,7 @@ from viewer.scene.scene import Scene
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import BY_NAME, Action, Keymap
 from viewer.viewport.preferences import Preferences
+from viewer.viewport.view_state import InputState, Message, Overlays, PictureArea, ToneMapping
 
 RULES = ("spp", "time", "error", "quality")  # options that end a picture
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
@@ -29,38 +32,24 @@ class SceneMissing(ViewerError):
 
 
 class Viewport:
-    """The state of the window shared by panels, commands and events.
+    """One session as it is shown, shared by panels, commands and events.
 
-    session    : the picture. controller : the camera in the hand; None while there is no scene. path : of the scene,
-    which is ``opened`` as it was at first: its default view fits pictures of every shape.
-    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now. An exposure set
-    by hand is the open scene's: the next one has that of the preferences.
-    size : of the picture, window coordinates; ``pixels`` of its framebuffer. scale : of the window's text.
-    cursor : in the picture, window coordinates. drag : button and modifiers that are down.
-    handlers : of actions, by name. waiting : actions for the first scene, by name, while it is loading. held : flight
-    keys that are down, by motion.
+    session    : the picture. preferences, keymap : the user's.
+    controller : the camera in the hand; None while there is no scene; see `hold_camera`.
+    tone, overlays, area, input : see `viewer.viewport.view_state`. An exposure set by hand is the open scene's: the
+    next one has that of the preferences.
+    actions    : by name. compilation : that waits for a draw. message : the line in the window, see `say`.
+    paused     : nothing is traced, see `toggle_pause`.
     """
 
     def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
         self.session, self.preferences, self.keymap = session, preferences, keymap
         self.controller: CameraController | None = None
-        self.path = ""
-        self.opened: Scene | None = None
-        self.exposure: float | str = preferences.exposure
-        self.metered = 0.0
-        self.tonemap = preferences.tonemap
-        self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
-        self.help_visible = self.wires = self.paused = self.minimised = False
-        self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
-        self.cursor = (0.0, 0.0)
-        self.drag: tuple[int, int] | None = None
-        self.handlers: dict[str, Callable[[], None]] = {}
-        self.waiting: list[str] = []
-        self.held: set[str] = set()
-        self._expected = False  # the first scene is loading
-        self.message, self.message_is_error, self._until = "", False, 0.0
-        self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
-        self._told = False  # that it compiles
+        self.tone = ToneMapping(preferences.exposure, preferences.tonemap)
+        self.overlays, self.area, self.input = Overlays(preferences), PictureArea(preferences.size), InputState()
+        self.actions, self.compilation = Actions(self), PendingCompilation(self)
+        self.message = Message()
+        self.paused = False
         self._shots: list[Callable[[], None]] = []
         self._awake = SETTLING
 
@@ -69,9 +58,9 @@ class Viewport:
     @property
     def renderer(self) -> Renderer | None:
         """The session's; None while there is no scene."""
-        found = self.session.renderer
-        assert found is None or isinstance(found, Renderer)
-        return found
+        renderer = self.session.renderer
+        assert renderer is None or isinstance(renderer, Renderer)
+        return renderer
 
     @property
     def scene(self) -> Scene | None:
@@ -89,6 +78,19 @@ class Viewport:
             raise SceneMissing("scene", "none is loaded yet", "wait, or open one")
         return self.renderer, self.controller
 
+    def hold_camera(self, camera: Camera, bounds: ArrayLike, scene: Scene) -> None:
+        """A camera in the hand for a scene that comes; keys that are down move it. bounds : (2, 3), scene units."""
+        controller = CameraController(camera, bounds, default_view(scene))
+        controller.mode = "fly" if controller.indoors else self.preferences.mode
+        controller.speed = self.preferences.speed * controller.natural_speed
+        for motion in self.input.motions:
+            controller.press(motion)
+        self.controller = controller
+
+    def drop_camera(self) -> None:
+        """The scene that it was for does not come."""
+        self.controller = None
+
     def take(self, camera: Camera) -> None:
         """Set the camera, which then was not flown."""
         _, controller = self.shown()
@@ -103,69 +105,38 @@ class Viewport:
             self.session.update(**exactly(self.controller.camera))
         self.wake()
 
-    @property
-    def stops(self) -> float:
-        """The exposure on show."""
-        return self.metered if isinstance(self.exposure, str) else self.exposure
-
     def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
         """The picture has this size, in the window's coordinates and in pixels; of others of these it restarts."""
-        before, self.size = self.aspect, size
-        if self.controller is not None and self.controller.fit(before, self.aspect, self._default):
+        area = self.area
+        aspect, others = area.aspect, pixels != area.pixels
+        area.resize(size, pixels)
+        if self.controller is not None and self.controller.fit(aspect, area.aspect):
             self.look()
-        if pixels != self.pixels:
-            self.pixels = pixels
+        if others:
             self.session.resize(pixels)
             self.wake()
-
-    def _default(self, aspect: float) -> Camera:
-        """The default view of the scene as it was opened."""
-        assert self.controller is not None
-        return self.controller.camera if self.opened is None else self.opened.camera(aspect=aspect)
-
-    @property
-    def aspect(self) -> float:
-        """Of the picture, width / height."""
-        return max(1, self.size[0]) / max(1, self.size[1])
 
     def ray_under_cursor(self) -> tuple[Any, Any]:
         """(3,) float64 origin and unit direction of the camera's ray through the cursor, world space."""
         _, controller = self.shown()
-        return controller.ray(*self.cursor, *self.size)
+        return controller.ray(*self.input.cursor, *self.area.size)
 
-    # -- commands --------------------------------------------------------------------------------------------------
+    def toggle_pause(self) -> None:
+        """Pause rendering, or go on."""
+        self.paused = not self.paused
+        if self.paused:
+            self.say(f"paused; {self.keymap.text('pause')} goes on")
+        else:
+            self.say_done("rendering goes on")
 
-    def do(self, name: str) -> None:
-        """Perform an action by its name; its errors go to the message line. One that needs a scene waits for the first
-        while that is loading."""
-        handler = self.handlers.get(name)
-        if handler is None:
-            self.say(f"{name}: not there yet")
-            return
-        self.attempt(lambda: self._perform(name, handler))
-        self.wake()
+    def continue_from(self, other: Viewport) -> None:
+        """Show a picture as another view has shown it."""
+        self.tone.choose(exposure=other.tone.exposure, tonemap=other.tone.tonemap)
+        self.area.minimise(other.area.minimised)
+        self.paused = other.paused
+        self.lay_out(other.area.size, other.area.pixels)
 
-    def _perform(self, name: str, handler: Callable[[], None]) -> None:
-        try:
-            handler()
-        except SceneMissing:
-            if not self._expected:
-                raise
-            self.waiting.append(name)
-            self.say(f"as soon as the scene is there: {BY_NAME[name].help}")
-
-    def expect_scene(self, expected: bool) -> None:
-        """The first scene is loading; or it will not come, and nothing waits for it."""
-        self._expected = expected
-        if not expected:
-            self.waiting.clear()
-
-    def perform_waiting(self) -> None:
-        """The scene is there: what has waited for it is performed, in order."""
-        names = list(self.waiting)
-        self.expect_scene(False)
-        for name in names:
-            self.do(name)
+    # -- what is said ----------------------------------------------------------------------------------------------
 
     def attempt(self, what: Callable[[], object]) -> None:
         """Run something that may fail for the user's reasons: the window shows the line and goes on."""
@@ -176,15 +147,9 @@ class Viewport:
         except OSError as error:
             self.say(f"{error.filename or ''}: {error.strerror or error}", error=True)
 
-    def available(self, action: Action) -> bool:
-        """Whether an action can do something now: else it is greyed."""
-        return action.hold or action.name in self.handlers
-
-    # -- what is said ----------------------------------------------------------------------------------------------
-
     def say(self, text: str, error: bool = False, seconds: float = LINE_SECONDS) -> None:
         """Show one line in the window; one that is no error for a number of seconds."""
-        self.message, self.message_is_error, self._until = text, error, time.monotonic() + seconds
+        self.message = Message(text, error, time.monotonic() + seconds)
         self.wake()
 
     def say_done(self, text: str) -> None:
@@ -195,6 +160,12 @@ class Viewport:
         """Show for a moment that something is on, or off."""
         self.say_done(f"{name} {'on' if on else 'off'}")
 
+    def fade(self) -> None:
+        """Take a note back that has been there long enough."""
+        message = self.message
+        if message.text and not message.is_error and time.monotonic() > message.until:
+            self.say("")
+
     @property
     def hint(self) -> str:
         """The first keys, for who opens a window for the first time, until a key is pressed; empty from then on."""
@@ -203,13 +174,8 @@ class Viewport:
         flies = self.controller.mode == "fly"
         parts = ["drag looks around" if flies else "drag orbits"]
         for action, text in (("camera.mode", "orbits" if flies else "flies"), ("help", "keys")):
-            parts += [f"{key} {text}" for key in self.keymap.keys(action)[:1] if action in self.handlers]
+            parts += [f"{key} {text}" for key in self.keymap.keys(action)[:1] if action in self.actions.handlers]
         return ", ".join(parts)
-
-    def fade(self) -> None:
-        """Take a note back that has been there long enough."""
-        if self.message and not self.message_is_error and time.monotonic() > self._until:
-            self.say("")
 
     # -- drawing ---------------------------------------------------------------------------------------------------
 
@@ -240,36 +206,99 @@ class Viewport:
 
     def drawn(self) -> None:
         """A draw is on the screen."""
-        self._told = self._compile is not None
+        self.compilation.drawn()
         self._awake = max(0, self._awake - 1)
-
-    # -- compiling -------------------------------------------------------------------------------------------------
 
     @property
     def compiling(self) -> str:
         """Whose shaders are compiled now; empty for none."""
-        return self._compile[0] if self._compile is not None else self.session.compiling
+        return self.compilation.name or self.session.compiling
 
-    @property
-    def compile_waits(self) -> bool:
-        """Whether something compiles as soon as the window has said so."""
-        return self._compile is not None
 
-    def compile(self, what: str, work: Callable[[], object]) -> None:
-        """Do something that compiles shaders, after the window has said so."""
-        self._compile, self._told = (what, work), False
-        self.wake()
+class Actions:
+    """The actions that a view performs. handlers : by name; one without is greyed. waiting : for the first scene, by
+    name."""
 
-    def compile_now(self) -> None:
-        """The programs to compile, once the window has said so."""
-        if self._compile is not None and (self._told or self.minimised):
-            (_, work), self._compile = self._compile, None
-            self.wake()
-            self.attempt(work)
+    def __init__(self, view: Viewport) -> None:
+        self.handlers: dict[str, Callable[[], None]] = {}
+        self._view = view
+        self.waiting: list[str] = []
+        self._expected = False  # the first scene is loading
 
-    def forget_compile(self) -> None:
-        """Drop the pending compilation."""
-        self._compile = None
+    def add(self, handlers: Mapping[str, Callable[[], None]]) -> None:
+        """Further handlers, or others of the same names."""
+        self.handlers.update(handlers)
+
+    def available(self, action: Action) -> bool:
+        """Whether an action can do something now."""
+        return action.hold or action.name in self.handlers
+
+    def perform(self, name: str) -> None:
+        """Perform an action by its name; its errors go to the message line. One that needs a scene waits for the first
+        while that is loading."""
+        handler, view = self.handlers.get(name), self._view
+        if handler is None:
+            view.say(f"{name}: not there yet")
+            return
+        view.attempt(lambda: self._perform(name, handler))
+        view.wake()
+
+    def _perform(self, name: str, handler: Callable[[], None]) -> None:
+        try:
+            handler()
+        except SceneMissing:
+            if not self._expected:
+                raise
+            self.waiting.append(name)
+            self._view.say(f"as soon as the scene is there: {BY_NAME[name].help}")
+
+    def expect_scene(self, expected: bool) -> None:
+        """The first scene is loading; or it will not come, and nothing waits for it."""
+        self._expected = expected
+        if not expected:
+            self.waiting.clear()
+
+    def perform_waiting(self) -> None:
+        """The scene is there: what has waited for it is performed, in order."""
+        names = list(self.waiting)
+        self.expect_scene(False)
+        for name in names:
+            self.perform(name)
+
+
+class PendingCompilation:
+    """Work that compiles shaders, and waits until the window has said so. name : whose shaders; empty: none wait."""
+
+    def __init__(self, view: Viewport) -> None:
+        self.name = ""
+        self._view = view
+        self._work: Callable[[], object] = lambda: None
+        self._announced = False
+
+    def request(self, name: str, work: Callable[[], object]) -> None:
+        """Do something that compiles shaders, in place of other work that waits."""
+        self.name, self._work, self._announced = name, work, False
+        self._view.wake()
+
+    def drawn(self) -> None:
+        """A draw is on the screen."""
+        self._announced = bool(self.name)
+
+    def run(self) -> None:
+        """Do it, once the window has said so, or nobody sees it."""
+        if self.name and (self._announced or self._view.area.minimised):
+            self.name = ""
+            self._view.wake()
+            self._view.attempt(self._work)
+
+    def drop(self) -> None:
+        """It is not needed any more."""
+        self.name = ""
+
+
+def default_view(scene: Scene) -> Callable[[float], Camera]:
+    """The scene's own view, in pictures of an aspect (width / height)."""
+    return lambda aspect: scene.camera(aspect=aspect)
 
 
 def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, list[str]]:
@@ -316,7 +345,7 @@ def choose_pivot(view: Viewport) -> None:
     if renderer.trace_ready():
         _choose(view, renderer, controller)
     else:
-        view.compile("the kernels for rays of their own", lambda: _choose(view, renderer, controller))
+        view.compilation.request("the kernels for rays of their own", lambda: _choose(view, renderer, controller))
 
 
 def _choose(view: Viewport, renderer: Renderer, controller: CameraController) -> None:

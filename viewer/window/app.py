@@ -106,13 +106,12 @@ class App:
         self.view, self.context = host.view, host.context
         self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
-        self.view.exposure = shown.get("exposure", self.view.exposure)
-        self.view.tonemap = shown.get("tonemap", self.view.tonemap)
+        self.view.tone.choose(**shown)
         self._chosen = {**self._rules(), "size": size}
         self.editing.show_at(moment, animation)
         self.events = Events(host)
         self.window.listen(self.events)
-        self.view.handlers |= handlers(self.context, self.window, lambda: self.gui.file_list.show())
+        self.view.actions.add(handlers(self.context, self.window, lambda: self.gui.file_list.show()))
         self.scene_loader.on_show = self._on_show
         self._gui: Gui | None = None
         self._gui_loading: threading.Thread | None = None
@@ -122,7 +121,7 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.pixels = self.window.pixels
+        self.view.area.resize(self.view.area.size, self.window.pixels)
         self._measure()
         if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
@@ -159,15 +158,15 @@ class App:
                 _ = self.gui
             return
         waits = self.session.idle and self.scene_loader.loading is None
-        if self.session.pictures or waits or self.view.message_is_error or time.monotonic() - self._began > PANELS:
+        if self.session.pictures or waits or self.view.message.is_error or time.monotonic() - self._began > PANELS:
             self._gui_loading = load_beside(_GUI, self.window.wake)
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
-        view.scale = window.scale
+        view.area.rescale(window.scale)
         if min(window.size) > 0:
-            view.lay_out(window.size, view.pixels)  # which `Events.on_resize` tells
+            view.lay_out(window.size, view.area.pixels)  # which `Events.on_resize` tells
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -212,7 +211,7 @@ class App:
             screen.use()
             screen.clear(*layout.GROUND, 1.0)
         else:
-            self.display.draw(self.canvas.texture, screen, pixels, view.stops - dim, view.tonemap)
+            self.display.draw(self.canvas.texture, screen, pixels, view.tone.stops - dim, view.tone.tonemap)
         self._draw_photons(pixels)
         if self._gui is not None:
             self._gui.draw(dt)
@@ -235,13 +234,13 @@ class App:
             self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None:
             photon_map, (camera, hits) = study.renderer.photon_map, points
-            diameter = PHOTON_DIAMETER * self.view.scale
+            diameter = PHOTON_DIAMETER * self.view.area.scale
             self._photons.points(screen, pixels, camera, photon_map.streams, photon_map.stored, hits, diameter)
 
     def _watch_shaders(self) -> None:
         """Shaders whose files have changed are compiled next."""
         if self._watch.changed([*self.device.files, *program_files()]):
-            self.view.compile("changed shaders", self._reload_shaders)
+            self.view.compilation.request("changed shaders", self._reload_shaders)
 
     def _reload_shaders(self) -> None:
         """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""
@@ -256,7 +255,7 @@ class App:
         except ViewerError as error:
             self._broken = str(error)
             raise
-        if self._broken or not view.message_is_error:
+        if self._broken or not view.message.is_error:
             view.say("shaders compiled anew")
         self._broken = ""
         self.session.abandon()
@@ -265,7 +264,7 @@ class App:
     def _rules(self) -> dict[str, Any]:
         """What ends a picture and how it is shown, as preferences have it."""
         stop = self.session.stop
-        return {"samples": stop.spp, "noise": stop.error or 0.0, "tonemap": self.view.tonemap}
+        return {"samples": stop.spp, "noise": stop.error or 0.0, "tonemap": self.view.tone.tonemap}
 
     def release(self) -> None:
         """Save the preferences and close."""
@@ -280,7 +279,7 @@ class App:
         kept.full_screen = self.window.full_screen
         if not self.window.full_screen and min(self.window.size) > 0 and self.window.size != self._chosen["size"]:
             kept.size = self.window.size
-        kept.panels, kept.statistics = view.panels_visible, view.stats_visible
+        kept.panels, kept.statistics = view.overlays.panels.on, view.overlays.statistics.on
         view.attempt(kept.save)
         self.debug_views.drop(view.renderer)
         if self._gui is not None:

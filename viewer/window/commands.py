@@ -12,12 +12,14 @@ from viewer.film.files import image
 from viewer.viewport.commands import numbered_file, picture_handlers
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.folder import OPENED, start_folder
+from viewer.viewport.view_state import Overlay
 from viewer.window.window import Window
 
 
 def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
     """Action name -> handler. An action without a handler is greyed. list_files : shows our own list of files."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
+    overlays = view.overlays
     return picture | {
         "lights.show": lambda: _show_lights(context),
         "lights.next": lambda: _next_light(context),
@@ -29,22 +31,21 @@ def handlers(context: ViewportContext, window: Window, list_files: Callable[[], 
         "heat.next": debug_views.next_heat,
         "photons.points": debug_views.photons.toggle_points,
         "photons.cells": debug_views.photons.toggle_cells,
-        "wires.toggle": lambda: _toggle(context, "wires", "boxes"),
+        "wires.toggle": lambda: _toggle(context, overlays.boxes),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(context, window)),
         "scene.open": lambda: _ask(context, list_files),
-        "help": lambda: _toggle(context, "help_visible", "help"),
-        "statistics": lambda: _toggle(context, "stats_visible", "statistics"),
-        "panels": lambda: _toggle(context, "panels_visible", "panels"),
+        "help": lambda: _toggle(context, overlays.help),
+        "statistics": lambda: _toggle(context, overlays.statistics),
+        "panels": lambda: _toggle(context, overlays.panels),
         "full_screen": lambda: _full_screen(context, window),
         "escape": lambda: _escape(context, window, picture["escape"]),
         "quit": window.close,
     }
 
 
-def _toggle(context: ViewportContext, name: str, called: str) -> None:
-    on = not getattr(context.view, name)
-    setattr(context.view, name, on)
-    context.view.say_switched(called, on)
+def _toggle(context: ViewportContext, overlay: Overlay) -> None:
+    overlay.on = not overlay.on
+    context.view.say_switched(overlay.name, overlay.on)
 
 
 def _full_screen(context: ViewportContext, window: Window) -> None:
@@ -86,15 +87,15 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
         list_files()
         return
-    folder = str(start_folder(context.view.path, context.view.preferences.recent))
+    folder = str(start_folder(context.scene_loader.shown_path, context.view.preferences.recent))
     context.scene_loader.dialog = dialogs.open_file(
         "Open a scene", folder, ["scenes", " ".join(f"*{suffix}" for suffix in OPENED)]
     )
 
 
 def _escape(context: ViewportContext, window: Window, rest: Callable[[], None]) -> None:
-    if context.scene_loader.loading is None and context.view.help_visible:
-        context.view.help_visible = False
+    if context.scene_loader.loading is None and context.view.overlays.help.on:
+        context.view.overlays.help.on = False
         return
     if context.scene_loader.loading is None:
         window.grab(False)

@@ -66,7 +66,7 @@ class Events:
         self.view.wake()
         if self.gui is not None:
             self.gui.input.button(button, action == glfw.PRESS)
-        x, y = self.view.cursor
+        x, y = self.view.input.cursor
         number = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
             self._handle("pointer_up", x=x, y=y, button=number)
@@ -86,19 +86,20 @@ class Events:
         if self.gui is not None:
             self.gui.input.wheel(x, y)
         if not self._over_panel:
-            at = self.view.cursor
+            at = self.view.input.cursor
             self._handle("wheel", x=at[0], y=at[1], dy=-y * host.NOTCH)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
-        view = self.view
-        view.minimised, view.pixels = min(width, height) == 0, (width, height)
-        view.session.resize(view.pixels)
+        view, area = self.view, self.view.area
+        area.resize(area.size, (width, height))
+        area.minimise(min(width, height) == 0)
+        view.session.resize(area.pixels)
         view.wake()
 
     def on_minimise(self, minimised: bool) -> None:
         """Nothing is drawn while the window is an icon."""
-        self.view.minimised = minimised or min(self.view.pixels) == 0
+        self.view.area.minimise(minimised or min(self.view.area.pixels) == 0)
         self.view.wake()
 
     def on_focus(self, focused: bool) -> None:
@@ -116,7 +117,7 @@ class Events:
 
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""
-        self.view.scale = scale
+        self.view.area.rescale(scale)
         self.view.wake()
 
 

@@ -64,7 +64,7 @@ def main(started: str, scene: str) -> None:
         if app.session.running and not app.session.pictures:
             mark("program")
         if time.monotonic() - float(started) > LONGEST:
-            raise RuntimeError(f"no picture: {app.view.message}")
+            raise RuntimeError(f"no picture: {app.view.message.text}")
     print(json.dumps({part: {"seconds": wall, "cpu_seconds": cpu} for part, (wall, cpu) in marks.items()}))
     app.release()
 

@@ -82,8 +82,8 @@ def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[
             app = App(subject.source(), size, preferences, subject.camera, program="path")
             while app.view.renderer is None or not app.session.complete or app.session.samples < 6:
                 app.turn()  # what is compiled for the flight is compiled from four samples on
-                if app.view.message_is_error:
-                    raise ViewerError(subject.name, app.view.message)
+                if app.view.message.is_error:
+                    raise ViewerError(subject.name, app.view.message.text)
             return _flown(app, rest), facts(app.device)
         finally:
             if app is not None:
@@ -95,7 +95,7 @@ def _flown(app: Any, rest: float) -> list[Shot]:
     low, high = app.view.scene.bounds()
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     indoors, began, now = view.controller.indoors, time.perf_counter(), 0.0
-    view.drag = (0, 0)  # a button is held
+    view.input.drag = (0, 0)  # a button is held
     while now < FLIGHT:
         view.take(aside(home, indoors, diagonal, now / FLIGHT))
         app.turn()
@@ -106,7 +106,7 @@ def _flown(app: Any, rest: float) -> list[Shot]:
     while session.pictures == pictures or session.shown is None or session.shown[0] != home:
         app.turn()
     shots = [_shot(app, -0.01)]
-    view.drag = None
+    view.input.drag = None
     began, now, due, pictures = time.perf_counter(), 0.0, FIRST, -1
     while now < rest and not session.idle:
         app.turn()

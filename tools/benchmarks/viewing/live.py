@@ -112,10 +112,10 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             while not app.session.complete:
                 app.turn()
             made["stored"] = app.view.renderer.photon_map.stored
-            app.view.drag = (0, 0)  # a button is down, without modifiers
+            app.view.input.drag = (0, 0)  # a button is down, without modifiers
             made["camera"] = _moving(app, seconds, _turn_camera)
-            app.view.drag = None
-            app.view.cursor = (size[0] / 2, size[1] / 2)
+            app.view.input.drag = None
+            app.view.input.cursor = (size[0] / 2, size[1] / 2)
             app.context.editing.drag_light()
             while not app.context.editing.grabbing or app.view.compiling:
                 app.turn()
@@ -130,7 +130,7 @@ def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[i
     """Pictures from the key to the recognised caustic and to the complete picture."""
     app.session.stop_at(4, None)
     began, used = time.perf_counter(), time.process_time()
-    app.view.do("program.photon")
+    app.view.actions.perform("program.photon")
     pictures, found, alike, steps = app.session.pictures, None, 0.0, []
     while found is None or not app.session.complete:
         draws = app.draws
@@ -152,7 +152,7 @@ def _turn_camera(app: Any, now: float, before: float) -> None:
 
 
 def _swing_light(app: Any, now: float, before: float) -> None:
-    width, height = app.view.size
+    width, height = app.view.area.size
     turn, radius = 2 * math.pi * now / TURN, SWING * height
     app.events.on_move(width / 2 + radius * math.sin(turn), height / 2 + radius * (1 - math.cos(turn)))
 

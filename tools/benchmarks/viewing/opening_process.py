@@ -193,7 +193,7 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
                 while not _whole(app, model):
                     app.turn()
                     if time.monotonic() - began > LONGEST:
-                        raise RuntimeError(f"{model}: not there after {LONGEST:g} s: {app.view.message}")
+                        raise RuntimeError(f"{model}: not there after {LONGEST:g} s: {app.view.message.text}")
                 opened.append({"model": Path(model).stem, "at": began, "seconds": time.monotonic() - began})
                 while time.monotonic() - began < opened[-1]["seconds"] + float(rest):
                     app.turn()
@@ -206,7 +206,7 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
 
 def _whole(app: Any, model: str) -> bool:
     """Whether the model's whole picture is on show."""
-    return app.view.path == model and not app.scene_loader.loading and app.session.complete
+    return app.scene_loader.shown_path == model and not app.scene_loader.loading and app.session.complete
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def _watched(
                     break
             data.setdefault("facts", facts(app.device))
             if not still:
-                raise ViewerError(subject.name, app.view.message or "no picture", f"within {LONGEST:g} s")
+                raise ViewerError(subject.name, app.view.message.text or "no picture", f"within {LONGEST:g} s")
             return seen or still[0], still, *_flown(app, seconds)
         finally:
             if app is not None:

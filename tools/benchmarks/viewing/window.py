@@ -143,7 +143,7 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             while app.view.renderer is None and app.scene_loader.loading is not None:
                 app.turn()
             if app.view.renderer is None:
-                raise ViewerError(each.source, app.view.message, "it could not be shown")
+                raise ViewerError(each.source, app.view.message.text, "it could not be shown")
             while not app.session.complete:
                 app.turn()
             complete = time.perf_counter() - started
@@ -157,10 +157,10 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             rest = time.perf_counter() - stopped
             storm = _storm(app, min(5.0, seconds))
             app.session.stop_at(4096, 0.0)  # there would be samples to add
-            app.view.do("pause")
+            app.view.actions.perform("pause")
             app.view.say("")
             paused = _asleep(app, min(2.0, seconds))
-            app.view.do("pause")
+            app.view.actions.perform("pause")
             app.session.stop_at(1, 0.0)
             asleep = _asleep(app, min(2.0, seconds))
             return {

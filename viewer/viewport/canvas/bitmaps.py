@@ -44,13 +44,13 @@ class Bitmaps:
     def due(self) -> bool:
         """Whether another one is: the picture looks otherwise than the last one, and enough; or it has come to rest."""
         view, session, now = self.view, self.session, time.monotonic()
-        if view.minimised or not self.turn.anything:
+        if view.area.minimised or not self.turn.anything:
             return False
         passed, complete = now - self._given, session.complete
         soon = passed < (SENT_REFINING if complete else SENT_FILLING)
         if not soon and session.under_way is not None:
             self.canvas.grow(session.under_way)
-        look = view.stops, view.tonemap, view.pixels
+        look = view.tone.stops, view.tone.tonemap, view.area.pixels
         of = (session.pictures + session.warped, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested
         self._rested = rests
@@ -67,11 +67,11 @@ class Bitmaps:
     def read(self) -> NDArray[np.uint8]:
         """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
         view = self.view
-        width, height = view.pixels
-        if self._target is None or self._target.size != view.pixels:
+        width, height = view.area.pixels
+        if self._target is None or self._target.size != view.area.pixels:
             context = self.device.context
-            self._target = context.framebuffer([context.texture(view.pixels, 4)])
-        self._display.draw(self.canvas.texture, self._target, view.pixels, view.stops, view.tonemap)
+            self._target = context.framebuffer([context.texture(view.area.pixels, 4)])
+        self._display.draw(self.canvas.texture, self._target, view.area.pixels, view.tone.stops, view.tone.tonemap)
         found = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
         self.canvas.settle()
         made = found.reshape(height, width, 4)[::-1].copy()

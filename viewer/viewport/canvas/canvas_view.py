@@ -108,7 +108,7 @@ class CanvasView:
             self.host = ViewerHost(self.device, self.session, preferences, keymap, settings, self._load)
         self.view, self.context = self.host.view, self.host.context
         self.scene_loader = self.host.scene_loader
-        self.view.handlers |= picture_handlers(self.context, self, self._deliver)
+        self.view.actions.add(picture_handlers(self.context, self, self._deliver))
         with self.device.current():
             self._bitmaps = Bitmaps(self.device, self.host.frame_loop, self._canvas)
             self.scene_loader.first_picture.warm()
@@ -139,13 +139,10 @@ class CanvasView:
         settings = self.scene_loader.requested
         if controller is not None and old.scene is not None:
             settings, self._given = settings.replace(camera=controller.camera), old.scene
-            self._mode, self._path = controller.mode, old.path if self._path else ""
+            self._mode, self._path = controller.mode, self.scene_loader.shown_path if self._path else ""
         self._drop()
-        self._open(settings, old.pixels, stop, old.preferences, old.keymap)
-        view = self.view
-        view.exposure, view.tonemap = old.exposure, old.tonemap
-        view.minimised, view.paused = old.minimised, old.paused
-        view.lay_out(old.size, old.pixels)
+        self._open(settings, old.area.pixels, stop, old.preferences, old.keymap)
+        self.view.continue_from(old)
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
@@ -175,16 +172,16 @@ class CanvasView:
     def perform(self, name: str) -> None:
         """Perform an action of the table, by its name."""
         with self._current():
-            self.view.do(name)
+            self.view.actions.perform(name)
 
     @property
     def visible(self) -> bool:
         """Whether anybody sees it: else nothing is traced."""
-        return not self.view.minimised
+        return not self.view.area.minimised
 
     @visible.setter
     def visible(self, seen: bool) -> None:
-        self.view.minimised = not seen
+        self.view.area.minimise(not seen)
         self.view.wake()
 
     def update(self, **changes: Any) -> None:
@@ -207,7 +204,8 @@ class CanvasView:
     def value(self, name: str) -> Any:
         """An option of `update`, as it is."""
         view, stop = self.view, self.session.stop
-        own = {"spp": stop.spp, "error": stop.error, "exposure": view.exposure, "tonemap": view.tonemap}
+        tone = view.tone
+        own = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
         return own[name] if name in own else self.scene_loader.requested[name]
 
     def _apply(self, own: dict[str, Any]) -> None:
@@ -218,7 +216,7 @@ class CanvasView:
             self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
         if any(own.get(name) is not None for name in MOTION):
             self.context.editing.show_at(own.get("moment"), own.get("animation"))
-        view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
+        view.tone.choose(exposure=own.get("exposure"), tonemap=own.get("tonemap"))
         seen = {name: own[name] for name in VIEW if name in own}
         if view.controller is None or view.scene is None:
             self.scene_loader.requested = self.scene_loader.requested.replace(**seen)
@@ -254,7 +252,7 @@ class CanvasView:
             return 0.0 if self.parked else self.host.frame_loop.patience
         if self.closed or not self.visible:
             return math.inf
-        noted = self.view.message and not self.view.message_is_error  # a note is taken back
+        noted = self.view.message.text and not self.view.message.is_error  # a note is taken back
         return min(ASLEEP if noted else math.inf, self.host.frame_loop.spare)
 
     @property
@@ -294,7 +292,7 @@ class CanvasView:
             if self.closed:
                 raise ViewerError("view", "is closed", "open another one")
             if self.scene_loader.loading is None:
-                raise ViewerError("view", self.view.message or "there is nothing to show")
+                raise ViewerError("view", self.view.message.text or "there is nothing to show")
             time.sleep(0.002)
             with self._current():
                 self.scene_loader.take()
@@ -336,8 +334,8 @@ class CanvasView:
     def status(self) -> str:
         """One line: a message, loading, compilation, or the picture's progress."""
         view, session, loading = self.view, self.session, self.scene_loader.loading
-        if view.message:
-            return view.message
+        if view.message.text:
+            return view.message.text
         if loading is not None:
             what, share = loading
             return what if share is None else f"{what}: {share:.0%}"

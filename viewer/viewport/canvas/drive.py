@@ -113,7 +113,7 @@ class Drive:
     def _say(self) -> None:
         """Tell how things are, progress not too often."""
         text, now, view = self.view.status, time.monotonic(), self.view
-        urgent = view.idle or view.view.compiling or view.view.message
+        urgent = view.idle or view.view.compiling or view.view.message.text
         if text != self._told and (urgent or now - self._told_at >= TELLING):
             self._told, self._told_at = text, now
             self._tell(text)

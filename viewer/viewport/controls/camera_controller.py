@@ -52,7 +52,8 @@ VIEWS = {"front": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0
 class CameraController:
     """A camera that orbits and flies.
 
-    camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.
+    camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range. default_view : the
+    scene's, of pictures of an aspect (width / height), see `fit`.
 
     mode  : ``orbit`` or ``fly``; selects the wheel's effect. speed : of flight, scene units per second.
     entered : the eye has been within the scene's bounds since a camera was set or all was framed.
@@ -68,11 +69,14 @@ class CameraController:
     _anchor: Array  # the point that the wheel's dolly leaves where it is in the picture
     _changed: bool
 
-    def __init__(self, camera: Camera, bounds: ArrayLike) -> None:
+    def __init__(
+        self, camera: Camera, bounds: ArrayLike, default_view: Callable[[float], Camera] | None = None
+    ) -> None:
         self.mode = "orbit"
         self._thrust = Thrust()
         self._diagonal = diagonal(bounds)
         self._bounds = np.asarray(bounds, np.float64)
+        self._default_view = default_view
         self.speed = self.natural_speed
         self.set_camera(camera)
 
@@ -119,17 +123,20 @@ class CameraController:
         self._changed = True
         self.entered = self.indoors
 
-    def set_bounds(self, bounds: ArrayLike) -> None:
-        """Another scene, (2, 3) scene units; the speed keeps its ratio to the scene's own."""
+    def set_bounds(self, bounds: ArrayLike, default_view: Callable[[float], Camera] | None = None) -> None:
+        """Another scene, (2, 3) scene units; the speed keeps its ratio to the scene's own. default_view : its own;
+        None: that of the scene before."""
         factor = self.speed / self.natural_speed
         self._diagonal = diagonal(bounds)
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = factor * self.natural_speed
+        self._default_view = default_view or self._default_view
 
-    def fit(self, before: float, after: float, default: Callable[[float], Camera]) -> bool:
-        """The picture goes from one aspect (width / height) to another: a camera that is the ``default`` one of the
+    def fit(self, before: float, after: float) -> bool:
+        """The picture goes from one aspect (width / height) to another: a camera that is the default view of the
         first, but for its lens, is that of the other; whether it is another one."""
-        if before == after:
+        default = self._default_view
+        if before == after or default is None:
             return False
         now = self.camera
         optics = {name: getattr(now, name) for name in ("fov", "aperture", "focus", "projection", "eyes")}

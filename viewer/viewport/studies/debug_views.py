@@ -55,11 +55,11 @@ class DebugViews:
         def begin() -> None:
             made.begin(camera)
             self.inspector, self.inspecting = made, False
-            self.view.panels_visible = True  # it is a panel
+            self.view.overlays.panels.on = True  # it is a panel
             then()
 
         if self.inspector is None:
-            self.view.compile("the inspector's kernels", begin)
+            self.view.compilation.request("the inspector's kernels", begin)
         else:
             begin()
 
@@ -82,16 +82,16 @@ class DebugViews:
         renderer, controller = view.shown()
         view.say_switched("probe", True)
         # In motion, and while that is paused, the current picture is a smaller one of an earlier moment.
-        camera, pixels = view.session.shown or (controller.camera, view.pixels)
-        width, height = view.size
-        x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
+        camera, pixels = view.session.shown or (controller.camera, view.area.pixels)
+        width, height = view.area.size
+        x, y = view.input.cursor[0] * pixels[0] / max(1, width), view.input.cursor[1] * pixels[1] / max(1, height)
         at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
 
         def begin() -> None:
             self.probing = probing(renderer, camera, pixels, at)
-            self.probe, view.panels_visible = next(self.probing, None), True  # its table is a panel
+            self.probe, view.overlays.panels.on = next(self.probing, None), True  # its table is a panel
 
-        view.compile("the probe's kernels", begin)
+        view.compilation.request("the probe's kernels", begin)
 
     def next_heat(self) -> None:
         """Switch the heat map: steps, tests, none."""
@@ -137,7 +137,7 @@ class DebugViews:
         view = self.view
         if made is None or view.controller is None or view.renderer is None:
             return False
-        now = (view.controller.camera, view.pixels, self.heat, view.renderer.settings)
+        now = (view.controller.camera, view.area.pixels, self.heat, view.renderer.settings)
         return (made.camera, made.size, made.layer, made.settings) == now
 
     def _count_heat(self, budget: float) -> None:
@@ -154,10 +154,10 @@ class DebugViews:
             made = self._coming  # finished first, or nothing would be seen in motion
         if made is None:
             made = self._coming = Heat(
-                view.renderer, view.controller.camera, view.pixels, self.heat, self._limits.get(self.heat)
+                view.renderer, view.controller.camera, view.area.pixels, self.heat, self._limits.get(self.heat)
             )
             if not made.compiled:
-                view.compile("the heat map's kernels", made.compile)
+                view.compilation.request("the heat map's kernels", made.compile)
                 return
         if made.complete or (made.ready and not view.session.complete):
             return
@@ -189,7 +189,7 @@ class DebugViews:
         """Drop references to the renderer's machines, or to all of its scene."""
         self.scene_changed()
         self._limits.clear()
-        self.view.forget_compile()
+        self.view.compilation.drop()
         if renderer is not None:
             forget(renderer)
 

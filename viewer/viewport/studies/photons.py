@@ -64,7 +64,7 @@ class PhotonView:
         """Compile the occlusion rays, after the window has announced it."""
         renderer = self._mapped()
         if not renderer.coarse_hits_ready():
-            self.view.compile("the rays that hide photons", lambda: self._surfaces(self._camera()))
+            self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
 
     # -- drawing ----------------------------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ class PhotonView:
     def scene(self) -> tuple[Camera, Stream | None] | None:
         """The camera of the current picture, and its rays' hits; None if no photons are shown."""
         camera = self._camera()
-        if not self.points or self.renderer is None or camera is None or self.view.compile_waits or camera.kind:
+        if not self.points or self.renderer is None or camera is None or self.view.compilation.name or camera.kind:
             return None
         return camera, self._surfaces(camera)
 
@@ -91,9 +91,9 @@ class PhotonView:
         renderer = self.view.renderer
         if renderer is None or camera is None:
             return None
-        of = (camera, renderer.prepared, *self.view.pixels)
+        of = (camera, renderer.prepared, *self.view.area.pixels)
         if self._hits is None or self._hits[0] != of:
-            self._hits = of, renderer.coarse_hits(camera, self.view.pixels)
+            self._hits = of, renderer.coarse_hits(camera, self.view.area.pixels)
         return self._hits[1]
 
     def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:

@@ -52,9 +52,9 @@ class FileList:
 
     def show(self) -> None:
         """Open beside the scene on show."""
-        view = self._context.view
+        path, recent = self._context.scene_loader.shown_path, self._context.view.preferences.recent
         self.visible, self._opening = True, False
-        self._enter(start_folder(view.path, view.preferences.recent), os.path.basename(view.path))
+        self._enter(start_folder(path, recent), os.path.basename(path))
 
     def draw(self) -> None:
         """Between `imgui.new_frame` and `imgui.render`, after the panels."""
@@ -62,7 +62,7 @@ class FileList:
             return
         view, scene_loader = self._context.view, self._context.scene_loader
         if self._opening and scene_loader.loading is None:
-            self._opening, self.visible = False, view.message_is_error
+            self._opening, self.visible = False, view.message.is_error
         if imgui.is_key_pressed(imgui.Key.escape, False):
             self._opening, self.visible = False, scene_loader.cancel()
             view.say("loading cancelled" if self.visible else "")
@@ -155,7 +155,7 @@ class FileList:
 
     def _parts(self) -> None:
         """The folder's path, each part of it a button; the last ones where there is no room for all."""
-        path, home = self._context.view.path, os.path.expanduser("~")
+        path, home = self._context.scene_loader.shown_path, os.path.expanduser("~")
         for text, folder in (("Home", home), ("Scene", os.path.dirname(os.path.abspath(path)))):
             imgui.begin_disabled(text == "Scene" and not os.path.isfile(path))
             if button(text):

@@ -61,7 +61,7 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
         _draw(context, draw, inspector, view)
     imgui.end()
     if not kept:
-        context.view.do("inspector.show")
+        context.view.actions.perform("inspector.show")
 
 
 def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:

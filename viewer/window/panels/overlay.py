@@ -34,19 +34,19 @@ def draw_overlays(context: ViewportContext) -> None:
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
         return
-    if context.view.panels_visible and size.x >= units(LEAST_STATUS):
+    if context.view.overlays.panels.on and size.x >= units(LEAST_STATUS):
         _status(context, size)
-    shown = context.view.stats_visible
-    if theme.narrow(size.x) and (context.view.panels_visible or talking(context)):
+    shown = context.view.overlays.statistics.on
+    if theme.narrow(size.x) and (context.view.overlays.panels.on or talking(context)):
         shown = False  # there is no room for both
     _messages(context, _statistics(context, size) if shown else 0.0)
-    if context.view.help_visible:
+    if context.view.overlays.help.on:
         _help(context, size)
 
 
 def talking(context: ViewportContext) -> bool:
     """Whether there is something to say at the top."""
-    return bool(context.scene_loader.loading is not None or context.view.compiling or context.view.message)
+    return bool(context.scene_loader.loading is not None or context.view.compiling or context.view.message.text)
 
 
 def below(context: ViewportContext) -> float:
@@ -61,7 +61,7 @@ def said_height(context: ViewportContext) -> float:
 
 def said_below(context: ViewportContext) -> bool:
     """Whether it stands at the bottom: at the top are panels."""
-    return context.view.panels_visible and theme.narrow(imgui.get_io().display_size.x)
+    return context.view.overlays.panels.on and theme.narrow(imgui.get_io().display_size.x)
 
 
 @dataclass
@@ -143,7 +143,7 @@ def _statistics(context: ViewportContext, size: ImVec2) -> float:
     """Their height."""
     room = units(layout.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
-    _, right = theme.free(False, context.view.panels_visible and context.debug_views.inspector is not None)
+    _, right = theme.free(False, context.view.overlays.panels.on and context.debug_views.inspector is not None)
     if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
         for name, value in figures(context):
             fact(name, value)
@@ -186,7 +186,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     """
     room = units(layout.ROOM)
     left, right = theme.free(
-        context.view.panels_visible, context.view.panels_visible and context.debug_views.inspector is not None
+        context.view.overlays.panels.on, context.view.overlays.panels.on and context.debug_views.inspector is not None
     )
     top = room
     if statistics:
@@ -208,12 +208,14 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     if context.view.compiling:
         text = f"compiling {context.view.compiling}"
         top = _progress("compiling", text, None, "", middle, top, min(width, units(360)))
-    if context.view.message:
-        ink = theme.ERROR if context.view.message_is_error else theme.TEXT
-        top = _line("message", context.view.message, ink, middle, top, width)
+    if context.view.message.text:
+        ink = theme.ERROR if context.view.message.is_error else theme.TEXT
+        top = _line("message", context.view.message.text, ink, middle, top, width)
     _said.height = top - began
-    if context.view.hint and not context.view.help_visible and not lowest:
-        bottom = size.y - room - (units(theme.STATUS) if context.view.panels_visible else 0.0) - timeline_room(context)
+    if context.view.hint and not context.view.overlays.help.on and not lowest:
+        bottom = (
+            size.y - room - (units(theme.STATUS) if context.view.overlays.panels.on else 0.0) - timeline_room(context)
+        )
         line = imgui.get_text_line_height() + 2 * imgui.get_style().window_padding.y
         _line("hint", context.view.hint, theme.TEXT, middle, bottom - line, width)
 
@@ -297,7 +299,7 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
 
 
 def _works(context: ViewportContext, line: HelpLine) -> bool:
-    return line.action is None or context.view.available(line.action)
+    return line.action is None or context.view.actions.available(line.action)
 
 
 def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:

@@ -49,10 +49,10 @@ _shown = _Shown()
 def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
-    theme.apply(scale_of(context.view.scale, io.display_framebuffer_scale.x))
+    theme.apply(scale_of(context.view.area.scale, io.display_framebuffer_scale.x))
     size = io.display_size
     with theme.font("text"):
-        if not context.view.panels_visible:
+        if not context.view.overlays.panels.on:
             _draw_handle(context, size)
         elif panels_fit((size.x, size.y), units(1.0)):
             # A narrow window has room for one of them.
@@ -69,7 +69,11 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
 def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
     beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
-    if not panels_fit((size.x, size.y), units(1.0)) or context.view.help_visible or (talking(context) and not beside):
+    if (
+        not panels_fit((size.x, size.y), units(1.0))
+        or context.view.overlays.help.on
+        or (talking(context) and not beside)
+    ):
         return
     room = units(layout.ROOM)
     imgui.set_next_window_pos(ImVec2(room, room))
@@ -126,7 +130,7 @@ def _programs(context: ViewportContext) -> None:
     )
     imgui.pop_style_var()
     if chosen:
-        context.view.do(f"program.{chosen}")
+        context.view.actions.perform(f"program.{chosen}")
 
 
 def _progress(context: ViewportContext) -> None:
@@ -169,7 +173,7 @@ def _camera(context: ViewportContext) -> None:
         "mode", ("orbit", "fly"), controller.mode, ("Orbit", "Fly"), describe=lambda _: about(context, MODE)
     )
     if mode and mode != controller.mode:
-        context.view.do(MODE)
+        context.view.actions.perform(MODE)
     cameras = context.view.scene.cameras if context.view.scene is not None else []
     if cameras:
         label("view")
@@ -227,21 +231,21 @@ def _picture(context: ViewportContext) -> None:
         imgui.spacing()
         _progress(context)
     label("exposure")
-    automatic = isinstance(context.view.exposure, str)
+    automatic = context.view.tone.automatic
     form = "%+.2f" if automatic else "%+.2f stops"
     imgui.set_next_item_width(-units(AUTO_WIDTH) - imgui.get_style().item_spacing.x)
-    changed, exposure = imgui.slider_float("##exposure", context.view.stops, *slider("exposure"), form)
+    changed, exposure = imgui.slider_float("##exposure", context.view.tone.stops, *slider("exposure"), form)
     tip("Ctrl+click to type a number; it holds for this scene")
     if changed:
-        context.view.exposure = float(exposure)
+        context.view.tone.choose(exposure=float(exposure))
         context.view.wake()
     imgui.same_line()
     press(context, "Auto", "exposure.auto", units(AUTO_WIDTH), on=automatic)
     if len(TONEMAPS) > 1:
         label("tonemap")
-        chosen = combo("tonemap", list(TONEMAPS), context.view.tonemap)
+        chosen = combo("tonemap", list(TONEMAPS), context.view.tone.tonemap)
         if chosen:
-            context.view.tonemap = chosen
+            context.view.tone.choose(tonemap=chosen)
             context.view.wake()
     draw_option(context, "denoise", context.scene_loader.requested.denoise)
     wide = shares(2)
@@ -262,7 +266,7 @@ def _inside(context: ViewportContext) -> None:
     press(context, "Pixel probe", "probe.show", wide, on=probed, enabled=probed)
     press(context, f"Heat: {heat}" if heat else "Heat map", "heat.next", wide, on=bool(heat))
     imgui.same_line()
-    press(context, "Boxes", "wires.toggle", wide, on=context.view.wires)
+    press(context, "Boxes", "wires.toggle", wide, on=context.view.overlays.boxes.on)
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
@@ -283,8 +287,8 @@ def _scene(context: ViewportContext) -> None:
     scene = context.view.scene
     if scene is not None:
         imgui.text_unformatted(scene.name)
-        if context.view.path:
-            tip(context.view.path)
+        if context.scene_loader.shown_path:
+            tip(context.scene_loader.shown_path)
         for name, count in (
             ("triangles", scene.triangle_count - scene.quadric_count),
             *([("quadrics", scene.quadric_count)] if scene.quadric_count else []),

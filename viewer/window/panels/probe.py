@@ -32,7 +32,7 @@ _view = _View()
 
 def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
     """The panel's rectangle as last drawn: left, top, right and bottom in the window; None where it is not shown."""
-    return _view.place if context.debug_views.probe is not None and context.view.panels_visible else None
+    return _view.place if context.debug_views.probe is not None and context.view.overlays.panels.on else None
 
 
 def draw_probe(context: ViewportContext) -> None:
@@ -62,7 +62,7 @@ def draw_probe(context: ViewportContext) -> None:
         _table()
     imgui.end()
     if not kept:
-        context.view.do("probe.show")
+        context.view.actions.perform("probe.show")
 
 
 def _summary(probe: Probe) -> None:

@@ -42,7 +42,7 @@ class Space:
         if context.view.controller is None or context.view.renderer is None:
             return
         draw_markers(context)
-        if context.view.wires:
+        if context.view.overlays.boxes.on:
             self._lines(
                 context, structure_lines(context.view.renderer.structure.built, context.view.controller.camera), WIRES
             )
@@ -52,7 +52,7 @@ class Space:
     def _lines(self, context: ViewportContext, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
         assert context.view.controller is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
-        projected = project(context.view.controller.camera, context.view.size, lines)
+        projected = project(context.view.controller.camera, context.view.area.size, lines)
         flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
         for x0, y0, x1, y1 in flat:
             add(point(x0, y0), point(x1, y1), color, thick)
@@ -86,13 +86,13 @@ class Space:
             self._upload(shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
         target = imgui.get_background_draw_list()
-        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.size))
+        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
         self._draw_legend(context)
 
     def _draw_legend(self, context: ViewportContext) -> None:
         """At the bottom of the free part; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(layout.ROOM)
-        shown = context.view.panels_visible
+        shown = context.view.overlays.panels.on
         if shown and theme.narrow(size.x):
             return  # panels cover the picture
         left, right = theme.free(shown, shown and context.debug_views.inspector is not None)

@@ -23,9 +23,9 @@ def press(
     context: ViewportContext, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
 ) -> None:
     """A button that performs an action."""
-    imgui.begin_disabled(not (enabled and context.view.available(BY_NAME[action])))
+    imgui.begin_disabled(not (enabled and context.view.actions.available(BY_NAME[action])))
     if button(f"{text}##{action}", on, width):
-        context.view.do(action)
+        context.view.actions.perform(action)
     imgui.end_disabled()
     tip(*about(context, action))
 
