@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from viewer.renderer.inputs.settings import Settings
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.sampling.picture import Picture
-    from viewer.renderer.sampling.rays import Hits
+    from viewer.renderer.sampling.ray_queries import Hits
     from viewer.renderer.sequence import Frame, render, render_frames, save_frames
     from viewer.renderer.session.session import Session
     from viewer.scene.camera import Camera
@@ -63,7 +63,7 @@ _HOMES = {
     "ClassicMaterial": "viewer.scene.classic",
     "ClassicTexture": "viewer.scene.classic",
     "Frame": "viewer.renderer.sequence",
-    "Hits": "viewer.renderer.sampling.rays",
+    "Hits": "viewer.renderer.sampling.ray_queries",
     "Instance": "viewer.scene.mesh",
     "Light": "viewer.scene.light",
     "Material": "viewer.scene.material",

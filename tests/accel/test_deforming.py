@@ -18,7 +18,7 @@ from viewer import Renderer, Scene
 from viewer.accel.bvh import tree
 from viewer.accel.bvh.build import Bvh
 from viewer.base.errors import ViewerError
-from viewer.renderer.sampling.rays import Hits
+from viewer.renderer.sampling.ray_queries import Hits
 from viewer.scene.deform.arrays import with_vertices
 from viewer.scene.deform.deformation import MeshPose
 from viewer.scene.deform.mesh import DeformedMesh
@@ -39,7 +39,7 @@ def rows(renderer: Renderer, name: str) -> NDArray:
     """What is on the device of a table."""
     memories = [m for module in renderer.prepared.made() for m in module.memories]
     table = next(m for m in memories if isinstance(m, Table) and m.name == name)
-    texture, _row, first = renderer.resources.place(table)
+    texture, _row, first = renderer.gpu_scene.resources.place(table)
     count = len(table.data) * table.record.texels
     with renderer.device.current():
         if isinstance(texture, BufferTexture):
@@ -56,12 +56,12 @@ def settled(renderer: Renderer, scene: Scene) -> None:
     """Show a scene and have the device pose it."""
     renderer.update(scene)
     with renderer.device.current():
-        renderer.resources.settle()
+        renderer.gpu_scene.resources.settle()
 
 
 def deformed(renderer: Renderer) -> list[DeformedMesh]:
     """The deforming meshes in the order of their objects."""
-    found = renderer.structure.deforming
+    found = renderer.prepared.structure.deforming
     assert found is not None
     return found.poses.meshes
 
@@ -77,11 +77,11 @@ def test_vertices_are_those_of_the_reference(device: object, memory: str) -> Non
     """Positions, normals, colours and texture coordinates of many influences, morph targets and faceted meshes."""
     base = complex_scene()
     renderer = Renderer(base, program="cast", memory=memory)
-    assert renderer.structure.name == "two-level-bvh"
+    assert renderer.prepared.structure.name == "two-level-bvh"
     for seed in range(20 if memory == "auto" else 2):
         settled(renderer, deforming.posed(base, 10 * seed))
         found, first = rows(renderer, "vertices"), 0
-        for mesh, scale in zip(deformed(renderer), renderer.structure.built.objects.scales, strict=False):
+        for mesh, scale in zip(deformed(renderer), renderer.prepared.structure.built.objects.scales, strict=False):
             assert "_posed" not in vars(mesh)  # the host has not computed them
             own = found[first : first + len(mesh.rest.positions)]
             size = np.abs(mesh.positions).max()
@@ -250,7 +250,7 @@ def test_boxes_without_vertices_hold_them_all(device: object) -> None:
     for seed in range(10):
         scene = deforming.posed(base, seed)
         renderer.update(scene)
-        two = renderer.structure.built
+        two = renderer.prepared.structure.built
         for place, instance in enumerate(scene.instances):
             mesh = scene.meshes[instance.mesh]
             linear, move = instance.transform[:3, :3], instance.transform[:3, 3]
@@ -282,14 +282,14 @@ def test_any_mesh_takes_vertices(device: object) -> None:
     renderer = Renderer(scene, program="cast", camera=scene.camera())
     before = renderer.render((48, 48), layers=LAYERS)
     renderer.deform(0, made.points)  # of edges that split its vertices
-    assert renderer.structure.name == "two-level-bvh"
-    structure = renderer.structure
+    assert renderer.prepared.structure.name == "two-level-bvh"
+    structure = renderer.prepared.structure
     same = renderer.render((48, 48), layers=LAYERS)
     assert same.layers["triangle"].tobytes() == before.layers["triangle"].tobytes()
     assert np.abs(same.layers["normal"] - before.layers["normal"]).max() < CLOSE
     bent = made.points * (1.2, 1.0, 0.8) + np.sin(made.points[:, ::-1])
     renderer.deform(0, bent)
-    assert renderer.structure is structure
+    assert renderer.prepared.structure is structure
     moved = renderer.render((48, 48), layers=LAYERS)
     fresh = Renderer(Scene([Mesh(bent, made.faces)], [Instance(0)]), program="cast", accel="bvh", camera=scene.camera())
     wanted = fresh.render((48, 48), layers=LAYERS)

@@ -31,7 +31,7 @@ def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: 
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)
-    before = renderer.structure
+    before = renderer.prepared.structure
     scene = deforming.posed(base, 3)
     renderer.update(scene)
     picture = renderer.render((48, 48), layers=LAYERS)
@@ -40,7 +40,7 @@ def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: 
     held[1].wait()
     compiled = renderer.device.compiled
     renderer.update(deforming.posed(base, 4))
-    assert renderer.structure is not before  # triangles that were neighbours are far apart
+    assert renderer.prepared.structure is not before  # triangles that were neighbours are far apart
     renderer.update(scene)
     again = renderer.render((48, 48), layers=LAYERS)
     for name in LAYERS:
@@ -72,9 +72,9 @@ def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:
     pictures = []
     for renderer in (built, refit):
         renderer.render((8, 8))
-        before = renderer.structure
+        before = renderer.prepared.structure
         renderer.update(scene)
-        assert (renderer.structure is before) == (renderer is refit)
+        assert (renderer.prepared.structure is before) == (renderer is refit)
         pictures.append(renderer.render((48, 48), layers=LAYERS))
     # The reference poses on the host, rounded once.
     assert (pictures[0].layers["triangle"] == pictures[1].layers["triangle"]).mean() > 0.995
@@ -108,7 +108,12 @@ def test_a_film_in_a_loop_takes_no_more_memory(device: Any) -> None:
         deformer = renderer.gpu_scene.deformer
         assert deformer is not None
         streams = sorted((name, stream.bytes) for name, stream in deformer.streams.items())
-        return renderer.resources.bytes(), streams, device.compiled, len(renderer.resources.arena.tables())
+        return (
+            renderer.gpu_scene.resources.bytes(),
+            streams,
+            device.compiled,
+            len(renderer.gpu_scene.resources.arena.tables()),
+        )
 
     first = play()
     for _ in range(3):
@@ -119,7 +124,7 @@ def test_a_film_in_a_loop_takes_no_more_memory(device: Any) -> None:
         renderer.render((32, 32))
         renderer.update(base)
         renderer.render((32, 32))
-        held.append((renderer.resources.bytes(), len(renderer.resources.arena.tables())))
+        held.append((renderer.gpu_scene.resources.bytes(), len(renderer.gpu_scene.resources.arena.tables())))
     assert held[1:] == held[:-1]
 
 
@@ -145,8 +150,10 @@ def test_the_sources_of_other_scenes_know_nothing_of_it(device: object) -> None:
     texts = []
     for shape in (mesh, Mesh(mesh.rest.positions, mesh.rest.triangles, normals=mesh.rest.normals, uvs=mesh.rest.uvs)):
         renderer = Renderer(Scene([shape], [Instance(0)]), program="path", accel="two-level-bvh", environment="sky")
-        linked = renderer.bind(renderer.program())
-        texts.append([fragment(linked, step, Form(True), renderer.resources).text for step in linked.steps("ray")])
+        linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+        texts.append(
+            [fragment(linked, step, Form(True), renderer.gpu_scene.resources).text for step in linked.steps("ray")]
+        )
         renderer.release()
     assert texts[0] == texts[1] and len(texts[0]) > 1
 

@@ -84,7 +84,7 @@ def test_paths_follow_what_moves(device: object, kind: tuple[str, str], monkeypa
         assert_same(after, instances.renderer(found.scene, kind, **options).render((24, 24), spp=1))
         single = instances.renderer(found.scene, kind, machine="singlepass", **options)
         assert_same(after, single.render((24, 24), spp=1))
-        assert "arena" in found.resources.bytes()
+        assert "arena" in found.gpu_scene.resources.bytes()
 
 
 def test_only_what_changed_is_told() -> None:
@@ -129,7 +129,7 @@ def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) 
     two.render((32, 32))
     transforms[4, :3, :3] *= np.array([1, 0, 1])  # flat: an object of its own from now on
     two.move(transforms)
-    assert two.structure.built.objects.baked[4]
+    assert two.prepared.structure.built.objects.baked[4]
     assert_as_flat(two.scene, two, 4000)
     fresh = instances.renderer(two.scene, KINDS[0], camera=two.camera)
     assert_same(two.render((32, 32), layers=LAYERS), fresh.render((32, 32), layers=LAYERS))
@@ -155,10 +155,10 @@ def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) 
 def test_bad_moves_move_nothing(device: object, transforms: Any, words: str) -> None:
     scene = instances.nested(12)
     found = instances.renderer(scene, KINDS[0])
-    rows = found.structure.built.table.data.copy()
+    rows = found.prepared.structure.built.table.data.copy()
     with pytest.raises(ViewerError, match=words):
         found.move(transforms)
-    assert found.scene is scene and (found.structure.built.table.data == rows).all()
+    assert found.scene is scene and (found.prepared.structure.built.table.data == rows).all()
 
 
 # --- more than can be flattened

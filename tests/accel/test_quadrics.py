@@ -346,8 +346,8 @@ def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
     for scene in (triangles, scene_of([Quadric.sphere()])):
         for accel in ("bvh", "two-level-bvh"):
             renderer = Renderer(scene, accel=accel, device=device, program="path", **SINGLE)
-            linked = renderer.bind(renderer.program(), False)
-            source = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources)
+            linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings, False)
+            source = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources)
             texts.append(any("quadric" in line.lower() for line, _ in source.lines))
     assert texts == [False, False, True, True]
 

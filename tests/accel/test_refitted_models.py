@@ -33,7 +33,7 @@ def test_hits_of_models_in_motion(
     scene.play(animation)
     camera, (low, high) = scene.camera(), scene.bounds()
     renderer, rng = Renderer(scene, program="cast", camera=camera), np.random.default_rng(1)
-    assert (renderer.structure.deforming is not None) is deforms
+    assert (renderer.prepared.structure.deforming is not None) is deforms
     hit = 0
     for seconds in np.linspace(0.0, scene.duration, MOMENTS).tolist():
         renderer.update(moment=seconds)

@@ -25,7 +25,7 @@ from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.renderer.sampling.rays import pack_rays
+from viewer.renderer.sampling.ray_queries import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.machines.registry import MACHINES
@@ -276,7 +276,7 @@ def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
 
 def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:
     renderer = Renderer(meshes.scene(meshes.box().corners()), program="cast", traversal="stack")
-    assert (renderer.structure.whole, renderer.structure.stepwise) == ("stack", "octants")
+    assert (renderer.prepared.structure.whole, renderer.prepared.structure.stepwise) == ("stack", "octants")
     renderer.update(machine="multipass", fuse="none")
     assert renderer.trace([0, 0, 5], [0, 0, -1]).triangle[0] >= 0
 

@@ -221,7 +221,7 @@ def test_random_trees_of_instances(movable: list[Renderer], nodes: list[tuple[in
         # What is within a fraction of the scene's own rounding is a tie: triangles of instances that are squeezed flat.
         tie = 1e-5 + 4e-6 * float(np.ptp(bounds, axis=0).max())
         verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, None, 2e-5, tie)
-        assert not len(verdict.wrong), f"rays {verdict.wrong[:5]} of {found.structure.name}"
+        assert not len(verdict.wrong), f"rays {verdict.wrong[:5]} of {found.prepared.structure.name}"
         assert len(verdict.near_edge) <= 15
 
 

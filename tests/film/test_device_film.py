@@ -14,7 +14,7 @@ from viewer.film.film import Film
 from viewer.kernels.records import FEATURES, FILM, PIXEL
 from viewer.renderer.device.tile_job import copies
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import Tiling
+from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
@@ -219,7 +219,7 @@ def test_a_picture_in_blocks_has_the_bits_of_one_without(device, monkeypatch, ma
         assert len(film.blocks) == (1 if largest > 1000 else 4)
         for samples in (2, 3):
             for _ in renderer.sampler.render_tiles(
-                renderer.plan(size, samples=samples, tiling=tile and Tiling(tile)), film
+                FramePlan(renderer.settings, renderer.camera, size, samples=samples, tiling=tile and Tiling(tile)), film
             ):
                 pass
             assert film.samples == samples

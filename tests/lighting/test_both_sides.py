@@ -80,8 +80,8 @@ def test_powers_and_densities():
 
 def test_one_side_stays_dark_and_has_no_part_of_it(device):
     renderer = Renderer(panel_between_plates(False), device=device, program="path", machine="singlepass")
-    linked = renderer.bind(renderer.program())
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
     assert "material.sides" not in text and "abs(light.density)" not in text
     mean, _, picture = halves(device, panel_between_plates(False), depth=1)
     assert mean[1] < 0.2 * mean[0] and not picture[20:].any()

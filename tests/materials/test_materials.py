@@ -15,7 +15,7 @@ from viewer.lighting.sampler import sampler
 from viewer.materials.bsdf import DELTA
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.tables import LARGEST_EXPONENT, appearance, materials
-from viewer.renderer.sampling.rays import FAR
+from viewer.renderer.sampling.ray_queries import FAR
 from viewer.scene.camera import Camera
 from viewer.scene.material import KINDS, Material
 from viewer.scene.scene import Scene

@@ -122,9 +122,9 @@ def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypa
         lit.render((4, 4), spp=1)
     monkeypatch.setattr(photon_cells, "available", lambda: 100 << 20)
     lit.update(photons=1 << 20, photon_bounces=3)
-    held = lit.resources.stream_bytes()
+    held = lit.gpu_scene.resources.stream_bytes()
     with pytest.raises(ViewerError, match=r"photon map: takes about .* of memory, and 100 MiB are free"):
         lit.render((4, 4), spp=1)
-    assert lit.resources.stream_bytes() == held
+    assert lit.gpu_scene.resources.stream_bytes() == held
     lit.update(photons=64)
     assert lit.render((4, 4), spp=1).linear.any()

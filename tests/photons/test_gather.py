@@ -106,7 +106,13 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
     renderer.render((16, 12), spp=1)
     program = renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
     single = {"fuse": "none", "policy": SingleStep(policy("threshold"))}  # a pass of one kernel at a time
-    machine = Multipass(device, renderer.bind(program, stepwise=True), (16, 12), renderer.resources, **single)
+    machine = Multipass(
+        device,
+        renderer.gpu_scene.bind(program, renderer.settings, stepwise=True),
+        (16, 12),
+        renderer.gpu_scene.resources,
+        **single,
+    )
     fill(machine, renderer, renderer.camera, (16, 12))
     carried, refracted = np.full((12, 16), -1), [0, 0, 0]
     state, before = np.zeros((12, 16), int), np.zeros((12, 16, 3))

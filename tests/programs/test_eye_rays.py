@@ -30,7 +30,9 @@ def test_the_bits_of_samples_at_the_centre_from_one_eye_ray(device, machine: str
     counted = machine == "single pass"  # whose programs are few: each has another one that counts
     _, each = render(device, stats=counted, pixel_filter="point", **options)
     renderer, shared = render(device, stats=counted, eye_rays="shared", first_hits=first_hits, **options)
-    assert renderer.first_hits.mode == ("raster" if first_hits == "raster" else "shared")
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == (
+        "raster" if first_hits == "raster" else "shared"
+    )
     assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
     for name, layer in each.layers.items():
         assert np.array_equal(shared.layers[name], layer), name
@@ -56,7 +58,7 @@ def test_whitted_shares_too(device) -> None:
     }
     _, each = render(device, pixel_filter="point", **options)
     renderer, shared = render(device, eye_rays="shared", **options)
-    assert renderer.first_hits.mode == "shared"
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "shared"
     assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
 
 

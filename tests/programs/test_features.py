@@ -19,6 +19,7 @@ from viewer.film.layers import LAYERS
 from viewer.kernels.records import FEATURES
 from viewer.renderer.layers import feature_layers
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
@@ -54,7 +55,7 @@ def features(renderer: Renderer, *samples: int, **options: Any) -> NDArray:
     """(H, W) of the record, brought to so many samples, one number after the other."""
     buffer = Buffer(renderer.device, FEATURES, SIZE)
     for number in samples or (SAMPLES,):
-        *_, share = renderer.sampler.features(renderer.plan(buffer.size, samples=number), buffer, **options)
+        *_, share = renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, buffer.size, samples=number), buffer, **options)
         assert share == 1.0
     found = buffer.read()
     buffer.release()
@@ -66,7 +67,7 @@ def surfaces(renderer: Renderer, origins: NDArray, directions: NDArray) -> dict[
     a hit; of scenes without textures and vertex colours."""
     hits = renderer.trace(origins, directions)
     hit = hits.triangle >= 0
-    triangles = renderer.triangles
+    triangles = renderer.prepared.triangles
     corners = triangles.corners()[hits.triangle[hit]].astype(np.float64)
     face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     weights = np.column_stack([1 - hits.barycentrics[hit].sum(axis=1), hits.barycentrics[hit]])
@@ -296,7 +297,9 @@ def test_progress_is_told_and_samples_of_the_picture_stay(make):
     renderer = make(room())
     before = renderer.render(SIZE, spp=2).film
     buffer = Buffer(renderer.device, FEATURES, SIZE)
-    shares = list(renderer.sampler.features(renderer.plan(buffer.size, samples=3), buffer))
+    shares = list(
+        renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, buffer.size, samples=3), buffer)
+    )
     assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 1
     after = renderer.render(SIZE, spp=2).film
     assert before is not None and after is not None

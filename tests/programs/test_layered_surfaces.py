@@ -229,8 +229,8 @@ def test_plain_scenes_have_no_part_of_it(device):
     """What a scene has not is neither in its source nor in its records."""
     scene = plate(Material("matte"))
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked = renderer.bind(renderer.program())
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
     for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "at.uv_1"):
         assert word not in "\n".join(line.split("//")[0] for line in text.splitlines())
     assert linked.records["interaction"].texels == 5

@@ -95,8 +95,8 @@ def test_scenes_without_dispersion_have_no_part_of_it(device):
             scene.materials[2] = replace(scene.materials[2], ior=1.0)  # alike for all channels, whatever the dispersion
         renderer = Renderer(scene, device=device, program="path", machine="singlepass")
         assert not renderer.prepared.dispersive and "channel" not in renderer.program().by_name
-        linked = renderer.bind(renderer.program())
-        text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+        linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+        text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
         assert "dielectric_sample" in text and "channels_part" not in text and "channel_index" not in text
 
 
@@ -114,7 +114,7 @@ def test_programs_over_all_there_is_are_within_the_limits(chosen, device):
     renderer = Renderer(everything(layers=True), accel="bvh", environment="sky", device=device, **chosen)
     program = renderer.program()
     for fuse in ("none", *program.groups):
-        linked = renderer.bind(program, fuse == "none")
+        linked = renderer.gpu_scene.bind(program, renderer.settings, fuse == "none")
         for step in linked.steps(fuse):
             assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
-    renderer.bind(program, False).single()
+    renderer.gpu_scene.bind(program, renderer.settings, False).single()

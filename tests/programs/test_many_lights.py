@@ -175,7 +175,9 @@ def test_trees_are_for_many_lights(device) -> None:
         renderer = Renderer(lamps(number), device=device, environment="none", **options)
         assert renderer.prepared.light_tree(renderer.settings) == expected
         if renderer.settings.program == "path":  # and what it chooses by goes from surface to surface
-            assert renderer.bind(renderer.program()).records["context"].texels == (2 if expected else 0)
+            assert renderer.gpu_scene.bind(renderer.program(), renderer.settings).records["context"].texels == (
+                2 if expected else 0
+            )
         if renderer.progressive:
             assert sample_settings(renderer).get("light_sampler", "power") == ("tree" if expected else "power")
         renderer.release()

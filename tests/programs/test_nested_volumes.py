@@ -222,8 +222,8 @@ def test_volumes_apart_have_no_part_of_it(device):
     scene = places.scene([*meshes, places.flat(floor, 1)], [GLASS, places.material(0.5)])
     assert not nested(scene)
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked = renderer.bind(renderer.program())
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
     text = "\n".join(line.split("//")[0] for line in text.splitlines())
     assert "volume_transmittance" in text
     assert not any(word in text for word in ("medium", ".inside", "interaction_outside", "EXIT_PASS"))
@@ -237,7 +237,7 @@ def test_volumes_apart_have_no_part_of_it(device):
     assert nested(deeper)
     renderer.update(closer)
     assert renderer.program().by_name["absorb"].kernel.name == "cross_boundary"
-    assert renderer.bind(renderer.program()).records["media"].texels == 1
+    assert renderer.gpu_scene.bind(renderer.program(), renderer.settings).records["media"].texels == 1
 
 
 def _moved(x: float, y: float = 0.0) -> NDArray:

@@ -13,7 +13,7 @@ import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
 from viewer.film.device_film import FilmBuffer
 from viewer.film.film import Film
-from viewer.renderer.sampling.frame_plan import Tiling
+from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import Light
 from viewer.scene.scene import Instance
@@ -153,7 +153,7 @@ def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected
         film = FilmBuffer(renderer.device, SIZE)
         for samples in runs:
             for _ in renderer.sampler.render_tiles(
-                renderer.plan(SIZE, samples=samples, tiling=tile and Tiling(tile)), film
+                FramePlan(renderer.settings, renderer.camera, SIZE, samples=samples, tiling=tile and Tiling(tile)), film
             ):
                 pass
         assert_same(film.film(), expected)
@@ -165,7 +165,10 @@ def test_a_pixel_needs_no_other(device, scene: Scene, expected: Film) -> None:
     renderer = Renderer(scene, depth=4, environment=spread(), **SINGLE)
     film, rows = FilmBuffer(renderer.device, SIZE), iter([3, 1, 7, 2, 100])
     for _ in renderer.sampler.render_tiles(
-        renderer.plan(SIZE, samples=SAMPLES, tiling=Tiling((29, 30), lambda: next(rows, 5))), film
+        FramePlan(
+            renderer.settings, renderer.camera, SIZE, samples=SAMPLES, tiling=Tiling((29, 30), lambda: next(rows, 5))
+        ),
+        film,
     ):
         pass
     renderer.release()

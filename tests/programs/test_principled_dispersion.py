@@ -109,8 +109,8 @@ def test_the_same_bits_from_both_machines(program: str, device):
 
 def test_glass_of_one_index_has_no_part_of_it(device):
     renderer = Renderer(ball(glass(0.0)), device=device, program="path", machine="singlepass")
-    linked = renderer.bind(renderer.program())
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
     text = "\n".join(line.split("//")[0] for line in text.splitlines())
     assert not any(
         word in text for word in ("half_spread", "channels_part", "interaction_channel", "DIMENSION_CHANNEL")

@@ -17,8 +17,8 @@ from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import HIT
 from viewer.renderer.device.rasterized import RasterizedHits, differing
-from viewer.renderer.sampling.frame_plan import Tiling
-from viewer.renderer.sampling.rays import FAR
+from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
+from viewer.renderer.sampling.ray_queries import FAR
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
@@ -30,9 +30,17 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     """Hits (H, W) of a rectangle by drawing, at the offset of a sample, as a stream that is as wide holds them."""
     wide, tall = columns.stop - columns.start, rows.stop - rows.start
     with renderer.device.current():
-        raster = RasterizedHits(renderer.device, renderer.prepared, renderer.resources, (wide, tall), "sobol")
+        raster = RasterizedHits(renderer.device, renderer.prepared, renderer.gpu_scene.resources, (wide, tall), "sobol")
         camera = lens_uniforms(renderer.camera, size, renderer.settings.pixel_filter)
-        raster.set({**camera, **renderer.settings.sample_uniforms(renderer.first_hits.shared)}, size)
+        raster.set(
+            {
+                **camera,
+                **renderer.settings.sample_uniforms(
+                    renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
+                ),
+            },
+            size,
+        )
         stream = Stream(renderer.device, HIT, (wide, tall))
         raster.fill(stream, rows, columns, number, renderer.camera.origin)
         found = stream.read()
@@ -43,7 +51,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
 
 def cast(scene: Scene, device: Any, size: tuple[int, int], first_hits: str, **options: Any) -> dict[str, NDArray]:
     renderer = Renderer(scene, device=device, program="cast", machine="singlepass", first_hits=first_hits, **options)
-    assert renderer.first_hits.mode == first_hits
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == first_hits
     picture = renderer.render(size=size, layers=("triangle", "depth"))
     return {"linear": picture.linear, **picture.layers}
 
@@ -194,7 +202,7 @@ def test_serves_every_program(program, device):
     scene = viewer.load("cornell")
     walked = Renderer(scene, first_hits="rays", **options).render(size=(40, 30), spp=3)
     drawn = Renderer(scene, first_hits="raster", **options)
-    assert drawn.first_hits.mode == "raster" and drawn.notes == []
+    assert drawn.gpu_scene.first_hits(drawn.settings, drawn.camera).mode == "raster" and drawn.notes == []
     assert np.array_equal(drawn.render(size=(40, 30), spp=3).linear, walked.linear)
     assert not np.array_equal(
         walked.linear, Renderer(scene, **options | {"offsets": "pixel"}).render((40, 30), 3).linear
@@ -205,11 +213,13 @@ def test_pieces_of_a_picture(device):
     """Tiles whose streams are wider than what is left at the right, and a film that goes on."""
     scene, size = viewer.load("cornell"), (50, 37)
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
-    assert renderer.first_hits.mode == "raster"
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "raster"
     whole = renderer.render(size=size, spp=3).film
     film = FilmBuffer(device, size)
     for samples in (1, 3):
-        for _ in renderer.sampler.render_tiles(renderer.plan(size, samples=samples, tiling=Tiling((32, 16))), film):
+        for _ in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, size, samples=samples, tiling=Tiling((32, 16))), film
+        ):
             pass
     made = film.film()
     assert np.array_equal(made.sum, whole.sum) and np.array_equal(made.square, whole.square)
@@ -253,20 +263,22 @@ def test_another_camera_program_and_scene_place(device):
 def test_what_cannot_be_drawn_is_walked_and_said(options, why, device):
     scene = viewer.load("cornell")
     asked = Renderer(scene, device=device, program="shadow", first_hits="raster", machine="singlepass", **options)
-    assert asked.first_hits.mode == "rays"
+    assert asked.gpu_scene.first_hits(asked.settings, asked.camera).mode == "rays"
     (note,) = [line for line in asked.notes if "raster" in line]
     assert why in note and note.count("\n") == 0
     assert asked.render(size=(16, 16), spp=1).linear.any()
     quiet = Renderer(scene, device=device, program="shadow", **options)
-    assert quiet.first_hits.mode == "rays" and not any("raster" in line for line in quiet.notes)
+    assert quiet.gpu_scene.first_hits(quiet.settings, quiet.camera).mode == "rays" and not any(
+        "raster" in line for line in quiet.notes
+    )
 
 
 def test_who_draws_without_being_told(device):
     scene = viewer.load("cornell")
-    ways = {
-        name: Renderer(scene, device=device, program=name).first_hits.mode
-        for name in ("cast", "shadow", "whitted", "path")
-    }
+    ways = {}
+    for name in ("cast", "shadow", "whitted", "path"):
+        renderer = Renderer(scene, device=device, program=name)
+        ways[name] = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode
     assert ways == {"cast": "rays", "shadow": "raster", "whitted": "rays", "path": "rays"}
 
 

@@ -98,8 +98,8 @@ def test_flat_scenes_have_no_part_of_it(device):
     box = places.box()
     assert not is_smooth(Mesh(box.reshape(-1, 3), np.arange(36).reshape(-1, 3)))  # creases of 90 degrees
     renderer = Renderer(flat, device=device, machine="singlepass")
-    linked = renderer.bind(renderer.program())
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
     text = "\n".join(line.split("//")[0] for line in text.splitlines())
     assert "smooth_lift" not in text and "geometry_lift" not in text
 

@@ -14,7 +14,7 @@ from viewer.accel.grid import build as grid_build
 from viewer.accel.grid import grid
 from viewer.programs import trace
 from viewer.programs.traversal import FLAT
-from viewer.renderer.sampling.rays import pack_rays, run_rays
+from viewer.renderer.sampling.ray_queries import pack_rays, run_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.singlepass import Singlepass

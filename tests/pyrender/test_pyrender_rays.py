@@ -170,12 +170,12 @@ def test_poses_build_nothing(offscreen, things):
     scene, renderer = things(PerspectiveCamera(1.0)), offscreen(*SIZE)
     before = renderer.render(scene, RenderFlags.DEPTH_ONLY)
     (shown,) = renderer._shown.values()
-    structure = shown.renderer.structure
+    structure = shown.renderer.prepared.structure
     nodes = [*list(scene.mesh_nodes)[:2], scene.main_camera_node]
     for node, pose in zip(nodes, (at(0.3, 0, -3), at(-0.2, 0.3, -0.5), at(0, 0.2, 0.4)), strict=True):
         scene.set_pose(node, pose)
         moved = renderer.render(scene, RenderFlags.DEPTH_ONLY)
-        assert shown.renderer.structure.built is structure.built and not np.array_equal(moved, before)
+        assert shown.renderer.prepared.structure.built is structure.built and not np.array_equal(moved, before)
         before = moved
     assert np.array_equal(moved, offscreen(*SIZE).render(scene, RenderFlags.DEPTH_ONLY))
 

@@ -14,7 +14,7 @@ from viewer import Camera, Picture, Renderer, Scene
 from viewer.film.adaptive import LEAST
 from viewer.film.device_film import FilmBuffer
 from viewer.film.files.checkpoint import resume, save
-from viewer.renderer.sampling.frame_plan import TileDone, Tiling
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
 SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 2}
@@ -109,7 +109,10 @@ def test_tiles_and_rounds_of_any_size(renderer: Renderer, whole: Picture, step: 
     most = int(film_of(whole).count.max())
     for samples in range(step, most + step, step):
         for _ in renderer.sampler.render_tiles(
-            renderer.plan(SIZE, samples=samples, error_goal=ERROR, tiling=Tiling((8, 8))), film
+            FramePlan(
+                renderer.settings, renderer.camera, SIZE, samples=samples, error_goal=ERROR, tiling=Tiling((8, 8))
+            ),
+            film,
         ):
             pass
     with renderer.device.current():
@@ -126,10 +129,13 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
     """Some rectangles have had their samples, others not: what the film itself, and a state of it, holds counts."""
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
-    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=LEAST, error_goal=ERROR), film):
+    for _ in renderer.sampler.render_tiles(
+        FramePlan(renderer.settings, renderer.camera, SIZE, samples=LEAST, error_goal=ERROR), film
+    ):
         pass
     events = renderer.sampler.render_tiles(
-        renderer.plan(SIZE, samples=2 * LEAST, error_goal=ERROR, tiling=Tiling((8, 8))), film
+        FramePlan(renderer.settings, renderer.camera, SIZE, samples=2 * LEAST, error_goal=ERROR, tiling=Tiling((8, 8))),
+        film,
     )
     done = (event for event in events if isinstance(event, TileDone))
     for _ in range(tiles):
@@ -143,7 +149,9 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
         again = FilmBuffer(renderer.device, SIZE, begun)
     assert begun.sample_budget is not None and (begun.count < begun.sample_budget.granted).any()
     assert len(np.unique(begun.count)) > 1
-    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=1024, error_goal=ERROR), again):
+    for _ in renderer.sampler.render_tiles(
+        FramePlan(renderer.settings, renderer.camera, SIZE, samples=1024, error_goal=ERROR), again
+    ):
         pass
     with renderer.device.current():
         made = again.film()

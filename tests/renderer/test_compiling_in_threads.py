@@ -79,8 +79,8 @@ def test_a_screen_s_turns_wait_for_no_program(device: Any, waited: list[int], ch
 def test_what_is_needed_at_once_is_waited_for(device: Any, waited: list[int]) -> None:
     """A picture asked for while its programs are compiled for a screen."""
     renderer = Renderer(viewer.load("cornell"), device=device, program="cast")
-    steps = renderer.warm((8, 6))
+    steps = renderer.sampler.warm(renderer.settings, renderer.camera, (8, 6))
     for _ in range(3):
         next(steps)
     assert renderer.render((8, 6), spp=1).linear.any() and not device.compiler.begun
-    assert list(steps)[-1] == 1.0 and renderer.ready((8, 6))
+    assert list(steps)[-1] == 1.0 and renderer.sampler.ready(renderer.settings, renderer.camera, (8, 6))

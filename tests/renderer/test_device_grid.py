@@ -51,7 +51,9 @@ def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypat
     for moment in (0.0, 0.7, 3.0):
         renderer.update(waving(moment))
         host = Renderer(waving(moment), accel="grid", environment="sky", memory=memory)
-        assert isinstance(renderer.structure.built, DeviceGrid) and isinstance(host.structure.built, Grid)
+        assert isinstance(renderer.prepared.structure.built, DeviceGrid) and isinstance(
+            host.prepared.structure.built, Grid
+        )
         assert hits(renderer) == hits(host)
         host.release()
     renderer.release()
@@ -65,10 +67,10 @@ def test_frames_of_rigid_motion_and_their_programs() -> None:
     scene = viewer.load("balls")
     renderer = Renderer(scene.posed(0.0), **BUILT)
     renderer.render(**SMALL)
-    machines, before = list(renderer.gpu_scene.machines.values()), renderer.structure
+    machines, before = list(renderer.gpu_scene.machines.values()), renderer.prepared.structure
     renderer.update(scene.posed(0.4))
     assert list(renderer.gpu_scene.machines.values()) == machines  # nothing is compiled
-    after = renderer.structure
+    after = renderer.prepared.structure
     assert after is not before and after.built.pointers is before.built.pointers
     assert after.built.statistics["list_entries"] != before.built.statistics["list_entries"]
     renderer.release()
@@ -77,9 +79,9 @@ def test_frames_of_rigid_motion_and_their_programs() -> None:
 def test_a_change_of_colours_builds_nothing() -> None:
     scene = waving(1.0)
     renderer = Renderer(scene, environment="sky", **BUILT)
-    built = renderer.structure.built
+    built = renderer.prepared.structure.built
     renderer.update(environment="studio")
-    assert renderer.structure.built is built
+    assert renderer.prepared.structure.built is built
     before = hits(renderer)
     renderer.reload()
     assert hits(renderer) == before
@@ -90,12 +92,12 @@ def test_a_change_of_colours_builds_nothing() -> None:
 
 def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = Renderer(waving(0.0), environment="sky", **BUILT)
-    before, structure = hits(renderer), renderer.structure
+    before, structure = hits(renderer), renderer.prepared.structure
     with monkeypatch.context() as short:
         short.setattr(grid_build, "LIMIT", int(structure.built.statistics["list_entries"]) + 100)
         with pytest.raises(ViewerError, match="addresses end there"):
             renderer.update(waving(0.0), grid=30)
-    assert renderer.structure is structure
+    assert renderer.prepared.structure is structure
     assert hits(renderer) == before
     renderer.release()
 
@@ -103,7 +105,7 @@ def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_quadrics_are_left_to_the_host() -> None:
     scene = Scene([Quadric.sphere()], [Instance(0)])
     renderer = Renderer(scene, environment="sky", **BUILT)
-    assert isinstance(renderer.structure.built, Grid)
+    assert isinstance(renderer.prepared.structure.built, Grid)
     renderer.release()
 
 

@@ -183,12 +183,12 @@ def test_other_structures(device: Any, accel: str) -> None:
 def test_the_scene_of_a_renderer_is_edited(device: Any) -> None:
     """Of a name and on the ground, where the caller has no other."""
     renderer = Renderer("balls", device=device, ground="auto", machine="singlepass")
-    before, structure = renderer.render(**SHOWN).linear, renderer.structure
+    before, structure = renderer.render(**SHOWN).linear, renderer.prepared.structure
     for color in ((0.9, 0.1, 0.1, 1.0), (0.1, 0.1, 0.9, 1.0)):
         renderer.scene.materials[0].base_color = color
         renderer.update(scene=renderer.scene)
         after = renderer.render(**SHOWN).linear
-        assert not np.array_equal(after, before) and renderer.structure is structure
+        assert not np.array_equal(after, before) and renderer.prepared.structure is structure
         np.testing.assert_array_equal(after, anew(renderer.scene, renderer))
         before = after
     renderer.move({0: np.diag([1.0, 1.5, 1.0, 1.0])})
@@ -236,10 +236,10 @@ def test_a_deforming_mesh_is_edited(device: Any) -> None:
     scene = first.scene
     renderer = Renderer(scene, first.settings, device=device)
     before = renderer.render(**SHOWN).linear
-    structure, mesh = renderer.structure, scene.meshes[1]
+    structure, mesh = renderer.prepared.structure, scene.meshes[1]
     mesh.pose.positions[:, 0] -= 0.3  # type: ignore[attr-defined]
     renderer.update(scene=scene)
-    assert renderer.structure is structure  # refitted
+    assert renderer.prepared.structure is structure  # refitted
     after = renderer.render(**SHOWN).linear
     assert not np.array_equal(after, before)
     np.testing.assert_array_equal(after, anew(scene, renderer))

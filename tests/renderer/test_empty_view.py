@@ -40,7 +40,7 @@ def test_hits_at_few_places_are_those_of_the_camera_asked_for(device: Any) -> No
     renderer = Renderer(square((0, 0, 1)), device=device, program="cast", machine="singlepass", ground="none")
     front, past = Camera((0, 0, 3), (0, 0, 0), fov=60.0), Camera((0, 0, 3), (0, 0, 9))
     seen = [
-        scene_seen(renderer.coarse_hits(*asked))
+        scene_seen(renderer.ray_queries.coarse_hits(renderer.settings, *asked))
         for asked in ((front, SIZE), (past, SIZE), (front, SIZE), (front, (96, 24)))
     ]
     renderer.release()

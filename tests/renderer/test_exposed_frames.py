@@ -125,10 +125,12 @@ def test_first_hits_fall_back_to_rays(device):
     renderer = Renderer(
         exposed(sliding(), 0.0, 1.0), **{**OPTIONS, "accel": "bvh"}, first_hits="raster", offsets="sample"
     )
-    assert renderer.first_hits.mode == "rays"
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "rays"
     assert any("the shutter is open for a while; first hits are found by rays" in note for note in renderer.notes)
     shared = Renderer(exposed(sliding(), 0.0, 1.0), **OPTIONS, eye_rays="shared")
-    assert shared.first_hits.mode == "rays" and any("shutter" in note for note in shared.notes)
+    assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "rays" and any(
+        "shutter" in note for note in shared.notes
+    )
 
 
 def test_what_is_wrong_is_told_in_a_line(device):

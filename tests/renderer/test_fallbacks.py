@@ -60,7 +60,7 @@ def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray,
     assert machine.count == ("census" if "count" in word else "query")
     assert machine.copies == (distrusted == ("texture barrier",)) or device.texture_barrier is None
     if distrusted == ("buffer textures",):
-        assert renderer.resources.arena_row > 0
+        assert renderer.gpu_scene.resources.arena_row > 0
     renderer.release()
 
 

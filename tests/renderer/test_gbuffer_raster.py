@@ -46,7 +46,7 @@ def both(device: Any, scene: Any, camera: Camera | None = None, **options: Any) 
     renderer = Renderer(scene, device=device, program="path", machine="singlepass", **options)
     camera = camera or renderer.camera
     drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
-    features = GBufferRaster(device, renderer.prepared, renderer.resources)
+    features = GBufferRaster(device, renderer.prepared, renderer.gpu_scene.resources)
     features.draw(camera, drawn.blocks[0].stream)
     if not renderer.prepared.look.blend:
         drawn.brought_to(1)
@@ -156,7 +156,7 @@ def test_fronts_stay_in_front_under_mirrors(device: Any, accel: str) -> None:
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -> None:
     renderer = Renderer(thicket(), device=device, program="path", machine="singlepass", accel=accel)
-    before = GBufferRaster(device, renderer.prepared, renderer.resources)
+    before = GBufferRaster(device, renderer.prepared, renderer.gpu_scene.resources)
     quarter = np.array([[0, -0.4, 0, 0], [0.4, 0, 0, 4], [0, 0, 0.4, 0.5], [0, 0, 0, 1]], np.float64)
     turned = [quarter + np.outer((1, 0, 0, 0), (0, 0, 0, x)) for x in (-1.3, 0.0, 1.2)]
     renderer.move({3: turned[0], 4: turned[1], 9: turned[2]})

@@ -9,7 +9,7 @@ from pictures import MACHINES, assert_same
 
 from viewer import Renderer, Scene
 from viewer.renderer.device.machine_pool import MOST_MACHINES
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 
 
 @pytest.mark.parametrize("choices", MACHINES)
@@ -19,13 +19,15 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
     size, layers = (90, 70), ("depth", "triangle", "steps", "tests") if counting else ("depth", "triangle")
     whole = renderer.render(size, layers=layers)
     for progress in (0, 1, 2, 5):
-        run = renderer.sampler.render_tiles(renderer.plan(size, layers=layers))
+        run = renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, size, layers=layers))
         for _ in range(progress + 1):
             if next(run, None) is None:
                 break
         run.close()
         assert_same(whole, renderer.render(size, layers=layers))
-    left = renderer.sampler.render_tiles(renderer.plan(size, layers=layers))  # never closed
+    left = renderer.sampler.render_tiles(
+        FramePlan(renderer.settings, renderer.camera, size, layers=layers)
+    )  # never closed
     next(left)
     assert_same(whole, renderer.render(size, layers=layers))
     assert_same(whole, renderer.render(size, layers=layers))
@@ -39,7 +41,7 @@ def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> No
     origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     whole, hits = renderer.render(size, layers=("triangle",)), renderer.trace(origins, directions)
     found = None
-    for k, event in enumerate(renderer.sampler.render_tiles(renderer.plan(size))):
+    for k, event in enumerate(renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, size))):
         if k in (1, 3):
             again = renderer.trace(origins, directions)
             assert all(np.array_equal(a, b) for a, b in zip(hits, again, strict=True))
@@ -71,7 +73,7 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
         for renderer, picture in zip(renderers, first, strict=True):
             assert_same(picture, renderer.render(size, layers=layers))
     # runs that are under way in both contexts at the same time
-    runs = [r.sampler.render_tiles(r.plan(size)) for r in renderers[:3]]
+    runs = [r.sampler.render_tiles(FramePlan(r.settings, r.camera, size)) for r in renderers[:3]]
     ends: dict[int, np.ndarray] = {}
     while len(ends) < 3:
         for k, run in enumerate(runs):

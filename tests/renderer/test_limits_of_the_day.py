@@ -36,7 +36,7 @@ def test_passes_of_two_outputs_give_the_same_bits(full: np.ndarray, mask: str) -
     renderer = Renderer("cornell", limits="2002", mask=mask, **STEPS)
     picture = renderer.render(SIZE, stats=True)
     assert np.array_equal(picture.linear, full)
-    linked = renderer.bind(renderer.program())
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
     (setup,) = (step for step in linked.steps("none") if step.name == "setup")
     assert linked.attachments(setup) == 5 and renderer.device.outputs == 2
     machine = next(iter(renderer.gpu_scene.machines.values()))
@@ -66,7 +66,7 @@ def test_24_bits_change_the_picture_a_little(full: np.ndarray) -> None:
 def test_rasterised_first_hits_are_of_24_bits() -> None:
     """The shadow caster's own, the hybrid of Purcell 2004, section 5.3; pixels without a hit are at the largest."""
     renderer = Renderer("cornell", limits="2004", **{**STEPS, "program": "shadow", "sampler": "table"}, camera="front")
-    assert renderer.first_hits.mode == "raster"
+    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "raster"
     renderer.render(SIZE, spp=1)
     _, raster = renderer.gpu_scene.raster._current
     with renderer.device.current():
@@ -78,8 +78,10 @@ def test_rasterised_first_hits_are_of_24_bits() -> None:
 def test_tables_are_rounded_when_they_are_brought_to_the_device() -> None:
     renderer = Renderer("cornell", limits="2004", **STEPS)
     with renderer.device.current():
-        table = next(m for module in renderer.structure.modules(True) for m in module.memories if m.name == "triangles")
-        texture = renderer.resources.get(table).texture
+        table = next(
+            m for module in renderer.prepared.structure.modules(True) for m in module.memories if m.name == "triangles"
+        )
+        texture = renderer.gpu_scene.resources.get(table).texture
         held = np.frombuffer(texture.read(), np.float32)
     assert np.array_equal(rounded(held), held) and len(np.unique(held)) > 10
     assert not np.array_equal(rounded(table.data["a"]), table.data["a"])

@@ -355,7 +355,7 @@ def test_programs_without_a_shutter_have_nothing_of_it(device, options):
         renderer = Renderer(lamp_over_floor().posed(0.5), **{**OPTIONS, "depth": 2, "program": program, **options})
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Source, "text", property(lambda self: texts.append(whole.fget(self)) or texts[-1]))
-            for _ in renderer.warm((8, 8)):
+            for _ in renderer.sampler.warm(renderer.settings, renderer.camera, (8, 8)):
                 pass
         renderer.release()
     assert texts

@@ -13,7 +13,7 @@ from viewer.film.device_film import FilmBuffer
 from viewer.options.table import OPTIONS
 from viewer.renderer.photon_map.photon_map import LEAST_PHOTONS
 from viewer.renderer.preview.scheduler import PHOTON_PART
-from viewer.renderer.sampling.frame_plan import Tiling
+from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
 FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces": 2, "depth": 1}
@@ -27,7 +27,8 @@ def renderer(device: Any) -> Renderer:
 def traced(renderer: Renderer, film: FilmBuffer | None = None, **choices: Any) -> int:
     """Photon maps that a picture takes."""
     before = renderer.photon_map.traced
-    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, tiling=Tiling(TILE), **choices), film):
+    plan = FramePlan(renderer.settings, renderer.camera, SIZE, tiling=Tiling(TILE), **choices)
+    for _ in renderer.sampler.render_tiles(plan, film):
         pass
     return renderer.photon_map.traced - before
 
@@ -67,10 +68,10 @@ def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
 def test_compiling_ahead_makes_the_first_map(device: Any) -> None:
     """With the shapes of its streams: nothing is compiled, nor traced again, when the picture comes."""
     renderer = Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
-    assert not renderer.ready(TILE)
-    for _ in renderer.warm(TILE):
+    assert not renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
+    for _ in renderer.sampler.warm(renderer.settings, renderer.camera, TILE):
         pass
-    assert renderer.ready(TILE)
+    assert renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
     compiled = device.compiled
     assert traced(renderer) == 0 and device.compiled == compiled
 

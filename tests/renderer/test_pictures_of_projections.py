@@ -99,7 +99,7 @@ def test_one_picture_on_every_machine(device: Any, name: str) -> None:
         made.release()
     shared = Renderer(viewer.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
     point = Renderer(viewer.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
-    assert shared.first_hits.mode == "shared"
+    assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "shared"
     assert np.array_equal(shared.render(SIZE, 2).linear, point.render(SIZE, 2).linear)
     for other in pictures[1:]:
         assert_same(pictures[0], other)
@@ -111,10 +111,12 @@ def test_rasterised_first_hits_give_way_to_rays(device: Any) -> None:
     made = Renderer(
         viewer.load("cornell"), device=device, program="shadow", first_hits="raster", camera=CAMERAS["orthographic"]
     )
-    assert made.first_hits.mode == "rays"
+    assert made.gpu_scene.first_hits(made.settings, made.camera).mode == "rays"
     assert any("pinhole alone" in note for note in made.notes)
     made.update(camera=BASE)
-    assert made.first_hits.mode == "raster" and not made.gpu_scene.prepared.projection(made.settings)
+    assert made.gpu_scene.first_hits(
+        made.settings, made.camera
+    ).mode == "raster" and not made.gpu_scene.prepared.projection(made.settings)
 
 
 @pytest.mark.parametrize("name", ["orthographic", "equirectangular", "brown_conrady"])

@@ -64,7 +64,7 @@ def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedS
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)
-    before = renderer.structure
+    before = renderer.prepared.structure
     renderer.update(deforming.posed(base, 3))
     coming = base.with_parts(materials=[replace(each, base_color=(0.1, 0.2, 0.9, 1.0)) for each in base.materials])
     early = prepare(deforming.posed(coming, 3), renderer.settings, before=renderer.prepared)
@@ -76,7 +76,7 @@ def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedS
     assert held is not None
     held[1].wait()
     renderer.update(deforming.posed(base, 4))
-    assert renderer.structure is not before
+    assert renderer.prepared.structure is not before
     return renderer, coming, early
 
 
@@ -101,7 +101,7 @@ def test_what_is_discarded_takes_nothing_that_is_shown(device: Any) -> None:
     changed = base.with_parts(materials=[replace(each, base_color=(0.1, 0.2, 0.9, 1.0)) for each in base.materials])
     renderer.update(changed)
     picture = renderer.render((16, 16)).linear
-    renderer.discard(early)
+    renderer.gpu_scene.discard(early)
     assert np.array_equal(renderer.render((16, 16)).linear, picture)
     again = base.with_parts(materials=[replace(each, base_color=(0.9, 0.2, 0.1, 1.0)) for each in base.materials])
     renderer.update(again)
@@ -113,14 +113,14 @@ def test_an_upload_that_a_picture_overtakes(device: Any) -> None:
     """The picture brings what it needs by itself; poses go on from there."""
     base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
-    upload = renderer.upload()
+    upload = renderer.gpu_scene.upload(renderer.settings)
     with device.current():
         next(upload)
     renderer.render((32, 32), layers=LAYERS)
     with device.current():
         for _ in upload:
             pass
-    tables = len(renderer.resources.arena.tables())
+    tables = len(renderer.gpu_scene.resources.arena.tables())
     scene = deforming.posed(base, 3)
     renderer.update(scene)
     found = renderer.render((32, 32), layers=LAYERS)
@@ -129,7 +129,7 @@ def test_an_upload_that_a_picture_overtakes(device: Any) -> None:
     expected = fresh.render((32, 32), layers=LAYERS)
     for name in LAYERS:
         assert found.layers[name].tobytes() == expected.layers[name].tobytes(), name
-    assert tables == len(fresh.resources.arena.tables())
+    assert tables == len(fresh.gpu_scene.resources.arena.tables())
 
 
 def test_poses_go_on_where_a_shader_does_not_compile_any_more(
@@ -174,20 +174,20 @@ def test_renderers_of_one_preparation_have_poses_of_their_own(device: Any) -> No
         return Renderer(scene, program="cast", camera=base.camera())
 
     first, second = renderer(made), renderer(made)
-    assert first.structure is second.structure is made.structure
+    assert first.prepared.structure is second.prepared.structure is made.structure
     rest = shown(second)
     for scene in (deforming.posed(base, 3), moved):
         first.update(scene)
         assert shown(first) == shown(renderer(scene)) != rest
         assert shown(second) == rest
     second.update(deforming.posed(base, 4))  # alone by now, in place
-    assert second.structure is made.structure
+    assert second.prepared.structure is made.structure
     other = renderer(made)
     assert shown(other) == rest
     other.update(made)
     assert shown(other) == rest
     second.update(made)
-    assert shown(second) == rest and second.structure is made.structure
+    assert shown(second) == rest and second.prepared.structure is made.structure
 
 
 def test_a_texture_slides_over_what_shines(device: Any) -> None:
@@ -206,9 +206,9 @@ def test_a_texture_slides_over_what_shines(device: Any) -> None:
     there = base.deformed({1: MeshPose(weights=np.ones(1))})
     renderer = Renderer(base, **options)
     renderer.render(SIZE, spp=4)
-    before = renderer.structure
+    before = renderer.prepared.structure
     renderer.update(there)
-    assert renderer.structure is before
+    assert renderer.prepared.structure is before
     fresh = Renderer(there, **options)
     assert renderer.render(SIZE, spp=4).linear.tobytes() == fresh.render(SIZE, spp=4).linear.tobytes()
 

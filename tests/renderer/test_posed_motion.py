@@ -21,6 +21,7 @@ from viewer.renderer.preview.frame_clock import FrameClock
 from viewer.renderer.preview.motion import PosedMotion, of_motion
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.scene.camera import Camera
 from viewer.scene.deform.deformation import MeshPose
 from viewer.stream.gl.arena import Arena
@@ -52,7 +53,7 @@ def flow(renderer: Renderer, motion: PosedMotion, scene: Scene, then: Scene) -> 
     with renderer.device.current():
         for each in (then, scene):
             renderer.update(each)
-            renderer.resources.settle()
+            renderer.gpu_scene.resources.settle()
             motion.turn()
             motion.keep(renderer.gpu_scene)
     lit, features, weights = pixels(renderer)
@@ -154,7 +155,7 @@ def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, ND
         renderer.update(scene, camera=CAMERA)
         with renderer.device.current():
             films.append(FilmBuffer(renderer.device, size))
-        plan = renderer.plan(size, samples=1, settings=of_motion(renderer.settings), first_sample=number)
+        plan = FramePlan(of_motion(renderer.settings), renderer.camera, size, samples=1, first_sample=number)
         tiles = renderer.sampler.render_tiles(plan, films[-1])
         frame = ScheduledFrame(FrameKind.FLIGHT, size, 1.0, 1, 1, budget=1.0)
         for _ in preview.frame(FrameJob(frame, CAMERA, films[-1], first=number), tiles, size, 1):
@@ -186,12 +187,12 @@ def test_an_upload_brings_what_passes_read_of_what_deforms(device: Device, monke
     shown = Renderer(Scene.from_triangles(np.eye(3), [[0, 1, 2]]), device=device, program="cast")
     coming = prepare(deforming.scene(deforming.skinned_tube(morphs=1), deforming.faceted_ball()), shown.settings)
     with device.current():
-        held = len(shown.resources.arena.tables())
-        for _ in shown.upload(coming):
+        held = len(shown.gpu_scene.resources.arena.tables())
+        for _ in shown.gpu_scene.upload(shown.settings, coming):
             pass
-        shown.discard(coming)
-        assert len(shown.resources.arena.tables()) == held
-        for _ in shown.upload(coming):
+        shown.gpu_scene.discard(coming)
+        assert len(shown.gpu_scene.resources.arena.tables()) == held
+        for _ in shown.gpu_scene.upload(shown.settings, coming):
             pass
         shown.update(coming)
         monkeypatch.setattr(Arena, "add", lambda _, table: pytest.fail(f"{table.name} is packed by a picture"))

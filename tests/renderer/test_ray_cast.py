@@ -19,7 +19,7 @@ from embree import embree_scene, nearest
 
 import viewer
 from viewer import Camera, Renderer, Scene
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
 
@@ -43,9 +43,9 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     name = request.param
     scene = viewer.load(name)
     renderer = Renderer(scene, program="cast")
-    corners = renderer.triangles.corners()
+    corners = renderer.prepared.triangles.corners()
     yield Judged(scene, renderer, corners, embree_scene(corners))
-    renderer.resources.release()
+    renderer.gpu_scene.resources.release()
 
 
 def test_primary_rays(judged: Judged) -> None:
@@ -90,7 +90,7 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
         other = exact.Exact(held["tri"].ravel(), np.where(held["tri"] >= 0, held["t"], np.inf).ravel())
     origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in camera.rays(*size))
     triangle, depth = picture.layers["triangle"].ravel(), picture.layers["depth"].ravel()
-    verdict = exact.judge(renderer.triangles.corners(), origins, directions, triangle, depth, other)
+    verdict = exact.judge(renderer.prepared.triangles.corners(), origins, directions, triangle, depth, other)
     share = len(verdict.near_edge) / triangle.size
     print(f"{name}: {share:.1e} of rays too near an edge; {(triangle != other.triangle).mean():.1e} differ")
     assert not len(verdict.wrong) and share < LARGEST_EXCLUDED
@@ -126,7 +126,9 @@ def results(renderer: Renderer, **choices: Any) -> dict[str, np.ndarray]:
     """The streams that a picture leaves, as they are."""
     renderer.update(**choices)
     (part,) = [
-        event.tile for event in renderer.sampler.render_tiles(renderer.plan(SIZE)) if isinstance(event, TileDone)
+        event.tile
+        for event in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, SIZE))
+        if isinstance(event, TileDone)
     ]
     with renderer.device.current():
         return {name: part.machine.read(name) for name in ("hit", "radiance")}
@@ -202,7 +204,9 @@ def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, w
     size = (160, 160)
     layers = renderer.render(size, layers=("steps", "tests", "triangle")).layers
     origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in renderer.camera.rays(*size))
-    traversal = walk_oracle(renderer.structure.built, renderer.triangles.corners(), origins, directions)
+    traversal = walk_oracle(
+        renderer.prepared.structure.built, renderer.prepared.triangles.corners(), origins, directions
+    )
     steps, tests = layers["steps"].ravel(), layers["tests"].ravel()
     differ = (steps != traversal.steps) | (tests != traversal.tests)
     print(f"{scene_of_machines.name}: {differ.mean():.1e} of rays walk otherwise in float32")

@@ -46,7 +46,7 @@ def held_there(renderer) -> tuple[int, int, int]:
 
     The arena itself has room for twice as many at most: how it has grown decides.
     """
-    arena, parts = renderer.resources.arena, renderer.resources.bytes()
+    arena, parts = renderer.gpu_scene.resources.arena, renderer.gpu_scene.resources.bytes()
     tables = arena.tables()
     texels = sum(map(texels_of, tables))
     assert 16 * texels <= parts.pop("arena") <= 16 * max(LEAST, 2 * texels)

@@ -16,7 +16,8 @@ import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
 from viewer.cameras.lens import BACKGROUND
 from viewer.film.layers import LAYERS
-from viewer.renderer.sampling.frame_plan import TileDone, Tiling
+from viewer.renderer.render import framed
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 
 EVERY = ("all", "steps", "tests")  # layers of the ray caster
 
@@ -29,9 +30,9 @@ def test_layers_against_numpy(scene: Scene, renderer: Renderer) -> None:
     assert list(picture.layers) == ["depth", "normal", "albedo", "triangle"]
     for name, layer in picture.layers.items():
         assert layer.shape[:2] == (120, 160) and layer.dtype == LAYERS[name].dtype
-    flat = renderer.triangles
+    flat = renderer.prepared.triangles
     corners = flat.corners()
-    with renderer.framing(size):
+    with framed(renderer, size):
         origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     depth, triangle = picture.layers["depth"].ravel(), picture.layers["triangle"].ravel()
     verdict = exact.judge(corners, origins, directions, triangle, depth)
@@ -115,12 +116,12 @@ def test_odd_sizes(renderer: Renderer, size: tuple[int, int]) -> None:
         assert_same(first or picture, picture)
         first = first or picture
     assert first is not None
-    with renderer.framing(size):  # narrow pictures have all of the scene in view
+    with framed(renderer, size):  # narrow pictures have all of the scene in view
         origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     triangle, depth = first.layers["triangle"].ravel(), first.layers["depth"].ravel()
     sample = np.random.default_rng(2).integers(0, len(triangle), 2000)
     verdict = exact.judge(
-        renderer.triangles.corners(), origins[sample], directions[sample], triangle[sample], depth[sample]
+        renderer.prepared.triangles.corners(), origins[sample], directions[sample], triangle[sample], depth[sample]
     )
     assert not len(verdict.wrong)
     renderer.update(machine="multipass", fuse="ray")
@@ -140,7 +141,9 @@ def test_a_cut_picture_equals_the_whole_one(
         monkeypatch.undo()
     parts = [
         event.tile
-        for event in renderer.sampler.render_tiles(renderer.plan(size, tiling=Tiling((40, 30))))
+        for event in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, size, tiling=Tiling((40, 30)))
+        )
         if isinstance(event, TileDone)
     ]
     assert len(parts) == 12

@@ -12,7 +12,14 @@ import viewer
 from viewer import Renderer
 from viewer.base.errors import DeviceError
 from viewer.film.device_film import FilmBuffer
-from viewer.renderer.sampling.frame_plan import PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay, Tiling
+from viewer.renderer.sampling.frame_plan import (
+    FramePlan,
+    PhotonMapBuilt,
+    PhotonMapProgress,
+    TileDone,
+    TileUnderWay,
+    Tiling,
+)
 
 SIZE, TILE = (24, 16), (16, 8)
 PHOTONS: dict[str, Any] = {"program": "photon", "photons": 256, "photon_bounces": 2, "depth": 1}
@@ -27,7 +34,11 @@ def renderer(device: Any) -> Renderer:
 def test_events_tell_all(renderer: Renderer, options: dict[str, Any]) -> None:
     """Shares rise to 1; every tile is under way before it is done; a photon map is complete before the first tile."""
     renderer.update(**{"depth": 2, **options})
-    events = list(renderer.sampler.render_tiles(renderer.plan(SIZE, samples=2, tiling=Tiling(TILE))))
+    events = list(
+        renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, SIZE, samples=2, tiling=Tiling(TILE))
+        )
+    )
     shares = [event.share for event in events]
     assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] == 1
     pixels, under_way = np.zeros(SIZE[::-1], int), set()
@@ -49,8 +60,8 @@ def test_events_tell_all(renderer: Renderer, options: dict[str, Any]) -> None:
 def test_a_plan_names_other_settings_and_cameras(renderer: Renderer) -> None:
     """And leaves those of the renderer as they are."""
     renderer.update(program="path", depth=2)
-    own = renderer.plan(SIZE)
-    other = renderer.plan(SIZE, settings=renderer.settings.replace(seed=5), samples=3)
+    own = FramePlan(renderer.settings, renderer.camera, SIZE)
+    other = FramePlan(renderer.settings.replace(seed=5), renderer.camera, SIZE, samples=3)
     assert (own.settings, own.camera, own.samples) == (renderer.settings, renderer.camera, 1)
     found = []
     for plan in (own, replace(own, camera=renderer.camera.with_fov(20.0)), replace(other, samples=1), own):
@@ -70,7 +81,7 @@ def test_the_version_is_of_scene_and_shaders(device: Any) -> None:
     seen = [one.gpu_scene.version, other.gpu_scene.version]
     one.update(fov=20.0, program="path")
     assert one.gpu_scene.version == seen[0] != seen[1]
-    events = one.sampler.render_tiles(one.plan(SIZE))
+    events = one.sampler.render_tiles(FramePlan(one.settings, one.camera, SIZE))
     next(events)
     for change in (lambda: one.move({0: np.diag([2.0, 2.0, 2.0, 1.0])}), one.reload, lambda: one.update(scene)):
         change()
@@ -91,4 +102,8 @@ def test_photons_are_of_the_scene_as_it_is(device: Any) -> None:
     renderer.render(SIZE, spp=1)
     assert made.streams and made.traced == 2
     renderer.reload()
-    assert renderer.photon_map is made and not made.streams and not renderer.ready(TILE)
+    assert (
+        renderer.photon_map is made
+        and not made.streams
+        and not renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
+    )

@@ -136,7 +136,7 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
     with gpu.current():
         session, found = rested(renderer), BackgroundTrials()
         shown, machines = session.linear(), dict(renderer.gpu_scene.machines)
-        streams, memories = dict(renderer.resources._streams), renderer.resources.bytes()
+        streams, memories = dict(renderer.gpu_scene.resources._streams), renderer.gpu_scene.resources.bytes()
         assert not found.due(session, 0.9 * RESTED), "the hand has just been there"
         assert found.patience(session) == ASLEEP, "a loop with nothing else to do looks again"
         found.advance(session, 0.0)
@@ -149,8 +149,8 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
         assert known.chosen == DEFAULTS | wanted and not known.note and not known.skipped
         assert {trial.value: trial.seconds / trial.before for trial in known.trials} == pytest.approx(shares)
         # Nothing that is on show, and nothing of this process, is another.
-        assert dict(renderer.gpu_scene.machines) == machines and renderer.resources._streams == streams
-        assert renderer.resources.bytes() == memories and memory_of(renderer.gpu_scene) == "buffer"
+        assert dict(renderer.gpu_scene.machines) == machines and renderer.gpu_scene.resources._streams == streams
+        assert renderer.gpu_scene.resources.bytes() == memories and memory_of(renderer.gpu_scene) == "buffer"
         assert tuning(gpu.driver, gpu.software_form) == DEFAULTS and not found.due(session, RESTED)
         np.testing.assert_array_equal(session.linear(), shown)
         film = session.film()
@@ -247,9 +247,9 @@ def test_trials_have_the_same_bits_and_leave_nothing(device: Device) -> None:
         assert first.any() and len(others) == TRIALS + len(CHOICES) - 1
         for other in others:
             np.testing.assert_array_equal(other, first)
-        before, held = living(device), renderer.resources.bytes()
+        before, held = living(device), renderer.gpu_scene.resources.bytes()
         films()
-        assert renderer.resources.bytes() == held
+        assert renderer.gpu_scene.resources.bytes() == held
         assert living(device)["Texture"] == before["Texture"] and living(device)["Buffer"] == before["Buffer"]
 
 

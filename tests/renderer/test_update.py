@@ -167,7 +167,7 @@ def test_uniforms_compile_nothing(kept: Renderer, builds: list[str], name: str, 
     assert renderer.update(**{name: value}) == Affects.UNIFORMS
     picture = renderer.render(**SHOWN).linear
     assert renderer.device.compiled == compiled and not builds
-    assert renderer.structure is prepared.structure
+    assert renderer.prepared.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
     quiet = {"shadows", "reflections", "refractions", "light_samples"}  # Whitted's
     quiet |= {"focus", *(option.name for option in PHOTONS)}  # a pinhole's, photon mapping's
@@ -196,7 +196,7 @@ def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
     rays = ([[0.2, 0.3, 4.0]], [[0.0, 0.0, -1.0]])
     first, compiled = renderer.trace(*rays), renderer.device.compiled
     renderer.update(program="cast", sampler="table", seed=3)
-    assert renderer.trace_ready()
+    assert renderer.ray_queries.trace_ready(renderer.settings)
     second = renderer.trace(*rays)
     assert renderer.device.compiled == compiled and second.triangle[0] == first.triangle[0] >= 0
 
@@ -205,7 +205,7 @@ def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
 
 
 def test_lights_that_keep_number_and_kinds_compile_nothing(renderer: Renderer, builds: list[str]) -> None:
-    compiled, structure = renderer.device.compiled, renderer.structure
+    compiled, structure = renderer.device.compiled, renderer.prepared.structure
     brighter = [replace(light, intensity=(3.0, 2.0, 1.0)) for light in renderer.scene.lights]
     assert renderer.update(replace(renderer.scene, lights=brighter)) == Affects.SCENE
     picture = assert_as_made_anew(renderer)
@@ -214,7 +214,7 @@ def test_lights_that_keep_number_and_kinds_compile_nothing(renderer: Renderer, b
     builds.clear()
     made = renderer.device.compiled
     renderer.render(**SHOWN)
-    assert renderer.device.compiled == made and renderer.structure is structure
+    assert renderer.device.compiled == made and renderer.prepared.structure is structure
     assert made - compiled == 2 * (made - compiled) // 2  # those of the two made anew
 
 
@@ -238,12 +238,12 @@ def test_lights_are_placed_by_an_option_and_put_back(renderer: Renderer, builds:
 
 
 def test_environments(simple: Renderer, builds: list[str]) -> None:
-    compiled, held = simple.device.compiled, len(simple.resources.bytes())
+    compiled, held = simple.device.compiled, len(simple.gpu_scene.resources.bytes())
     before = simple.render(**SHOWN).linear
     for environment in (sky(128), ConstantEnvironment((0.5, 1.0, 2.0)), "none", (0.1, 0.2, 0.3), "sky"):
         assert simple.update(environment=environment) == Affects.LIGHTING
         simple.render(**SHOWN)
-    assert not builds and len(simple.resources.bytes()) == held
+    assert not builds and len(simple.gpu_scene.resources.bytes()) == held
     np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
     compiled = simple.device.compiled
     for degrees in (30.0, 90.0, -20.0):
@@ -272,17 +272,17 @@ def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
 
 def test_materials_keep_the_structure(renderer: Renderer, builds: list[str]) -> None:
     before, scene = renderer.render(**SHOWN).linear, renderer.scene
-    compiled, structure = renderer.device.compiled, renderer.structure
+    compiled, structure = renderer.device.compiled, renderer.prepared.structure
     shades = [replace(each, base_color=(0.1, 0.5, 0.9, 1.0), ior=1.2) for each in scene.materials]
     shades[-2] = replace(shades[-2], emission=(0.2, 0.3, 0.4))
     assert renderer.update(replace(scene, materials=shades)) == Affects.SCENE
     picture = renderer.render(**SHOWN).linear
-    assert renderer.device.compiled == compiled and not builds and renderer.structure is structure
+    assert renderer.device.compiled == compiled and not builds and renderer.prepared.structure is structure
     assert not np.array_equal(assert_as_made_anew(renderer), before)
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
     builds.clear()
     renderer.update(replace(scene, materials=[replace(each, kind="lambert") for each in scene.materials]))
-    assert not builds and renderer.structure is structure  # other kinds: another switch is compiled
+    assert not builds and renderer.prepared.structure is structure  # other kinds: another switch is compiled
     assert_as_made_anew(renderer)
 
 
@@ -307,7 +307,7 @@ def test_instances_under_two_levels_refit_the_top_alone(
     renderer = Renderer(scene, device=device, accel="two-level-bvh", program="cast")
     before = renderer.render(**SHOWN).linear
     builds.clear()
-    compiled, structure, shading = device.compiled, renderer.structure, renderer.prepared.shading
+    compiled, structure, shading = device.compiled, renderer.prepared.structure, renderer.prepared.shading
     moved: list[int] = []
     move = TwoLevel.move
     monkeypatch.setattr(
@@ -318,7 +318,7 @@ def test_instances_under_two_levels_refit_the_top_alone(
         renderer.update(scene.posed(seconds))
         assert moved == [count] * bool(count)
         renderer.render(**SHOWN)
-        assert renderer.structure is structure and renderer.prepared.shading is shading
+        assert renderer.prepared.structure is structure and renderer.prepared.shading is shading
     assert device.compiled == compiled and not builds
     assert_as_made_anew(renderer)
     renderer.update(scene)
@@ -344,10 +344,10 @@ def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:
     scenes = [viewer.load("cornell"), viewer.load("balls")]
     renderer = Renderer(scenes[0], device=device, machine="singlepass")
     first = renderer.render(**SHOWN).linear
-    held = renderer.resources.bytes()
+    held = renderer.gpu_scene.resources.bytes()
     ahead = prepare(scenes[1], renderer.settings)
     builds.clear()
-    for _ in renderer.upload(ahead):
+    for _ in renderer.gpu_scene.upload(renderer.settings, ahead):
         pass
     renderer.update(ahead)
     assert not builds and renderer.prepared.structure is ahead.structure
@@ -355,18 +355,18 @@ def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:
     assert_as_made_anew(renderer)
     renderer.update(scenes[0])
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, first)
-    assert renderer.resources.bytes() == held
+    assert renderer.gpu_scene.resources.bytes() == held
     renderer.release()
 
 
 @pytest.mark.parametrize("accel", ["grid", "two-level-grid"])
 def test_another_structure(simple: Renderer, builds: list[str], accel: str) -> None:
     textures = next(module for module in simple.prepared.shading if module.name == "textures")
-    (texels,) = (simple.resources.get(memory) for memory in textures.memories if memory.name == "texels")
+    (texels,) = (simple.gpu_scene.resources.get(memory) for memory in textures.memories if memory.name == "texels")
     assert simple.update(accel=accel, grid=6) == Affects.STRUCTURE
     assert len(builds) == 1
     assert_as_made_anew(simple)
-    assert simple.resources.get(texels.source) is texels  # pictures stay where they are
+    assert simple.gpu_scene.resources.get(texels.source) is texels  # pictures stay where they are
 
 
 # -- failure -----------------------------------------------------------------------------------------------------------
@@ -397,11 +397,11 @@ def test_a_failed_update_changes_nothing(kept_simple: Renderer, accel: str, chan
     simple = kept_simple
     simple.update(accel=accel)
     before = simple.render(**SHOWN).linear
-    held = simple.settings, simple.scene, simple.prepared, simple.camera, simple.resources.bytes()
+    held = simple.settings, simple.scene, simple.prepared, simple.camera, simple.gpu_scene.resources.bytes()
     given = dict(change)
     scene = given.pop("scene", lambda scene: None)(simple.scene)
     with pytest.raises(ViewerError):
         simple.update(scene, **given)
-    now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.resources.bytes()
+    now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.gpu_scene.resources.bytes()
     assert all(one is other or one == other for one, other in zip(now, held, strict=True))
     np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)

@@ -45,7 +45,7 @@ class Tracers:
 
     @property
     def grid(self) -> Structure:
-        return self.each["grid"].structure
+        return self.each["grid"].prepared.structure
 
     def _agreed(self, ask: Callable[[Renderer], Any]) -> Any:
         first = None

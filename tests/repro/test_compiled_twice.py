@@ -16,7 +16,7 @@ SCRIPT = """
 import os, sys, time
 import viewer
 from viewer.kernels.records import PIXEL
-from viewer.renderer.sampling.frame_plan import Tiling
+from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
 
 TILE = (16, 16)
 scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
@@ -33,17 +33,17 @@ def compiled():
 
 
 def picture(renderer):
-    for _ in renderer.sampler.render_tiles(renderer.plan(TILE, tiling=Tiling(TILE))):
+    for _ in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, TILE, tiling=Tiling(TILE))):
         pass
     with renderer.device.current():
         renderer.device.context.finish()
 
 
 first = viewer.Renderer(scene, program="path", depth=1, environment="sky")
-for _ in first.warm(TILE):
+for _ in first.sampler.warm(first.settings, first.camera, TILE):
     pass
 with first.device.current():  # what fills the rays' pixels is no part of the machine
-    first.gpu_scene.pixels.fill(first.resources.stream("pixel", PIXEL, TILE), (slice(0, 16), slice(0, 16)))
+    first.gpu_scene.pixels.fill(first.gpu_scene.resources.stream("pixel", PIXEL, TILE), (slice(0, 16), slice(0, 16)))
 warmed = compiled()
 picture(first)
 drawn = compiled()

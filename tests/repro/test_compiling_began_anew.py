@@ -15,8 +15,8 @@ from viewer.renderer.session.session import Session
 def test_a_moving_camera_lets_it_go_on(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = Renderer(viewer.load("cornell"), device=device, machine="multipass", fuse="ray", program="cast")
     begun = []
-    warm = renderer.warm
-    monkeypatch.setattr(renderer, "warm", lambda *arguments: begun.append(arguments) or warm(*arguments))
+    warm = renderer.sampler.warm
+    monkeypatch.setattr(renderer.sampler, "warm", lambda *arguments: begun.append(arguments) or warm(*arguments))
     session = Session(renderer, (8, 6), screen=Paper())
     for step in range(100):
         session.advance(1e-3)

@@ -15,6 +15,7 @@ import viewer
 from viewer.film.device_film import FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.stream.gl import elsewhere
 from viewer.stream.gl.devices import open_device
 
@@ -54,10 +55,10 @@ class Neighbour:
 
 def uploads(renderer: viewer.Renderer) -> Values:
     """Of the scene, and of one that comes and goes, in pieces."""
-    assert list(renderer.upload())[-1] == 1.0
+    assert list(renderer.gpu_scene.upload(renderer.settings))[-1] == 1.0
     coming = prepare(LIT, renderer.settings)
-    assert list(renderer.upload(coming))[-1] == 1.0
-    renderer.discard(coming)
+    assert list(renderer.gpu_scene.upload(renderer.settings, coming))[-1] == 1.0
+    renderer.gpu_scene.discard(coming)
     return []
 
 
@@ -70,7 +71,7 @@ def renders(renderer: viewer.Renderer) -> Values:
 def traces(renderer: viewer.Renderer) -> Values:
     """A few rays, and those of a coarse view, whose stream is read."""
     hits = renderer.trace([[0, 0, 3], [0, 9, 3]], [[0, 0, -1]] * 2)
-    stream = renderer.coarse_hits(renderer.camera, SIZE)
+    stream = renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, SIZE)
     return [hits.distance, stream.read()["triangle"], *stream.fields().values(), stream.read_texels()]
 
 
@@ -78,7 +79,7 @@ def fills(renderer: viewer.Renderer) -> Values:
     """A film on the device, which is read, written, cleared and released."""
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
-    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE, samples=2), film):
+    for _ in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, SIZE, samples=2), film):
         pass
     found = film.film().linear, film.read()["sum"]
     film.write(film.read())
@@ -117,7 +118,10 @@ def changes(renderer: viewer.Renderer) -> Values:
     found = []
     for options in ({"program": "cast"}, {"program": "path", "accel": "grid", "rebuild": "device-grid"}, OPTIONS):
         renderer.update(**options)
-        found += [np.array(list(renderer.warm((4, 4)))[-1:]), renderer.render(SIZE).linear]
+        found += [
+            np.array(list(renderer.sampler.warm(renderer.settings, renderer.camera, (4, 4)))[-1:]),
+            renderer.render(SIZE).linear,
+        ]
     renderer.reload()
     assert renderer.info()["gpu memory"]["total"] and renderer.notes
     return [*found, renderer.render(SIZE, spp=1).linear]

@@ -31,7 +31,7 @@ def test_hits_are_those_of_a_tree(device, corners: np.ndarray, memory: str) -> N
     aims = corners[rng.integers(0, 300, 2000)].mean(axis=1)
     options = {"program": "cast", "machine": "singlepass", "memory": memory}
     grid = Renderer(scene, accel="grid", grid=64, **options)
-    nx, ny, nz = grid.structure.built.resolution
+    nx, ny, nz = grid.prepared.structure.built.resolution
     assert nx * ny * nz > 1 << 24 and nz == 64
     found = grid.trace(origins, aims - origins)
     assert (found.triangle >= 0).mean() > 0.9 and (found.triangle >= 150).any()
@@ -44,7 +44,7 @@ def test_hits_are_those_of_a_tree(device, corners: np.ndarray, memory: str) -> N
 def test_the_forest_at_its_published_grid() -> None:
     scene = forest.build()
     grid = Renderer(scene, program="cast", machine="singlepass", accel="grid", grid=128)
-    assert grid.structure.facts["grid"] == "581x128x581"
+    assert grid.prepared.structure.facts["grid"] == "581x128x581"
     tree = Renderer(scene, program="cast", machine="singlepass", accel="bvh")
     for camera in scene.cameras:
         rays = [part.reshape(-1, 3) for part in camera.rays(96, 96)]

@@ -36,7 +36,9 @@ def test_eye_rays(device, options: dict[str, Any], accel: str) -> None:
     renderer, picture = shown(device, scene, environment=(1.0, 1.0, 1.0), accel=accel, **options)
     assert sevenths(picture)
     if "eye_rays" in options:
-        assert renderer.first_hits.mode == "rays" and any("BLEND" in note for note in renderer.notes)
+        assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "rays" and any(
+            "BLEND" in note for note in renderer.notes
+        )
 
 
 @pytest.mark.parametrize("program", ["whitted", "path"])

@@ -24,7 +24,9 @@ def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
     held = len(renderer.gpu_scene.machines)
     monkeypatch.setattr(machine_pool, "MOST_MACHINES", held)
     renderer.trace([[0, 1, 1]], [[0, 0, -1]])  # one more: the oldest goes
-    assert len(renderer.gpu_scene.machines) == held and not renderer.ready((256, 128))
+    assert len(renderer.gpu_scene.machines) == held and not renderer.sampler.ready(
+        renderer.settings, renderer.camera, (256, 128)
+    )
     session.restart()
     for _ in range(500):
         if session.idle:

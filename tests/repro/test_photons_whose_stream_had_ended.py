@@ -10,6 +10,7 @@ import pytest
 
 import viewer
 from viewer import Renderer
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.scene.light import Light
 from viewer.stream.gl.stream import Stream
 from viewer.viewport.display.photons import PhotonPicture
@@ -58,14 +59,14 @@ def test_photons_of_another_size(renderer: Renderer) -> None:
     before = points.draw()
     assert before > 0
     renderer.update(photons=2048)
-    for _ in renderer.sampler.render_tiles(renderer.plan(SIZE)):
+    for _ in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, SIZE)):
         points.draw()
     assert points.draw() > before
 
 
 def test_what_hides_photons_outlives_its_machine(renderer: Renderer) -> None:
     renderer.render(SIZE, spp=1)
-    points, hits = Points(renderer), renderer.coarse_hits(renderer.camera, SIZE)
+    points, hits = Points(renderer), renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, SIZE)
     hidden, before = points.draw(hits), hits.read()["t"]
     renderer.gpu_scene.machines.release()  # as machines that are used later do, one by one
     assert points.draw(hits) == hidden > 0 and np.array_equal(hits.read()["t"], before)

@@ -17,8 +17,8 @@ def test_words_are_those_that_the_machine_counts(device) -> None:
     options = {"program": "cast", "accel": "grid", "grid": 4, "intersection": "moller-trumbore"}
     renderer = Renderer("cornell", device=device, fuse="none", unroll=1, **options)
     stats = renderer.render((16, 16), stats=True).stats
-    linked = renderer.bind(renderer.program())
-    found = words(linked, padded=True, addresses=renderer.resources)
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    found = words(linked, padded=True, addresses=renderer.gpu_scene.resources)
     assert set(found) == set(stats.kernels) == {"eye", "setup", "traverse", "intersect", "shade"}
     for state, total in stats.kernels.items():
         mine = found[state]

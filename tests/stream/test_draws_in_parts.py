@@ -173,7 +173,7 @@ def test_triangles_and_instances_of_the_gbuffer(device: Device, slow: Device, wa
 
     def made(on: Device) -> np.ndarray:
         renderer, target = renderers[on.slowness], Stream(on, FEATURES, SIZE)
-        GBufferRaster(on, renderer.prepared, renderer.resources).draw(CAMERA, target)
+        GBufferRaster(on, renderer.prepared, renderer.gpu_scene.resources).draw(CAMERA, target)
         return target.read()
 
     twice(device, slow, watch, made)

@@ -52,8 +52,9 @@ class Stage:
         self.hit = SimpleNamespace(instance=np.array([0]), distance=np.array([5.0], np.float32))
         self.ready = True
         structure = SimpleNamespace(levels=levels, name="bvh" if levels == 1 else "two-level-bvh")
-        self.renderer = SimpleNamespace(structure=structure, trace_ready=lambda: self.ready)
-        self.renderer.prepared = SimpleNamespace(scene=self.first)
+        queries = SimpleNamespace(trace_ready=lambda settings: self.ready)
+        self.renderer = SimpleNamespace(settings=None, ray_queries=queries)
+        self.renderer.prepared = SimpleNamespace(scene=self.first, structure=structure)
         self.renderer.trace = self._trace
         self.session: Any = SimpleNamespace(previewing=False, update=self._update)
         self.controller = CameraController(Camera((0, 0, 5), (0, 0, 0), fov=90.0, base=FAR), [[-1, -1, -1], [1, 1, 1]])

@@ -133,19 +133,22 @@ class Desk:
     def uploaded(self, shares: list[float]) -> Any:
         """A renderer that uploads by such shares; each takes 2.5 ms."""
 
-        def upload(made: Any) -> Iterator[float]:
+        def upload(settings: Settings, made: Any) -> Iterator[float]:
             for share in shares:
                 self.now += 0.0025
                 yield share
 
-        return SimpleNamespace(
+        gpu_scene = SimpleNamespace(
             upload=upload,
             discard=lambda made: self.done.append("discard"),
+            fallbacks=lambda settings: self.fallbacks,
+        )
+        return SimpleNamespace(
+            gpu_scene=gpu_scene,
             release=lambda: self.done.append("release"),
             camera=START,
             settings=Settings(),
             progressive=True,
-            fallbacks=self.fallbacks,
         )
 
 

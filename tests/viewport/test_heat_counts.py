@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.sampling.frame_plan import PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
+from viewer.renderer.sampling.frame_plan import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
 from viewer.scene.camera import Camera
 from viewer.viewport.studies import false_color, heat
 from viewer.viewport.studies.heat import COARSE, Heat
@@ -27,23 +27,24 @@ class Renderer:
     def __init__(self, clock: list[float], maps_photons: bool = False) -> None:
         self.clock, self.maps_photons = clock, maps_photons
         self.device, self.settings, self.sampler = SimpleNamespace(software=True), "settings", self
-        self.plans: list[dict[str, Any]] = []
+        self.camera = START
+        self.plans: list[FramePlan] = []
         self.warmed: list[Any] = []
 
-    def plan(self, size: tuple[int, int], **more: Any) -> dict[str, Any]:
-        self.plans.append({"size": size, **more})
-        return self.plans[-1]
-
-    def warm(self, tile: Any, counting: bool) -> Iterator[float]:
+    def warm(self, settings: Any, camera: Any, tile: Any, counting: bool) -> Iterator[float]:
         for share in (0.5, 1.0):
             self.warmed.append((tile, counting, share))
             yield share
 
-    def ready(self, tile: Any, counting: bool) -> bool:
+    def ready(self, settings: Any, camera: Any, tile: Any, counting: bool) -> bool:
         return bool(self.warmed) and counting
 
-    def render_tiles(self, plan: dict[str, Any]) -> Iterator[Any]:
-        width, height = plan["size"]
+    def render_tiles(self, plan: FramePlan) -> Iterator[Any]:
+        self.plans.append(plan)
+        return self._tiles(plan)
+
+    def _tiles(self, plan: FramePlan) -> Iterator[Any]:
+        width, height = plan.size
         counts = COUNTS if (width, height) == SIZE else ROUGH
         if self.maps_photons:
             for event in (PhotonMapProgress(0.0), PhotonMapBuilt(0.0)):
@@ -84,9 +85,9 @@ def test_the_whole_map(clock: list[float], what: str, more: int) -> None:
     np.testing.assert_array_equal(made.rough, ROUGH + more)
     assert made.limit == 100.0 + more
     coarse, full = made.renderer.plans  # type: ignore[attr-defined]
-    assert (coarse["size"], full["size"]) == ((3, 2), SIZE)
-    assert coarse["camera"] == full["camera"] == START and coarse["layers"] == full["layers"] == (what,)
-    assert coarse["tiling"].size == heat.stream_shape(True)
+    assert (coarse.size, full.size) == ((3, 2), SIZE)
+    assert coarse.camera == full.camera == START and coarse.layers == full.layers == (what,)
+    assert coarse.tiling is not None and coarse.tiling.size == heat.stream_shape(True)
     assert made.advance() and len(made.renderer.plans) == 2  # type: ignore[attr-defined]
 
 
@@ -154,7 +155,7 @@ def test_the_renderer_was_used_elsewhere(clock: list[float]) -> None:
     assert made.progress == 0.25
     made.interrupted()
     made.interrupted()
-    assert len(plans) == 3 and plans[2]["size"] == SIZE
+    assert len(plans) == 3 and plans[2].size == SIZE
     made.advance(0.0)
     made.advance(0.0)
     assert made.progress == 0.5 and (made.counts[:8] >= 0).all() and (made.counts[8:] == -1).all()

@@ -41,8 +41,8 @@ class Held:
 def editing(duration: float = 2.0, levels: int = 2, structure: str = "two-level-bvh", triangles: int = 1) -> Any:
     """Of a scene that is traced all the while: nothing of it is posed meanwhile."""
     scene = SimpleNamespace(duration=duration, triangle_count=triangles)
-    renderer = SimpleNamespace(structure=SimpleNamespace(levels=levels, name=structure))
-    renderer.prepared = SimpleNamespace(scene=scene)
+    prepared = SimpleNamespace(scene=scene, structure=SimpleNamespace(levels=levels, name=structure))
+    renderer = SimpleNamespace(prepared=prepared)
     session = SimpleNamespace(previewing=True)
     view: Any = SimpleNamespace(
         paused=False, area=PictureArea((8, 6)), scene=scene, renderer=renderer, session=session, controller=Held()
@@ -334,7 +334,7 @@ def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch
     editing.shown(True)
     assert not editing.grabbing
     editing.grab()
-    stage.renderer.structure.levels = 2
+    stage.renderer.prepared.structure.levels = 2
     editing.shown(True)
     assert editing.grabbing
     editing.shown(True)
@@ -349,7 +349,7 @@ def test_a_button_that_is_up_before_the_structure_is_there(monkeypatch: pytest.M
         stage.editing.drag_light()
         if up:
             stage.editing.end_drag()
-        stage.renderer.structure.levels = 2
+        stage.renderer.prepared.structure.levels = 2
         stage.editing.shown(True)
         assert stage.editing.grabbing is not up
 

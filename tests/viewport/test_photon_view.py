@@ -44,8 +44,10 @@ class Desk:
         self.settings = SimpleNamespace(picture_program=program, program="photon")
         self.renderer: Any = SimpleNamespace(settings=self.settings, photon_map=mapped, prepared="scene")
         self.renderer.device = SimpleNamespace(current=nullcontext)
-        self.renderer.coarse_hits_ready = lambda: self.ready
-        self.renderer.coarse_hits = lambda *of: self.traced.append(of) or f"hits {len(self.traced)}"
+        self.renderer.ray_queries = SimpleNamespace(
+            coarse_hits_ready=lambda settings: self.ready,
+            coarse_hits=lambda settings, *of: self.traced.append(of) or f"hits {len(self.traced)}",
+        )
         session = SimpleNamespace(shown=(START, (24, 16)))
         self.view: Any = SimpleNamespace(session=session, renderer=self.renderer, area=PictureArea((24, 16)))
         self.view.keymap, self.view.shown = Keymap(), lambda: (self.renderer, None)
@@ -193,7 +195,10 @@ def test_the_first_surface_in_the_middle(ready: bool, indoors: bool) -> None:
     woken: list[int] = []
     controller = SimpleNamespace(indoors=indoors, camera=START, aim=aimed.append)
     hits = SimpleNamespace(distance=np.float32([2.5]))
-    renderer = SimpleNamespace(trace_ready=lambda: ready, trace=lambda *ray, view: traced.append((*ray, view)) or hits)
+    queries = SimpleNamespace(trace_ready=lambda settings: ready)
+    renderer = SimpleNamespace(
+        settings=None, ray_queries=queries, trace=lambda *ray, view: traced.append((*ray, view)) or hits
+    )
     view: Any = SimpleNamespace(renderer=renderer, controller=controller, wake=lambda: woken.append(1))
     view.compilation = SimpleNamespace(request=lambda what, work: waiting.append((what, work)))
     choose_pivot(view)

@@ -43,8 +43,9 @@ class Desk:
         )
         self.hits: Any = SimpleNamespace(triangle=np.array([3]), distance=np.array([2.5], np.float32))
         self.renderer: Any = SimpleNamespace(
-            prepared=SimpleNamespace(scene=self.scene, starts=[0, 7]), trace_ready=lambda: True, trace=self._trace
+            prepared=SimpleNamespace(scene=self.scene, starts=[0, 7]), settings=None, trace=self._trace
         )
+        self.renderer.ray_queries = SimpleNamespace(trace_ready=lambda settings: True)
         self.session: Any = SimpleNamespace(finish=lambda converged: self.saved.append(("finish", converged)))
         self.session.picture = lambda: SimpleNamespace(save=lambda *how: self.saved.append(how))
         view: Any = SimpleNamespace(renderer=self.renderer, session=self.session, preferences=Preferences())
@@ -327,7 +328,7 @@ def test_a_camera_as_text(desk: Desk) -> None:
 @pytest.mark.parametrize("ready", [True, False])
 def test_focus(desk: Desk, ready: bool) -> None:
     """To where the ray through the cursor meets a surface; compiled before, after that has been said."""
-    desk.renderer.trace_ready = lambda: ready
+    desk.renderer.ray_queries.trace_ready = lambda settings: ready
     point = np.asarray(START.origin) + 2.5 * desk.controller.direction(3, 4, 10, 8)
     assert desk.do("camera.focus") == []
     if not ready:

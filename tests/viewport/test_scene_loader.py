@@ -217,7 +217,7 @@ def test_uploads_are_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     assert desk.loader.cancel() and desk.taken() == ["release", "end"]
     assert desk.loader.loading is None and not desk.loader.cancel()
     show(desk, monkeypatch)
-    desk.view.renderer.upload = desk.uploaded(many).upload
+    desk.view.renderer.gpu_scene.upload = desk.uploaded(many).gpu_scene.upload
     desk.taken()
     show(desk, monkeypatch, "other")
     assert desk.loader.uploading

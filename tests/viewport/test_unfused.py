@@ -49,8 +49,10 @@ def renderer(**photons: Any) -> Any:
         return {**chosen.sample_uniforms(shared), "of scene": program.name}
 
     prepared = SimpleNamespace(sample_uniforms=sample_uniforms)
-    shared = SimpleNamespace(shared=True)
-    return SimpleNamespace(settings=settings, first_hits=shared, photon_map=photon_map, prepared=prepared)
+    gpu_scene = SimpleNamespace(first_hits=lambda settings, camera: SimpleNamespace(shared=True))
+    return SimpleNamespace(
+        settings=settings, camera=CAMERA, gpu_scene=gpu_scene, photon_map=photon_map, prepared=prepared
+    )
 
 
 @pytest.mark.parametrize("corner", [(0, 0), (7, 4)])

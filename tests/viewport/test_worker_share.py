@@ -28,7 +28,7 @@ def test_meshes_are_grouped_by_the_worker_once(grouped: list[int], device: Any) 
     assert bounds is not None and len(grouped) == 1
     renderer = Renderer(made, made.settings, device=device)
     with device.current():
-        drawn = GBufferRaster(device, made, renderer.resources)
+        drawn = GBufferRaster(device, made, renderer.gpu_scene.resources)
         assert drawn.draws(raster_scene(made).meshes)
         drawn.release()
     renderer.release()

@@ -61,11 +61,17 @@ def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], b
     renderer = Renderer(viewer.load("cornell"), device=chosen, program="cast", **choices)
     expected = renderer.render((64, 32)).linear
     tile = (64, 32)
-    shares = list(renderer.warm(tile, counting=True))
-    assert shares == sorted(shares) and shares[-1] == 1.0 and renderer.ready(tile, counting=True)
+    shares = list(renderer.sampler.warm(renderer.settings, renderer.camera, tile, counting=True))
+    assert (
+        shares == sorted(shares)
+        and shares[-1] == 1.0
+        and renderer.sampler.ready(renderer.settings, renderer.camera, tile, counting=True)
+    )
     (part,) = [
         event.tile
-        for event in renderer.sampler.render_tiles(renderer.plan(tile, layers=("steps",), tiling=Tiling(tile)))
+        for event in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, tile, layers=("steps",), tiling=Tiling(tile))
+        )
         if isinstance(event, TileDone)
     ]
     with renderer.device.current():
@@ -241,7 +247,9 @@ def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
     expected = renderer.render(SIZE).linear
     heights = iter([1, 7, 64, 200, 3, *[31] * 100])
     made, shares = np.zeros_like(expected), []
-    for event in renderer.sampler.render_tiles(renderer.plan(SIZE, tiling=Tiling((256, 128), lambda: next(heights)))):
+    for event in renderer.sampler.render_tiles(
+        FramePlan(renderer.settings, renderer.camera, SIZE, tiling=Tiling((256, 128), lambda: next(heights)))
+    ):
         shares.append(event.share)
         if isinstance(event, TileDone):
             part = event.tile

@@ -190,7 +190,7 @@ def test_facts_of_scene_structure_and_memory(panel_stage: Stage, controls: Contr
     assert controls.facts["triangles"] == "2"
     panel_stage.renderer.render((8, 8))
     controls.show(panels._statistics)
-    sizes = panel_stage.renderer.resources.bytes()
+    sizes = panel_stage.renderer.gpu_scene.resources.bytes()
     assert sizes and controls.facts.items() >= {(f"   {name}", memory(size)) for name, size in sizes.items()}
 
 

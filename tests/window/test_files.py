@@ -79,17 +79,17 @@ def test_structures_are_built_anew(hands: Hands) -> None:
     hands.key("ctrl+1")
     hands.rest()
     camera, scene, pixels = app.view.controller.camera, app.view.scene, app.session.linear()
-    first = app.view.renderer.structure.name
+    first = app.view.renderer.prepared.structure.name
     hands.key("shift+v")
-    hands.until(lambda: app.view.renderer.structure.name != first)
+    hands.until(lambda: app.view.renderer.prepared.structure.name != first)
     hands.rest()
-    assert app.scene_loader.requested.accel == app.view.renderer.structure.name
+    assert app.scene_loader.requested.accel == app.view.renderer.prepared.structure.name
     assert app.view.scene is scene and app.view.controller.camera == camera == app.view.renderer.camera
     np.testing.assert_array_equal(app.session.linear(), pixels)
     app.scene_loader.set(accel="grid", grid="5")
     hands.until(lambda: app.scene_loader.loading is None)
     hands.rest()
-    assert min(app.view.renderer.structure.built.resolution) == 5 and app.scene_loader.requested.grid == 5
+    assert min(app.view.renderer.prepared.structure.built.resolution) == 5 and app.scene_loader.requested.grid == 5
     np.testing.assert_array_equal(app.session.linear(), pixels)
 
     def asked() -> StructureOptions:
@@ -106,7 +106,7 @@ def test_structures_are_built_anew(hands: Hands) -> None:
     hands.key("Escape")
     assert asked() == before and app.scene_loader.requested.machine == "singlepass"
     hands.rest()
-    assert app.view.renderer.structure.name == "grid"
+    assert app.view.renderer.prepared.structure.name == "grid"
 
 
 def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,18 +147,18 @@ def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.Monkey
 
 
 def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.renderer.renderer import Renderer
+    from viewer.renderer.device.gpu_scene import GpuScene
 
     app, scene = hands.app, hands.app.view.scene
-    upload = Renderer.upload
+    upload = GpuScene.upload
 
-    def slowly(renderer: Renderer, prepared: Any = None) -> Any:
+    def slowly(gpu_scene: GpuScene, *what: Any) -> Any:
         for k in range(400):
             time.sleep(0.02)
             yield k / 400
-        yield from upload(renderer, prepared)
+        yield from upload(gpu_scene, *what)
 
-    monkeypatch.setattr(Renderer, "upload", slowly)
+    monkeypatch.setattr(GpuScene, "upload", slowly)
     app.scene_loader.open("cornell")
     hands.until(lambda: app.scene_loader.loading is not None and "uploading" in app.scene_loader.loading[0])
     hands.key("Escape")

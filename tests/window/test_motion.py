@@ -63,7 +63,7 @@ def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monke
     hands.key("g")
     hands.until(lambda: "two levels" in app.view.message.text or app.editing.grabbing)
     hands.until(lambda: app.editing.grabbing)
-    assert app.view.renderer.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
+    assert app.view.renderer.prepared.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
     assert "follows the mouse" in app.view.message.text
     hands.key("Return")
     assert not app.editing.grabbing
@@ -85,7 +85,7 @@ def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
     hands.click(1)
     picture = settle(hands)
     assert app.device.compiled == compiled and (picture != before).any()
-    assert app.view.renderer.structure.name == "bvh"
+    assert app.view.renderer.prepared.structure.name == "bvh"
     np.testing.assert_array_equal(picture, rendered(app, accel="bvh"))
 
 

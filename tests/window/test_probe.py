@@ -16,7 +16,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RADIANCE
 from viewer.programs import PICTURES, ray_cast
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
@@ -43,7 +43,9 @@ def streams(renderer: Renderer) -> dict[str, np.ndarray]:
     """The picture's results as its own machine leaves them, and steps and tests."""
     (part,) = [
         event.tile
-        for event in renderer.sampler.render_tiles(renderer.plan(SIZE, layers=("steps", "tests")))
+        for event in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, SIZE, layers=("steps", "tests"))
+        )
         if isinstance(event, TileDone)
     ]
     with renderer.device.current():
@@ -140,7 +142,7 @@ def test_changes_chain_from_pass_to_pass(probes: dict) -> None:
 
 
 def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: dict) -> None:
-    grid, corners = renderer.structure.built, renderer.triangles.corners()
+    grid, corners = renderer.prepared.structure.built, renderer.prepared.triangles.corners()
     origins, directions = renderer.camera.rays(*SIZE)
     for found in every(probes):
         (segment,) = found.segments
@@ -179,7 +181,7 @@ def test_the_hit_point_is_on_the_triangle(renderer: Renderer, probes: dict) -> N
         (segment,) = found.segments
         nearest = [test for test in segment.tests if test.nearest]
         assert nearest[-1].triangle == segment.triangle == found.results["hit"]["triangle"]
-        a, b, c = renderer.triangles.corners()[segment.triangle].astype(float)
+        a, b, c = renderer.prepared.triangles.corners()[segment.triangle].astype(float)
         u, v = segment.barycentric
         on = (1 - u - v) * a + u * b + v * c
         # a few float32 roundings of coordinates up to 20
@@ -258,7 +260,7 @@ def test_a_pixel_beside_the_picture(renderer: Renderer, pixel: tuple[int, int]) 
 def test_the_way_through_a_tree(device: Any, traversal: str) -> None:
     """Nodes visited, boxes hit or missed, and the leaves' triangles in their order, against the tree itself."""
     renderer = framed(device, accel="bvh", traversal=traversal, machine="multipass", fuse="none")
-    picture, tree, corners = streams(renderer), renderer.structure.built, renderer.triangles.corners()
+    picture, tree, corners = streams(renderer), renderer.prepared.structure.built, renderer.prepared.triangles.corners()
     kinds = {kind: pixels[:2] for kind, pixels in chosen({**picture, "steps": picture["steps"] - 1}).items()}
     for pixel in (pixel for pixels in kinds.values() for pixel in pixels):
         found = probe(renderer, renderer.camera, SIZE, pixel)

@@ -276,7 +276,9 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
         return []
     from viewer.stream.analysis.instructions import remarks
 
-    return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
+    return remarks(
+        renderer.gpu_scene.bind(renderer.program(), renderer.settings), arguments.limits, renderer.gpu_scene.resources
+    )
 
 
 @contextmanager

@@ -22,8 +22,8 @@ from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.render import resumed_film
-from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
+from viewer.renderer.render import RENDER_KEYWORDS, framed, resumed_film
+from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole
 from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, FrameSequence
@@ -88,7 +88,7 @@ def render_on(
         what = f"program {renderer.settings.program} adds no samples"
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
-    with renderer.framing(size):
+    with framed(renderer, size):
         film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         crew = Crew(cluster, mix_builds, notify, seen)
         ranged = (length or RANGE) if unit == "samples" else None

@@ -21,7 +21,7 @@ from viewer.pyrender.node import Node
 from viewer.pyrender.scene import Scene
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
-from viewer.renderer.sampling.rays import pack_rays
+from viewer.renderer.sampling.ray_queries import pack_rays
 
 SAMPLES = {"lit": 8, "flat": 4}  # of each pixel
 LOOKS: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"depth": 0}}  # options

@@ -30,7 +30,7 @@ def nothing_seen(renderer: Renderer, size: tuple[int, int]) -> list[str]:
         across, above = np.abs(away @ right) < tall * size[0] / size[1] * ahead, np.abs(away @ up) < tall * ahead
         if (across & above & ((away * surface.normals).sum(axis=1) < 0)).any():
             return []  # surely some of it, or what hides it
-    if scene_seen(renderer.coarse_hits(camera, size)).any():
+    if scene_seen(renderer.ray_queries.coarse_hits(renderer.settings, camera, size)).any():
         return []
     low, high = scene.bounds()
     if not np.isfinite([low, high]).all() or not (high > low).any():

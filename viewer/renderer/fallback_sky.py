@@ -33,7 +33,9 @@ def shows_nothing(renderer: Renderer, linear: NDArray[np.float32]) -> bool:
     """Whether next to nothing of the scene has any light in its picture (H, W, 3). A backdrop does not count."""
     seen = None
     if renderer.prepared.lighting.backdrop is not None:
-        seen = scene_seen(renderer.coarse_hits(renderer.camera, (linear.shape[1], linear.shape[0])))
+        seen = scene_seen(
+            renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, (linear.shape[1], linear.shape[0]))
+        )
     return black(linear, seen)
 
 

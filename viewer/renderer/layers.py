@@ -12,7 +12,7 @@ from viewer.film.device_film import Buffer, FilmBuffer
 from viewer.film.error.stop import Stop
 from viewer.film.layers import LAYERS, expanded, series
 from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report, collect
 from viewer.renderer.session.session import Session
@@ -84,7 +84,7 @@ def light_layers(
     with renderer.device.current():
         sums = Buffer(renderer.device, LIGHT_SUMS, film.size)
     try:
-        plan = renderer.plan(film.size, samples=max(1, film.samples))
+        plan = FramePlan(renderer.settings, renderer.camera, film.size, samples=max(1, film.samples))
         for fraction in renderer.sampler.light_layers(plan, film, sums):
             if progress is not None:
                 progress(fraction, "layers of light")
@@ -109,7 +109,7 @@ def visibility_layers(
     with renderer.device.current():
         buffer = Buffer(renderer.device, VISIBILITY, film.size)
     try:
-        plan = renderer.plan(film.size, samples=max(1, film.samples))
+        plan = FramePlan(renderer.settings, renderer.camera, film.size, samples=max(1, film.samples))
         requested = "shadow" in layers, "occlusion" in layers
         for fraction in renderer.sampler.visibility(plan, film, buffer, *requested):
             if progress is not None:
@@ -149,7 +149,7 @@ def cast_layers(
 ) -> None:
     """Fill the ray caster's layers, arrays by name, beside a progressive program."""
     settings = renderer.settings.replace(program="cast")
-    plan = renderer.plan(size, layers=tuple(layers), counting=counting, settings=settings)
+    plan = FramePlan(settings, renderer.camera, size, layers=tuple(layers), counting=counting)
     for event in renderer.sampler.render_tiles(plan):
         if isinstance(event, TileDone):
             collect(event.tile, renderer.device, renderer.prepared, None, layers)

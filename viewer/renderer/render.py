@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel.structures import ON_DEVICE
 from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.textfile import is_stream
 from viewer.film.device_film import Buffer
 from viewer.film.error.stop import Stop, stop_of
 from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.files.checkpoint import resume as resumed
 from viewer.film.files.states import AUTO
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, NOISY
+from viewer.film.layers import LAYERS, NOISY, WORDS
 from viewer.options.picture import DEFAULT_QUALITY
+from viewer.options.table import OPTIONS, check, keywords
 from viewer.renderer.device.footprint import check_memory
 from viewer.renderer.hit_layers import SEEN, HitLayers
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers, path_layers, sorts_light
+from viewer.renderer.inputs.camera import fitted, view_notes
+from viewer.renderer.inputs.settings import NAMES, Settings, unknown_keyword
+from viewer.renderer.layers import bounce_layers, cast_layers, checked_layers, feature_layers, path_layers, sorts_light
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.sampling.denoising import (
     LEAST_TOLERANCE,
@@ -37,9 +43,12 @@ from viewer.renderer.sampling.denoising import (
 from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
-from viewer.renderer.sampling.picture_metadata import sample_settings
+from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
 from viewer.renderer.session.session import Session
 from viewer.stream.machines.counters import Stats
+
+RENDER_KEYWORDS = (*keywords("render"), "stats", "progress", "film", "state")
+DEFAULT = {name: entry.default for name, entry in OPTIONS.items()}
 
 
 @dataclass(frozen=True)
@@ -58,14 +67,22 @@ class PictureRequest:
     shown: bool = False  # denoised where it is looked at alone
 
 
+def check_keywords(names: Iterable[str]) -> None:
+    """Raises ViewerError for a keyword that ``render`` does not know."""
+    for name in names:
+        if name in NAMES:
+            raise ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
+        raise unknown_keyword(name, "render", RENDER_KEYWORDS)
+
+
 def picture_request(
     renderer: RendererParts,
-    size: tuple[int, int],
-    layers: Sequence[str],
+    size: tuple[int, int] | str,
+    layers: Sequence[str] | str,
     limits: Mapping[str, Any],
     continuation: Mapping[str, Any],
     denoise: str | bool | None = None,
-    counting: bool = False,
+    stats: bool = False,
     state: Checkpoint | None = None,
 ) -> PictureRequest:
     """A checked request.
@@ -76,13 +93,20 @@ def picture_request(
     Raises ViewerError for values out of range, and for those that the program, its denoiser or the memory do not
     allow.
     """
+    names = checked_layers(renderer, check("layers", layers, WORDS))
+    if not isinstance(stats, (bool, np.bool_)):
+        raise ViewerError(f"stats={stats!r:.60}", "expected True or False")
+    continuation = {k: value if k == "film" else check(k, value) for k, value in continuation.items()}
+    pixels: tuple[int, int] = check("size", size)
     settings = renderer.settings if denoise is None else renderer.settings.replace(denoise=denoise)
     quality = limits["quality"] if renderer.progressive else None
     shown = renderer.progressive and all(value is None for value in (*limits.values(), *continuation.values()))
     denoiser = denoiser_of(settings, DEFAULT_QUALITY if shown else quality)
     stop = stop_of(**limits, tolerance=TOLERANCE.get(denoiser, LEAST_TOLERANCE))
     shown = shown and settings.denoise == "auto"
-    request = PictureRequest(size, stop, layers, counting, **continuation, state=state, denoiser=denoiser, shown=shown)
+    request = PictureRequest(
+        pixels, stop, names, bool(stats), **continuation, state=state, denoiser=denoiser, shown=shown
+    )
     _check_request(renderer, request, settings)
     return request
 
@@ -167,6 +191,42 @@ def render_picture(renderer: RendererParts, request: PictureRequest, progress: R
     picture.metadata |= placed.metadata()
     picture.layer_remarks = placed.remarks()
     return picture
+
+
+@contextmanager
+def framed(renderer: RendererParts, size: tuple[int, int]) -> Iterator[None]:
+    """For pictures of ``size`` (width, height) within the block: the renderer's camera, where it is a framing of the
+    scene, has all of it in view."""
+    camera = renderer.camera
+    renderer.camera = fitted(camera, renderer.settings, renderer.prepared.scene, size)
+    try:
+        yield
+    finally:
+        renderer.camera = camera
+
+
+def remarks_on(renderer: RendererParts) -> list[str]:
+    """See `viewer.Renderer.notes`."""
+    settings, camera, prepared, device = renderer.settings, renderer.camera, renderer.prepared, renderer.device
+    gpu_scene = renderer.gpu_scene
+    notes = [device.remark] if device.remark else []
+    notes += [*gpu_scene.first_hits(settings, camera).notes, *gpu_scene.fallbacks(settings)]
+    if not renderer.progressive and (prepared.moving or camera.motion):
+        notes.append(f"program {settings.program} shows the moment at which the shutter opens")
+    notes += view_notes(settings, camera)
+    if settings.rebuild == ON_DEVICE and prepared.structure.name != "grid":
+        notes.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {prepared.structure.name}")
+    states = gpu_scene.program(settings, "rays").states
+    lit = any("environment_radiance" in state.kernel.needs for state in states)
+    return [*notes, *(prepared.lighting.notes if lit else [])]
+
+
+def checkpoint_of(renderer: RendererParts, path: str | Path) -> Checkpoint | None:
+    """See `viewer.Renderer.checkpoint`."""
+    if not renderer.progressive or is_stream(path):
+        return None
+    facts = {key: str(value) for key, value in picture_facts(renderer).items()}
+    return Checkpoint(path, sample_settings(renderer), facts)
 
 
 def centre_layers(renderer: RendererParts, size: tuple[int, int], names: Sequence[str]) -> dict[str, NDArray]:

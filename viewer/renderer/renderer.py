@@ -2,60 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from inspect import Signature, cleandoc
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.accel.structures import ON_DEVICE, Structure
-from viewer.base.errors import ViewerError, warn
-from viewer.base.textfile import is_stream
+from viewer.base.errors import warn
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import WORDS
-from viewer.options import table as options
 from viewer.options.declare import Affects
-from viewer.options.table import docstring, signature
-from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.limits import check_limits
 from viewer.renderer.device.tuning import tuned_device
-from viewer.renderer.inputs.camera import fitted, view, view_notes
-from viewer.renderer.inputs.prepared import PreparedScene, agrees, prepare
-from viewer.renderer.inputs.program_file import renewed
-from viewer.renderer.inputs.scene_copies import SceneCopy
-from viewer.renderer.inputs.settings import NAMES, PREPARED, Settings, registered, unknown_keyword
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS, deformed, placed, scene_given, settings_given
-from viewer.renderer.layers import checked_layers
+from viewer.renderer.inputs.prepared import PreparedScene
+from viewer.renderer.inputs.settings import Settings, documented
+from viewer.renderer.inputs.validate import deformed, placed
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import picture_request, render_picture
-from viewer.renderer.sampling.frame_plan import FramePlan
+from viewer.renderer.render import (
+    DEFAULT,
+    check_keywords,
+    checkpoint_of,
+    framed,
+    picture_request,
+    remarks_on,
+    render_picture,
+)
 from viewer.renderer.sampling.picture import Picture, Report
-from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
-from viewer.renderer.sampling.ray_queries import RayQueries
-from viewer.renderer.sampling.rays import Hits, pack_rays
+from viewer.renderer.sampling.ray_queries import Hits, RayQueries, pack_rays
 from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.scene_update import affects_view, chosen_settings, updated_scene
-from viewer.scene.camera import Camera
-from viewer.scene.edits.animated import AnimatedParts
-from viewer.scene.geometry.triangles import Triangles
+from viewer.renderer.scene_update import ShownScene, first_scene, scene_request, show_scene
 from viewer.scene.scene import Scene
-from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
 from viewer.stream.lock import FairLock, exclusive
 
-RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
-DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
-
+@documented
 class Renderer:
     """Renders pictures of one scene. Every option of ``raystream render`` is a keyword of the same name, here and of
     `update`, or of `render`.
@@ -88,29 +71,15 @@ class Renderer:
         progress: Report | None = None,
         **options: Any,
     ) -> None:
-        settings = settings_given(settings)
         if device is not None and not isinstance(device, Device):
             options["device"] = device
-        asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
-        # A wrong one is told before a file is read.
-        scene = scene_given(scene, options, (settings or Settings()).replace(**asked).max_texture)
-        self._copy = SceneCopy(scene)
-        scene = self._copy.copy
-        chosen = chosen_settings(settings or Settings(), scene, settings, options)
-        if not isinstance(scene, PreparedScene):
-            prepared = prepare(scene, chosen, progress)
-        elif scene.current and agrees(chosen, scene):
-            prepared = scene
-        else:
-            prepared = prepare(scene.given, chosen, progress, scene if scene.current else None)
-        check_limits(prepared, chosen)
-        self.settings, self.camera = chosen, view(chosen, prepared.scene)
-        found = device if isinstance(device, Device) else tuned_device(chosen)
+        first = first_scene(scene, settings, options, progress)
+        self.settings, self.camera, self._source = first.settings, first.camera, first.source
+        opened = device if isinstance(device, Device) else tuned_device(self.settings)
         self.last_frame: Callable[[], PosedFrame] | None = None
-        self._animated = AnimatedParts()
-        self.lock = FairLock(found.check)  # the same for all devices that `revive` may open
-        self._own(GpuScene(found, prepared))
-        warn(chosen.unused(options))
+        self.lock = FairLock(opened.check)  # the same for all devices that `revive` may open
+        self._own(GpuScene(opened, first.prepared))
+        warn(self.settings.unused(options))
 
     def __repr__(self) -> str:
         return f"<Renderer of {self.prepared.scene!r} by program {self.settings.program} on {self.device.name}>"
@@ -133,11 +102,6 @@ class Renderer:
         return self.gpu_scene.device
 
     @property
-    def resources(self) -> Resources:
-        """Streams and memories on the device."""
-        return self.gpu_scene.resources
-
-    @property
     def prepared(self) -> PreparedScene:
         """The scene as it is shown, with its structure and tables."""
         return self.gpu_scene.prepared
@@ -146,17 +110,7 @@ class Renderer:
     def scene(self) -> Scene:
         """The scene as it is shown, to be edited in place, and shown by `update`; the one passed last where it is that
         one."""
-        return self._copy.lent(self.prepared.scene)
-
-    @property
-    def structure(self) -> Structure:
-        """The acceleration structure."""
-        return self.prepared.structure
-
-    @property
-    def triangles(self) -> Triangles:
-        """The scene's triangles in world space, in scene order; of two levels flattened when first asked for."""
-        return self.prepared.triangles
+        return self._source.copy.lent(self.prepared.scene)
 
     @property
     def progressive(self) -> bool:
@@ -164,28 +118,10 @@ class Renderer:
         return "film" in self.gpu_scene.program(self.settings, "rays").inputs  # as of all first hits
 
     @property
-    def first_hits(self) -> FirstHits:
-        """How the chosen program finds its first hits."""
-        return self.gpu_scene.first_hits(self.settings, self.camera)
-
-    @property
     def notes(self) -> list[str]:
         """Remarks on the device, on first hits, on faults of the driver, on a structure that is not built as asked for,
         and on lights and environment, where the program has lighting."""
-        found = [*filter(None, [self.device.remark]), *self.first_hits.notes, *self.fallbacks]
-        if not self.progressive and (self.prepared.moving or self.camera.motion):
-            found.append(f"program {self.settings.program} shows the moment at which the shutter opens")
-        found += view_notes(self.settings, self.camera)
-        if self.settings.rebuild == ON_DEVICE and self.structure.name != "grid":
-            found.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {self.structure.name}")
-        states = self.gpu_scene.program(self.settings, "rays").states
-        lit = any("environment_radiance" in state.kernel.needs for state in states)
-        return [*found, *(self.prepared.lighting.notes if lit else [])]
-
-    @property
-    def fallbacks(self) -> list[str]:
-        """See `GpuScene.fallbacks`."""
-        return self.gpu_scene.fallbacks(self.settings)
+        return remarks_on(self)
 
     # -- change ----------------------------------------------------------------------------------------------------
 
@@ -217,35 +153,11 @@ class Renderer:
         does not fit; then nothing has changed.
         """
         self.revive()
-        settings = settings_given(settings)
-        copied = self._copy
-        if scene is not None:
-            scene = scene_given(scene, changes, (settings or self.settings).max_texture)
-            copied = SceneCopy(scene, copied, self.prepared)
-            scene = copied.copy
-        animated = self._animated
-        if moment is not None or animation is not None:
-            animated = animated.copy()
-            if scene is None:  # which light, ground and glass have become part of
-                changes = {"light": (), "classic": False, **changes}
-            shown = self.prepared.scene if scene is None else scene.given if isinstance(scene, PreparedScene) else scene
-            scene = animated.at(shown, options.check("moment", moment), animation)
-        chosen = chosen_settings(self.settings, scene, settings, changes)
-        differences = self.settings.differences(chosen)
-        fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
-        if fixed:
-            raise ViewerError(f"option '{fixed[0]}'", "is fixed when the renderer is made", "make another Renderer")
-        deepest = max(differences.values(), default=Affects.NOTHING)
-        if scene is None and differences.keys().isdisjoint(PREPARED):
-            check_limits(self.prepared, chosen)
-            camera = view(chosen, self.prepared.scene) if affects_view(differences) else self.camera
-            self.settings, self.camera = chosen, camera
-            return deepest
-        done = updated_scene(self.gpu_scene, self.camera, scene, chosen, differences, progress)
-        self.settings, self.camera, self._animated, self._copy = chosen, done.camera, animated, copied
-        if not done.edit.same:
-            animated.forget()
-        return max(deepest, Affects.SCENE) if done.edit.differs else deepest
+        shown = ShownScene(self._source, self.settings, self.prepared, self.camera)
+        request = scene_request(shown, scene, settings, changes, moment, animation)
+        camera, deepest = show_scene(self.gpu_scene, self.camera, request, progress)
+        self.settings, self.camera, self._source = request.settings, camera, request.source
+        return deepest
 
     @exclusive
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
@@ -281,8 +193,7 @@ class Renderer:
 
         Raises ViewerError where a file is faulty or a shader does not compile; the old ones then stay.
         """
-        with renewed():
-            self.gpu_scene.reload()
+        self.gpu_scene.reload()
         self.photon_map.release()
 
     # -- programs and memory ---------------------------------------------------------------------------------------
@@ -291,23 +202,6 @@ class Renderer:
         """The chosen program over the scene's structure. settings : in place of the renderer's own."""
         chosen = settings or self.settings
         return self.gpu_scene.program(chosen, self.gpu_scene.first_hits(chosen, self.camera).mode)
-
-    def bind(self, program: Program, stepwise: bool | None = None) -> LinkedProgram:
-        """A program with the scene's modules: for passes of one kernel each where ``stepwise``; None: as set."""
-        return self.gpu_scene.bind(program, self.settings, stepwise)
-
-    def upload(self, prepared: PreparedScene | None = None) -> Iterator[float]:
-        """Bring the memories of the scene, or of one that `update` will be given, to the device in pieces of a few
-        milliseconds; yields the share that is done.
-
-        Without it they are uploaded when the first picture needs them.
-        """
-        return self.gpu_scene.upload(self.settings, prepared)
-
-    @exclusive
-    def discard(self, prepared: PreparedScene) -> None:
-        """Free the memories that `upload` has brought for a scene which will not be shown."""
-        self.gpu_scene.discard(prepared)
 
     @exclusive
     def info(self) -> dict[str, Any]:
@@ -329,7 +223,7 @@ class Renderer:
         self,
         origins: ArrayLike,
         directions: ArrayLike,
-        t_max: ArrayLike = np.inf,
+        t_max: ArrayLike = float("inf"),
         any_hit: ArrayLike = False,
         view: bool = False,
     ) -> Hits:
@@ -345,35 +239,7 @@ class Renderer:
         rays, scale = pack_rays(origins, directions, t_max, any_hit, view, self.prepared.scene.origin)
         return self.ray_queries.trace(self.settings, rays, scale)
 
-    def trace_ready(self) -> bool:
-        """Whether `trace` of a few rays will run without compiling."""
-        return self.ray_queries.trace_ready(self.settings)
-
-    @exclusive
-    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
-        """See `RayQueries.coarse_hits`."""
-        return self.ray_queries.coarse_hits(self.settings, camera, size)
-
-    def coarse_hits_ready(self) -> bool:
-        """Whether `coarse_hits` will run without compiling."""
-        return self.ray_queries.coarse_hits_ready(self.settings)
-
     # -- pictures --------------------------------------------------------------------------------------------------
-
-    def plan(self, size: tuple[int, int], **choices: Any) -> FramePlan:
-        """A frame of ``size`` (width, height) for the sampler, by the renderer's settings and camera. choices : fields
-        of `FramePlan`."""
-        return FramePlan(**{"settings": self.settings, "camera": self.camera, "size": size, **choices})
-
-    def ready(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> bool:
-        """Whether pictures in tiles of (width, height) will run without compiling. settings : in place of the
-        renderer's own."""
-        return self.sampler.ready(settings or self.settings, self.camera, tile, counting)
-
-    def warm(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> Iterator[float]:
-        """Compile the programs of pictures in tiles of (width, height), a shader at a time; yields the share done.
-        settings : in place of the renderer's own. Raises ShaderError where a shader does not compile."""
-        return self.sampler.warm(settings or self.settings, self.camera, tile, counting)
 
     @exclusive
     def render(
@@ -406,51 +272,17 @@ class Renderer:
 
         Raises ViewerError for an unknown keyword, a value out of range, and a file that cannot be resumed.
         """
-        for name in unknown:
-            other = ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
-            raise other if name in NAMES else unknown_keyword(name, "render", RENDER_KEYWORDS)
+        check_keywords(unknown)
         self.revive()
-        names = checked_layers(self, options.check("layers", layers, WORDS))
-        if not isinstance(stats, (bool, np.bool_)):
-            raise ViewerError(f"stats={stats!r:.60}", "expected True or False")
         limits = {"spp": spp, "time": time, "error": error, "quality": quality}
-        kept = {"resume": options.check("resume", resume), "film": film}
-        kept["sample_range"] = options.check("sample_range", sample_range)
-        wanted = picture_request(self, options.check("size", size), names, limits, kept, denoise, bool(stats), state)
-        with self.framing(wanted.size):
-            picture = render_picture(self, wanted, progress)
+        kept = {"resume": resume, "film": film, "sample_range": sample_range}
+        request = picture_request(self, size, layers, limits, kept, denoise, stats, state)
+        with framed(self, request.size):
+            picture = render_picture(self, request, progress)
         warn([*self.notes, *picture.remarks()])
         return picture
-
-    @contextmanager
-    def framing(self, size: tuple[int, int]) -> Iterator[None]:
-        """For pictures of ``size`` (width, height) within the block: the camera, where it is a framing of the scene,
-        has all of it in view."""
-        camera = self.camera
-        self.camera = fitted(camera, self.settings, self.prepared.scene, size)
-        try:
-            yield
-        finally:
-            self.camera = camera
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
         or device takes the picture."""
-        if not self.progressive or is_stream(path):
-            return None
-        facts = {key: str(value) for key, value in picture_facts(self).items()}
-        return Checkpoint(path, sample_settings(self), facts)
-
-
-def _explain() -> None:
-    """Docstrings and signature from the options' declaration."""
-    for documented, names in ((Renderer, NAMES), (Renderer.render, options.keywords("render"))):
-        told = docstring(names, registered())
-        documented.__doc__ = f"{cleandoc(documented.__doc__ or '')}\n\nOptions:\n\n{told}\n"
-    own = Signature.from_callable(Renderer.__init__)
-    plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
-    Renderer.__signature__ = signature(plain, NAMES)  # type: ignore[attr-defined]
-    Renderer.render.__signature__ = signature(Signature.from_callable(Renderer.render), ())  # type: ignore[attr-defined]
-
-
-_explain()
+        return checkpoint_of(self, path)

@@ -20,7 +20,8 @@ from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
 from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
+from viewer.renderer.render import RENDER_KEYWORDS
+from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import around
 from viewer.scene.animation import turntable as turned

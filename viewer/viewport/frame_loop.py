@@ -173,7 +173,7 @@ class FrameLoop:
         settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
         if (settings.environment, settings.sun) != (None, None) or not lighting.own_alone:
             return
-        if lighting.backdrop is None or renderer.coarse_hits_ready():
+        if lighting.backdrop is None or renderer.ray_queries.coarse_hits_ready(renderer.settings):
             self._fill_if_black()
         else:
             view.compilation.request("the rays that tell a scene from its backdrop", self._fill_if_black)

@@ -74,9 +74,9 @@ class ObjectEditing:
         """Whether motion compiles nothing, and does not wait long for a structure. A grid's programs hold its
         resolution, which may change."""
         renderer = self.view.renderer
-        if renderer is None or renderer.structure.levels == 2:
+        if renderer is None or renderer.prepared.structure.levels == 2:
             return renderer is not None
-        return renderer.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
+        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class ObjectEditing:
             point = np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction)
             self._hold_instance(int(hits.instance[0]), point)
 
-        if renderer.trace_ready():
+        if renderer.ray_queries.trace_ready(renderer.settings):
             find()
         else:
             view.compilation.request("the kernels for rays of their own", find)

@@ -228,11 +228,11 @@ class SceneLoader:
             renderer = self._first(made, bounds)
         shown = False
         try:
-            yield from renderer.upload(made)
+            yield from renderer.gpu_scene.upload(renderer.settings, made)
             shown = True
         finally:
             if not shown:
-                renderer.discard(made) if renderer is view.renderer else renderer.release()
+                renderer.gpu_scene.discard(made) if renderer is view.renderer else renderer.release()
         if bounds is None:
             self._relight(renderer, made)
             return
@@ -278,7 +278,7 @@ class SceneLoader:
         self.shown_path, self.camera_number = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
-        notes = [*renderer.fallbacks, *renderer.prepared.scene.warnings]
+        notes = [*renderer.gpu_scene.fallbacks(renderer.settings), *renderer.prepared.scene.warnings]
         faults, self.faults = self.faults, []
         if faults:
             view.say(faults[0], error=True)

@@ -342,7 +342,7 @@ def choose_pivot(view: Viewport) -> None:
     renderer, controller = view.renderer, view.controller
     if renderer is None or controller is None or not controller.indoors:
         return
-    if renderer.trace_ready():
+    if renderer.ray_queries.trace_ready(renderer.settings):
         _choose(view, renderer, controller)
     else:
         view.compilation.request("the kernels for rays of their own", lambda: _choose(view, renderer, controller))

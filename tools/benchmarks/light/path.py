@@ -21,7 +21,7 @@ from benchmarks.scenes import Absent, _file, shared
 from viewer.film.device_film import FilmBuffer
 from viewer.film.film import LUMINANCE
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 from viewer.scene.scene import Scene
 from viewer.stream.machines.count import COUNT_MODES
 
@@ -102,7 +102,9 @@ def _fill(renderer: Renderer, film: FilmBuffer, samples: int, in_run: int) -> No
         film.clear()
     film.samples = 0
     for number in range(in_run, samples + 1, in_run):
-        for _ in renderer.sampler.render_tiles(renderer.plan(film.size, samples=number), film):
+        for _ in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, film.size, samples=number), film
+        ):
             pass
     with renderer.device.current():
         renderer.device.context.finish()
@@ -151,14 +153,14 @@ def _scene(
             "passes": _passes(renderer, size, 1)[0],
         }
         rows[name]["passes_in_run"], rows[name]["stream_bytes_per_ray"] = _passes(renderer, size, in_run)
-    memories = renderers[SINGLEPASS].resources.bytes()
+    memories = renderers[SINGLEPASS].gpu_scene.resources.bytes()
     return {"settings": rows, "memory_textures": {**memories, "total": sum(memories.values())}}
 
 
 def _passes(renderer: Renderer, size: tuple[int, int], samples: int) -> tuple[int, float]:
     """Kernel passes of a run of ``samples`` samples; bytes per ray of all streams, with film and pixels."""
     film = _film(renderer, size)
-    *_, last = renderer.sampler.render_tiles(renderer.plan(size, samples=samples), film)
+    *_, last = renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, size, samples=samples), film)
     assert isinstance(last, TileDone)
     machine = last.tile.machine
     streams = [*machine.streams.values(), *machine.counts.values()]
@@ -251,7 +253,9 @@ def _errors(scene: Scene, options: Options) -> list[dict[str, Any]]:
             renderer.update(seed=seed)
             film = _film(renderer, truth.shape[::-1])
             for number, count in enumerate(counts):
-                for _ in renderer.sampler.render_tiles(renderer.plan(film.size, samples=count), film):
+                for _ in renderer.sampler.render_tiles(
+                    FramePlan(renderer.settings, renderer.camera, film.size, samples=count), film
+                ):
                     pass
                 with renderer.device.current():
                     mean = film.film().mean()

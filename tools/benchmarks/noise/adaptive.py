@@ -23,6 +23,7 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.scenes import Absent, reference_picture
 from viewer.film.device_film import FilmBuffer
+from viewer.renderer.sampling.frame_plan import FramePlan
 
 ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 
@@ -117,7 +118,9 @@ def _series(
         film = FilmBuffer(renderer.device, size)
     pictures, told = [], []
     for count in samples:
-        for _ in renderer.sampler.render_tiles(renderer.plan(size, samples=count), film):
+        for _ in renderer.sampler.render_tiles(
+            FramePlan(renderer.settings, renderer.camera, size, samples=count), film
+        ):
             pass
         with renderer.device.current():
             told.append(film.error())

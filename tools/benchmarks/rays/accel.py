@@ -27,7 +27,7 @@ from viewer.accel.structures import Primitives, Structure, StructureOptions
 from viewer.accel.two_level.build import over_instances
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.renderer.sampling.rays import pack_rays
+from viewer.renderer.sampling.ray_queries import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device

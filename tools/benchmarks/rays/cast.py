@@ -91,25 +91,25 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
     renderer = Renderer(
         viewer.load(each.source).tessellated(), camera=each.camera, device=options.open(), program="cast", accel="grid"
     )
-    corners = renderer.triangles.corners()
+    corners = renderer.prepared.triangles.corners()
     built = interleave({"grid": lambda: grid_build.build(corners)}, max(1, loads // 2))["grid"]
     rows = _settings(renderer, SETTINGS, size, runs, corners)
     if plain:
         say(f"{each.name}: one call in a pass")
         beside = _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, _plain_runs(options))
         rows |= {name: row for name, row in beside.items() if name in PLAIN}
-    memories = renderer.resources.bytes()
+    memories = renderer.gpu_scene.resources.bytes()
     out = {
-        "triangles": len(renderer.triangles),
+        "triangles": len(renderer.prepared.triangles),
         "camera": renderer.camera.text(),
         "fov": renderer.camera.fov,
         "load_ms": load.to_json()["ms"],
         "grid_ms": built.to_json()["ms"],
-        "grid": dict(renderer.structure.statistics),
+        "grid": dict(renderer.prepared.structure.statistics),
         "memory_textures": {**memories, "total": sum(memories.values())},
         "settings": rows,
     }
-    renderer.resources.release()
+    renderer.gpu_scene.resources.release()
     return out
 
 

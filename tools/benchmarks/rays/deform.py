@@ -144,7 +144,7 @@ def _measured(scene: Scene, pose: Callable[..., Scene], device: Any, runs: int) 
 
     def rebuild() -> None:
         built.update(pose(next(number)))
-        for _ in built.upload():
+        for _ in built.gpu_scene.upload(built.settings):
             pass
 
     scene_played = played.gpu_scene

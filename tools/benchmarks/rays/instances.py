@@ -79,7 +79,7 @@ def _scene(
         renderers[name] = Renderer(prepared, device=options.open(), program="cast")
         parts = renderers[name].info()["gpu memory"]
         out["kinds"][name] = {"build_seconds": wall, "build_cpu_seconds": cpu, "memory": parts, "cameras": {}}
-    out["distinct_triangles"] = next(iter(renderers.values())).structure.statistics["triangles"]
+    out["distinct_triangles"] = next(iter(renderers.values())).prepared.structure.statistics["triangles"]
     for label, camera in CAMERAS.items():
 
         def render(renderer: Renderer, camera: Camera | str = camera) -> None:

@@ -36,10 +36,12 @@ def run(options: Options) -> Result:
         renderer = Renderer(viewer.load(view.source), camera=view.camera, program="cast", device=device)
         with device.current():
             traversal = make(renderer, Setting("singlepass"), (edge, edge))
-            raster = RasterizedHits(device, renderer.prepared, renderer.resources, (edge, edge))
+            raster = RasterizedHits(device, renderer.prepared, renderer.gpu_scene.resources, (edge, edge))
             uniforms = {
                 **lens_uniforms(renderer.camera, (edge, edge), "point"),
-                **renderer.settings.sample_uniforms(renderer.first_hits.shared),
+                **renderer.settings.sample_uniforms(
+                    renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
+                ),
             }
             stream = Stream(device, HIT, (edge, edge))
         number = 0

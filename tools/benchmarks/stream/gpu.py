@@ -162,12 +162,12 @@ def _sources(renderer: Renderer) -> Iterator[tuple[str, Any]]:
     linked = scene.bind(scene.program(settings, scene.first_hits(settings, renderer.camera).mode), settings)
     if settings.machine == "singlepass":
         form = Form(False, software=form.software)
-        yield "all", fragment(linked, linked.single(), form, renderer.resources)
+        yield "all", fragment(linked, linked.single(), form, renderer.gpu_scene.resources)
         return
     for step in linked.steps(settings.fuse, form.software):
         first, *_, last = (step.states[0], *step.states)
         name = first if first == last else f"{first} to {last}"
-        yield name.replace("@", " of "), fragment(linked, step, form, renderer.resources)
+        yield name.replace("@", " of "), fragment(linked, step, form, renderer.gpu_scene.resources)
 
 
 if __name__ == "__main__":

@@ -34,14 +34,14 @@ def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: 
     if setting.machine == "multipass":
         options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
     stepwise = setting.machine == "multipass" and setting.fuse == "none"
-    program = PICTURES["cast"](LEVELS[renderer.structure.levels])
+    program = PICTURES["cast"](LEVELS[renderer.prepared.structure.levels])
     machine = MACHINES[setting.machine](
         renderer.device,
-        renderer.bind(program, stepwise),
+        renderer.gpu_scene.bind(program, renderer.settings, stepwise),
         size,
-        resources=renderer.resources,
+        resources=renderer.gpu_scene.resources,
         counting=counting,
-        fallback=lambda: renderer.bind(program, stepwise=True),
+        fallback=lambda: renderer.gpu_scene.bind(program, renderer.settings, stepwise=True),
         **options,
     )
     machine.set(camera_uniforms(renderer.camera, size))

@@ -212,7 +212,7 @@ def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs
         )
         with device.current():
             machine.release()
-    renderer.resources.release()
+    renderer.gpu_scene.resources.release()
     return rows
 
 

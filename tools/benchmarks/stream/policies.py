@@ -69,7 +69,7 @@ def run(options: Options) -> Result:
         chosen: dict[str, Any] = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares, counted)
-        renderer.resources.release()
+        renderer.gpu_scene.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
     return Result(data, _tables(data), plots.drawn(_figure, data))
@@ -89,7 +89,7 @@ def _scene(
     runs = _runs(renderer, size)
     simulation = Simulation(runs)
     return {
-        "triangles": len(renderer.triangles),
+        "triangles": len(renderer.prepared.triangles),
         "camera": renderer.camera.text(),
         "fov": renderer.camera.fov,
         "rays": runs.rays,

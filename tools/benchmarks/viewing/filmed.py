@@ -24,6 +24,7 @@ from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.jobs import returned
@@ -92,7 +93,7 @@ class Flown:
             before, film = self._film, FilmBuffer(renderer.device, self.small)
         self._film = film
         settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
-        plan = renderer.plan(self.small, samples=1, settings=settings, camera=pinhole, first_sample=number)
+        plan = FramePlan(settings, pinhole, self.small, samples=1, first_sample=number)
         tiles = renderer.sampler.render_tiles(plan, film)
         frame = ScheduledFrame(FrameKind.FLIGHT, self.small, self.scale, 1, 1, budget=1.0)
         job = FrameJob(frame, renderer.camera, film, first=number)

@@ -146,7 +146,7 @@ def _compiled(view: CanvasView) -> None:
     assert runner is not None and runner._warmup is not None and renderer is not None
     quick = runner._warmup.quick
     if quick is not None:
-        for _ in renderer.warm(QUICK, settings=quick):
+        for _ in renderer.sampler.warm(quick, renderer.camera, QUICK):
             pass
 
 

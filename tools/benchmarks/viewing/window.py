@@ -164,7 +164,7 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             app.session.stop_at(1, 0.0)
             asleep = _asleep(app, min(2.0, seconds))
             return {
-                "triangles": len(app.view.renderer.triangles),
+                "triangles": len(app.view.renderer.prepared.triangles),
                 "opened_ms": 1e3 * opened,
                 "complete_ms": 1e3 * complete,
                 "inputs": len(controller.latencies),

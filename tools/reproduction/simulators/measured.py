@@ -24,9 +24,9 @@ def trace_machine(renderer: Renderer, rays: NDArray, policy: Policy = _SWEEP, un
     rows = -(-len(rays) // columns)
     machine = Multipass(
         renderer.device,
-        renderer.bind(trace(LEVELS[renderer.structure.levels]), stepwise=True),
+        renderer.gpu_scene.bind(trace(LEVELS[renderer.prepared.structure.levels]), renderer.settings, stepwise=True),
         (columns, rows),
-        resources=renderer.resources,
+        resources=renderer.gpu_scene.resources,
         counting=True,
         fuse="none",
         policy=policy,

@@ -123,7 +123,7 @@ def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
     with renderer.device.current():
         renderer.device.wait()
     begin, before = perf_counter(), renderer.device.compiled
-    for _ in renderer.warm((64, 64)):
+    for _ in renderer.sampler.warm(renderer.settings, renderer.camera, (64, 64)):
         pass
     with renderer.device.current():
         renderer.device.wait()

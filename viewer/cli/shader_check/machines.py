@@ -71,18 +71,22 @@ def jobs(device: Device) -> Jobs:
     plain = Scene.from_triangles(*TRIANGLE)
     for number, recipe in enumerate(RECIPES):
         renderer = Renderer(plain, program="cast", device=device, **recipe)
-        traversal, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
+        traversal, mark = LEVELS[renderer.prepared.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield _all_forms(renderer, program, mark, every=number == 0)
     quadrics = with_quadric(plain)
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
-        for program in (renderer.program(), photon_emission(), photon_frame(LEVELS[renderer.structure.levels])):
+        for program in (
+            renderer.program(),
+            photon_emission(),
+            photon_frame(LEVELS[renderer.prepared.structure.levels]),
+        ):
             yield _single(renderer, program, f"quadrics, {accel}, {test}")
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
         renderer = Renderer(rich, accel=accel, environment="sky", device=device)
-        traversal = LEVELS[renderer.structure.levels]
+        traversal = LEVELS[renderer.prepared.structure.levels]
         yield _all_forms(renderer, PICTURES["cast"](traversal, layers=True), accel)
         for make in PICTURES.values():
             yield _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
@@ -98,7 +102,7 @@ def jobs(device: Device) -> Jobs:
             yield _all_forms(renderer, program, accel, every=accel == "bvh")
         yield from _backdrops(rich, accel, device)
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
-    traversal = LEVELS[renderer.structure.levels]
+    traversal = LEVELS[renderer.prepared.structure.levels]
     for make in PICTURES.values():
         if "dispersion" in make.parameters:
             yield _all_forms(renderer, make(traversal, dispersion=True), "dispersion")
@@ -122,7 +126,7 @@ def _backdrops(scene: Scene, accel: str, device: Device) -> Jobs:
         renderer = Renderer(
             scene, accel=accel, environment="sky", background=background, ground="shadow", device=device
         )
-        traversal, mark = LEVELS[renderer.structure.levels], f"{accel}, {background}"
+        traversal, mark = LEVELS[renderer.prepared.structure.levels], f"{accel}, {background}"
         for kind in ("plain", "floor"):
             traced = light_layers(traversal, backdrop=kind, traced=True)
             for program in (backdrop_weight(traversal, kind), feature_buffers(traversal, kind), traced):
@@ -139,7 +143,7 @@ def _layered(device: Device) -> Jobs:
     for settings in LAYERED:
         renderer = Renderer(rich, accel="bvh", environment="sky", device=device, **settings)
         yield _all_forms(renderer, renderer.program(), f"layers {' '.join(map(str, settings.values()))}")
-    traversal = LEVELS[renderer.structure.levels]
+    traversal = LEVELS[renderer.prepared.structure.levels]
     shown = renderer.prepared
     frame = photon_frame(traversal, shown.dispersive, shown.absorbing, shown.nested)
     yield _all_forms(renderer, frame, "layers")
@@ -164,7 +168,7 @@ def _moving(device: Device) -> Jobs:
     for accel, test in (("two-level-bvh", "watertight"), ("two-level-bvh", "moller-trumbore"), ("bvh", "watertight")):
         scene = moving(quadrics=accel != "bvh")
         renderer = Renderer(scene, accel=accel, intersection=test, environment="sky", device=device)
-        traversal, mark = LEVELS[renderer.structure.levels], f"moving, {accel}, {test}"
+        traversal, mark = LEVELS[renderer.prepared.structure.levels], f"moving, {accel}, {test}"
         other_programs = feature_buffers(traversal), photon_emission(), photon_frame(traversal), trace(traversal)
         for program in (
             *(make(traversal, **make.arguments(moving=True)) for make in PICTURES.values()),
@@ -182,7 +186,7 @@ def _projections(device: Device) -> Jobs:
     for kind, camera in CAMERAS.items():
         for mark, variant in (("", camera), (", moving", moving_camera([camera, replace(camera, fov=50.0)]))):
             renderer = Renderer(scene, camera=variant, environment="sky", device=device)
-            traversal = LEVELS[renderer.structure.levels]
+            traversal = LEVELS[renderer.prepared.structure.levels]
             for program in (renderer.program(), feature_buffers(traversal), eye_hits(traversal)):
                 yield _single(renderer, program, f"{kind}{mark}")
             cast = Renderer(scene, camera=variant, environment="sky", program="cast", device=device)
@@ -194,7 +198,7 @@ def jobs_of(name: str, device: Device) -> Jobs:
     make, rich = PICTURES[name], everything()
     for accel in ("bvh", "two-level-bvh"):
         renderer = Renderer(rich, accel=accel, environment="sky", program=name, device=device)
-        traversal = LEVELS[renderer.structure.levels]
+        traversal = LEVELS[renderer.prepared.structure.levels]
         yield _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
         yield _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
     for mark, scene in (
@@ -209,17 +213,17 @@ def jobs_of(name: str, device: Device) -> Jobs:
     if "kind" in make.parameters:
         renderer = Renderer(rich, accel="bvh", environment="sky", program=name, device=device)
         for kind, search, gather in product(MAPS, SEARCHES, (False, True)):
-            program = make(LEVELS[renderer.structure.levels], kind=kind, search=search, gather=gather)
+            program = make(LEVELS[renderer.prepared.structure.levels], kind=kind, search=search, gather=gather)
             yield _all_forms(renderer, program, f"{kind}, {search}{', final gather' if gather else ''}")
 
 
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
     """The one pass of the single-pass machine, and the program that counts its kernel calls."""
-    linked = renderer.bind(program, False)
+    linked = renderer.gpu_scene.bind(program, renderer.settings, False)
     step, form = linked.single(), Form(False, software=renderer.device.software_form)
-    yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.resources)
+    yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.gpu_scene.resources)
     for part in linked.count_parts(step) if counting else ():
-        source = fragment(linked, step, replace(form, counts=part), renderer.resources)
+        source = fragment(linked, step, replace(form, counts=part), renderer.gpu_scene.resources)
         yield f"{program.name} single pass ({mark}, counts {part[0]} to {part[-1]})", source
 
 
@@ -227,17 +231,17 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
     """The passes of both machines and all fusions; with ``every`` those that count, and those without a mask, too."""
     yield from _single(renderer, program, mark, counting=every)
     for fuse in ("none", *program.groups):
-        linked = renderer.bind(program, fuse == "none")
+        linked = renderer.gpu_scene.bind(program, renderer.settings, fuse == "none")
         steps = linked.steps(fuse, renderer.device.software_form)
         for step in steps:
             for discards in (False, True) if every else (False,):
                 marks = [mark, *(["without mask"] if discards else [])]
                 form = Form(True, discards, software=renderer.device.software_form)
                 name = f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
-                yield f"{name})", fragment(linked, step, form, renderer.resources)
+                yield f"{name})", fragment(linked, step, form, renderer.gpu_scene.resources)
                 yield f"{name}, copied back)", copy_source(linked, step, form)
                 for part in linked.count_parts(step) if every else ():
-                    source = fragment(linked, step, replace(form, counts=part), renderer.resources)
+                    source = fragment(linked, step, replace(form, counts=part), renderer.gpu_scene.resources)
                     yield f"{name}, counts {part[0]} to {part[-1]})", source
         for name, source in stream_sources(linked, steps):
             yield f"{program.name} {fuse}: {name}", source

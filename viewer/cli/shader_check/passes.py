@@ -81,7 +81,7 @@ def _draws(device: Device) -> Job:
     for test in TESTS:
         renderer = Renderer(triangle, intersection=test, device=device)
         for sampler in samplers if test == "watertight" else samplers[:1]:
-            parts = raster_sources(renderer.prepared, renderer.resources, sampler)
+            parts = raster_sources(renderer.prepared, renderer.gpu_scene.resources, sampler)
             yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
     vertex = raster_source("visible_vertex")
     yield "visibility buffer", _drawn((vertex, raster_source("visible_fragment")))
@@ -90,7 +90,7 @@ def _draws(device: Device) -> Job:
     for mark, scene in (("triangle", triangle), ("opacity", rich), ("quadric", with_quadric(triangle))):
         for accel in ("bvh", "two-level-bvh"):
             renderer = Renderer(scene, accel=accel, environment="sky", device=device)
-            sources = gbuffer_sources(renderer.prepared, renderer.resources)
+            sources = gbuffer_sources(renderer.prepared, renderer.gpu_scene.resources)
             yield f"G-buffer ({mark}, {accel})", _tiled(sources["gbuffer"])
             if "tested" in sources:
                 yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
@@ -153,11 +153,11 @@ def _deforming(device: Device) -> Iterator[tuple[str, Source]]:
     scene = replace(plain, meshes=[mesh], materials=[layered()], textures=[Texture(image)])
     renderer = Renderer(scene, device=device)
     tables = tables_of([*renderer.prepared.modules(False), *renderer.prepared.modules(True)])
-    deforming = renderer.structure.deforming
+    deforming = renderer.prepared.structure.deforming
     assert deforming is not None
-    for name, source in deform_sources(deforming, tables, renderer.resources):
+    for name, source in deform_sources(deforming, tables, renderer.gpu_scene.resources):
         yield f"deform: {name}", source
-    for name, source in posed_motion_sources(renderer.prepared, renderer.resources):
+    for name, source in posed_motion_sources(renderer.prepared, renderer.gpu_scene.resources):
         yield f"posed motion: {name}", source
     for texels in (1, MOST_ATTACHMENTS):
         yield f"rows of {texels} texels", rows_source(texels)

@@ -28,6 +28,7 @@ from viewer.renderer.device.grid_build import GridBuild
 from viewer.renderer.device.machine_pool import Key, MachinePool, ways
 from viewer.renderer.device.scene_upload import replace_scene
 from viewer.renderer.inputs.prepared import PreparedScene
+from viewer.renderer.inputs.program_file import renewed
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
@@ -278,8 +279,12 @@ class GpuScene:
         return None if self.deformer is None else self.deformer.posed
 
     def reload(self) -> None:
-        """Recompile the shaders from their files. Raises ShaderError where one does not compile; the old ones then
-        stay."""
+        """Read changed program files, and recompile the shaders from their files. Raises ViewerError where a file is
+        faulty, or a shader does not compile; the old ones then stay."""
+        with renewed():
+            self._reload_shaders()
+
+    def _reload_shaders(self) -> None:
         with self.device.current():
             passes = {} if self.deformer is None else self.deformer.compiled_anew()
         self.machines.reload(self._renewed)  # the last that may fail

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from inspect import signature
-from typing import Any
+from inspect import Signature, cleandoc, signature
+from typing import Any, TypeVar
 
 from viewer.accel.structures import StructureOptions
 from viewer.base.errors import ViewerError
@@ -233,6 +233,23 @@ def registered() -> dict[str, Option]:
     completed = {name: replace(options.OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
     completed["program"] = replace(completed["program"], read=lambda _, value: read_program(value))
     return {**options.OPTIONS, **completed, "depth": replace(options.OPTIONS["depth"], default_text=_depths())}
+
+
+Documented = TypeVar("Documented", bound=type)
+
+
+def documented(renderer: Documented) -> Documented:
+    """Decorate the renderer: docstrings and signatures, of itself and of its ``render``, have the options as they are
+    declared."""
+    render = renderer.render  # type: ignore[attr-defined]
+    for described, names in ((renderer, NAMES), (render, options.keywords("render"))):
+        told = options.docstring(names, registered())
+        described.__doc__ = f"{cleandoc(described.__doc__ or '')}\n\nOptions:\n\n{told}\n"
+    own = Signature.from_callable(renderer.__init__)  # type: ignore[misc]
+    plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
+    renderer.__signature__ = options.signature(plain, NAMES)  # type: ignore[attr-defined]
+    render.__signature__ = options.signature(Signature.from_callable(render), ())
+    return renderer
 
 
 def _depths() -> str:

@@ -79,7 +79,10 @@ class GBufferTracer:
         lens, pixel_filter = eye(settings, camera)
         with renderer.device.current():
             machine = self._machine()
-            shared, program = renderer.first_hits.shared, machine.linked.program
+            shared, program = (
+                renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared,
+                machine.linked.program,
+            )
             uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
             if renderer.prepared.look.blend:

@@ -19,6 +19,7 @@ from viewer.film.files.image import Matte
 from viewer.kernels.records import FEATURES
 from viewer.options.picture import QUALITIES
 from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Report
 from viewer.stream.jobs import returned
@@ -89,7 +90,7 @@ def features_of(
     try:
         ends = (samples,) if on_sample is None else range(1, samples + 1)
         for number, end in enumerate(ends):
-            for done in renderer.sampler.features(renderer.plan(size, samples=end), buffer, floor, white, layered):
+            for done in renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, size, samples=end), buffer, floor, white, layered):
                 if progress is not None:
                     progress((number + done) / len(ends), "feature layers")
             if on_sample is not None:
@@ -206,7 +207,9 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser
     with renderer.device.current():
         film = FilmBuffer(renderer.device, size)
     try:
-        for _ in renderer.sampler.backdrop_weight(renderer.plan(size, samples=samples), film):
+        for _ in renderer.sampler.backdrop_weight(
+            FramePlan(renderer.settings, renderer.camera, size, samples=samples), film
+        ):
             pass
         how = denoiser_of(renderer.settings, None) if denoiser is None else denoiser
         if how == "none" or backdrop.floor is None:

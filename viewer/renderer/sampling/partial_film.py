@@ -11,7 +11,7 @@ from viewer.film.error.stop import Stop
 from viewer.film.files.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.renderer.device.tile_job import Rectangle
-from viewer.renderer.sampling.frame_plan import TileDone
+from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.stream.machines.counters import Stats
 
@@ -49,7 +49,14 @@ def film_of_part(
     with renderer.device.current():
         buffer = FilmBuffer(renderer.device, part_size, film, corner=(columns.start, rows.start))
     try:
-        plan = renderer.plan(part.size, samples=part.samples, first_sample=part.first, region=(rows, columns))
+        plan = FramePlan(
+            renderer.settings,
+            renderer.camera,
+            part.size,
+            samples=part.samples,
+            first_sample=part.first,
+            region=(rows, columns),
+        )
         for event in renderer.sampler.render_tiles(plan, buffer):
             if isinstance(event, TileDone) and stats is not None:
                 stats.add(event.tile.machine.stats)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from viewer.options.declare import Affects
-from viewer.renderer.device.first_hits import FirstHits
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.motion_layer import PosedFrame
 from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.sampling.frame_plan import FramePlan
 from viewer.renderer.sampling.sampler import Sampler
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
@@ -37,12 +35,5 @@ class RendererParts(Protocol):
     def device(self) -> Device: ...
     @property
     def progressive(self) -> bool: ...
-    @property
-    def first_hits(self) -> FirstHits: ...
     def program(self, settings: Settings | None = None) -> Program: ...
     def update(self, scene: Any = None, settings: Settings | None = None, **changes: Any) -> Affects: ...
-    def plan(self, size: tuple[int, int], **choices: Any) -> FramePlan: ...
-    def ready(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> bool: ...
-    def warm(
-        self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None
-    ) -> Iterator[float]: ...

@@ -62,7 +62,7 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
     settings = renderer.settings
     decided = {
         **settings.decided,
-        "offsets": "sample" if renderer.first_hits.shared else "pixel",
+        "offsets": "sample" if renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared else "pixel",
         "light_candidates": renderer.prepared.light_candidates(settings),
         "light_sampler": "tree" if renderer.prepared.light_tree(settings) else "power",
     }
@@ -107,7 +107,7 @@ def picture_facts(renderer: RendererParts) -> dict[str, Any]:
         "scene": renderer.prepared.scene.name,
         "triangles": int(renderer.prepared.starts[-1]),
         **tuned(renderer.settings, renderer.device.driver, renderer.device.software_form).facts(),
-        "first_hits": renderer.first_hits.mode,
+        "first_hits": renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode,
         "accel": renderer.prepared.structure.name,
         **renderer.prepared.structure.facts,
         "intersection": renderer.prepared.structure_options.intersection,

@@ -1,22 +1,40 @@
-"""Rays that are no pictures': arbitrary ones, and those of a coarse view."""
+"""Rays of arrays and their hits, as `Renderer.trace` takes and gives them, and those of a coarse view."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
+from viewer.kernels import RAY, records
 from viewer.kernels.records import HIT
 from viewer.programs import LEVELS, eye_hits, trace
 from viewer.renderer.device.gpu_scene import GpuScene
 from viewer.renderer.device.machine_pool import Key
+from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.sampling.rays import Hits, run_rays, unpack_hits
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
+from viewer.stream.machines.common import Machine
 
 COARSE = 256, 160  # rays across and down, of `RayQueries.coarse_hits`
+FAR = np.float32(records.FAR)
+
+
+class Hits(NamedTuple):
+    """Hits of N rays: distance (N,) float32 in units of the ray's direction, inf where nothing is hit; barycentrics
+    (N, 2) float32, weights of the second and third corner; triangle (N,) in scene order, int32, or int64 in a scene of
+    more than 2^31 triangles with all instances; instance (N,) int32; both -1 for none."""
+
+    distance: NDArray[np.float32]
+    barycentrics: NDArray[np.float32]
+    triangle: NDArray[np.integer]
+    instance: NDArray[np.int32]
 
 
 class RayQueries:
@@ -67,3 +85,67 @@ class RayQueries:
     def _coarse(self, settings: Settings) -> tuple[Program, Key]:
         program = eye_hits(LEVELS[self.scene.structure.levels])
         return program, self.scene.key(("coarse hits",), program, settings, COARSE)
+
+
+def pack_rays(
+    origins: ArrayLike,
+    directions: ArrayLike,
+    t_max: ArrayLike,
+    any_hit: ArrayLike,
+    view: bool = False,
+    base: Sequence[float] = (0.0, 0.0, 0.0),
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray; their origins
+    relative to a base."""
+    try:
+        with np.errstate(over="ignore"):  # what float32 cannot hold is named below
+            if any(base):
+                origins = np.asarray(origins, np.float64) - base
+            origin, direction = (np.atleast_2d(np.asarray(a, np.float32)) for a in (origins, directions))
+            far = np.asarray(t_max, np.float32)
+        if origin.ndim != 2 or direction.ndim != 2 or origin.shape[1] != 3 or direction.shape[1] != 3:
+            raise ValueError(f"origins {np.shape(origins)}, directions {np.shape(directions)}")
+        origin, direction = np.broadcast_arrays(origin, direction)
+        far = np.broadcast_to(far, (len(origin),))
+        flags = np.broadcast_to(np.asarray(any_hit, bool), (len(origin),))
+    except (TypeError, ValueError) as error:
+        hint = "origins and directions are (N, 3), t_max and any_hit (N,)"
+        raise ViewerError("trace", f"shapes do not fit ({error})", hint) from None
+    largest = np.abs(direction).max(axis=1, initial=0)
+    wrong = ~(np.isfinite(origin).all(axis=1) & np.isfinite(largest) & (largest > 0) & ~np.isnan(far))
+    if wrong.any():
+        ray = int(np.flatnonzero(wrong)[0])
+        raise ViewerError(
+            f"trace: ray {ray}",
+            f"origin {origin[ray].tolist()}, direction {direction[ray].tolist()}, t_max {far[ray]} make no ray",
+            "numbers must be finite, and directions not zero",
+        )
+    _, exponent = np.frexp(largest)
+    rays = np.zeros(len(origin), RAY.dtype)
+    rays["origin"] = origin
+    rays["direction"] = np.ldexp(direction, -exponent[:, None])
+    with np.errstate(over="ignore"):
+        rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
+    rays["any_hit"] = flags + records.RAY_VIEW * view
+    return rays, np.ldexp(1.0, -exponent)
+
+
+def run_rays(machine: Machine, rays: NDArray) -> NDArray:
+    """Hits (N,) of record HIT of as many RAY records, at most the size of the machine's streams; the context must be
+    current."""
+    stream = np.zeros(machine.rays, RAY.dtype)
+    stream[: len(rays)] = rays
+    machine.write("ray", stream.reshape(machine.size[1], machine.size[0]))
+    machine.finish(len(rays))
+    return machine.read("hit").reshape(-1)[: len(rays)]
+
+
+def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: PreparedScene) -> Hits:
+    """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
+    hit = found["triangle"] >= 0
+    distance = np.full(len(found), np.inf, np.float32)
+    # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
+    distance[hit] = np.minimum(found["t"][hit] * scale[hit], np.finfo(np.float32).max)
+    return Hits(
+        distance, prepared.barycentrics(found), prepared.triangle_numbers(found), prepared.instance_numbers(found)
+    )

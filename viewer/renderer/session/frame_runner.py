@@ -19,7 +19,7 @@ from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.preview import Preview
 from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Pacing, ScheduledFrame, Scheduler, stream_shape
-from viewer.renderer.sampling.frame_plan import Event, TileDone, TileUnderWay, Tiling
+from viewer.renderer.sampling.frame_plan import Event, FramePlan, TileDone, TileUnderWay, Tiling
 from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import collect
 from viewer.renderer.session.session_film import free
@@ -148,10 +148,10 @@ class FrameRunner:
                 settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
             elif frame.queued and tile is not None:
                 rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
-        plan = renderer.plan(
+        plan = FramePlan(
+            settings,
+            job.eye,
             frame.size,
-            settings=settings,
-            camera=job.eye,
             samples=frame.samples,
             first_sample=job.first,
             bounce=self.bounce,

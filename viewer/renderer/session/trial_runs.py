@@ -66,7 +66,7 @@ class TrialRuns:
             sampler = Sampler(self._textured, PhotonMap(self._textured))
         for _ in sampler.warm(settings, renderer.camera, self.size):
             yield
-        return sample_run(sampler, renderer.plan(self.size, settings=settings), self._film)
+        return sample_run(sampler, FramePlan(settings, renderer.camera, self.size), self._film)
 
     def _untextured(self, largest: int) -> str:
         """Why hot tables are not tried in textures; empty: they are. largest : texels of a buffer texture."""

@@ -28,7 +28,15 @@ class Warmup:
 
     def ready(self, preview: Preview | None) -> bool:
         """Whether nothing is left to compile."""
-        return self.renderer.ready(self.tile, self.counting) and (preview is None or preview.ready)
+        return self._compiled(self.renderer.settings, self.tile) and (preview is None or preview.ready)
+
+    def _compiled(self, settings: Settings, tile: tuple[int, int]) -> bool:
+        """Whether tiles of that size need no shader that is still to be compiled."""
+        return self.renderer.sampler.ready(settings, self.renderer.camera, tile, self.counting)
+
+    def _compile(self, settings: Settings, tile: tuple[int, int]) -> Iterator[float]:
+        """Compile the shaders of tiles of that size."""
+        return self.renderer.sampler.warm(settings, self.renderer.camera, tile, self.counting)
 
     def step(self, preview: Preview | None) -> None:
         """Compile one of the shaders, or some that take no time; none the first time, when it is only told. Raises
@@ -50,8 +58,8 @@ class Warmup:
 
     def _shaders(self, preview: Preview | None) -> Iterator[float]:
         jobs: deque[Iterator[float]] = deque()
-        if not self.renderer.ready(self.tile, self.counting):
-            jobs.append(self.renderer.warm(self.tile, self.counting))
+        if not self._compiled(self.renderer.settings, self.tile):
+            jobs.append(self._compile(self.renderer.settings, self.tile))
         if preview is not None and not preview.ready:
             jobs.append(preview.warm())
         while jobs:
@@ -78,15 +86,15 @@ class Warmup:
     def quick_ready(self) -> bool:
         """Whether that machine is compiled."""
         quick = self.quick
-        return quick is not None and self.renderer.ready(QUICK, self.counting, quick)
+        return quick is not None and self._compiled(quick, QUICK)
 
     def step_quick(self) -> bool:
         """Compile one of that machine's shaders; whether there was any that does not take too long."""
         quick = self.quick
-        if quick is None or self._seconds > LONGEST_COMPILE or self.renderer.ready(QUICK, self.counting, quick):
+        if quick is None or self._seconds > LONGEST_COMPILE or self._compiled(quick, QUICK):
             return False
         if self._quick_steps is None or _compiles(self._quick_steps[0], quick):
-            self._quick_steps = quick, self.renderer.warm(QUICK, self.counting, quick)
+            self._quick_steps = quick, self._compile(quick, QUICK)
         if next(self._quick_steps[1], None) is None:
             self._quick_steps = None
         return True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.renderer.preview.scheduler import TileRows, stream_shape
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
+from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
 from viewer.viewport.studies import false_color
@@ -52,7 +52,7 @@ class Heat:
         """The tiles of the coarse map, or else of the whole one."""
         height, width = (self.counts if self.ready else self.rough).shape
         tiling = Tiling(self._tile, self._rows.next)
-        plan = self.renderer.plan((width, height), camera=self.camera, layers=(self.layer,), tiling=tiling)
+        plan = FramePlan(self.renderer.settings, self.camera, (width, height), layers=(self.layer,), tiling=tiling)
         return self.renderer.sampler.render_tiles(plan)
 
     def interrupted(self) -> None:
@@ -97,13 +97,13 @@ class Heat:
 
     def compile(self) -> None:
         """Compile its kernels, if necessary."""
-        for _ in self.renderer.warm(self._tile, counting=True):
+        for _ in self.renderer.sampler.warm(self.renderer.settings, self.renderer.camera, self._tile, counting=True):
             pass
 
     @property
     def compiled(self) -> bool:
         """Whether its kernels are compiled."""
-        return self.renderer.ready(self._tile, counting=True)
+        return self.renderer.sampler.ready(self.renderer.settings, self.renderer.camera, self._tile, counting=True)
 
     def show(self) -> FalseColorPicture:
         """The map so far, and its legend: pixels not counted yet are coarse, or else dark."""

@@ -63,7 +63,7 @@ class PhotonView:
     def _compile(self) -> None:
         """Compile the occlusion rays, after the window has announced it."""
         renderer = self._mapped()
-        if not renderer.coarse_hits_ready():
+        if not renderer.ray_queries.coarse_hits_ready(renderer.settings):
             self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
 
     # -- drawing ----------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class PhotonView:
             return None
         of = (camera, renderer.prepared, *self.view.area.pixels)
         if self._hits is None or self._hits[0] != of:
-            self._hits = of, renderer.coarse_hits(camera, self.view.area.pixels)
+            self._hits = of, renderer.ray_queries.coarse_hits(renderer.settings, camera, self.view.area.pixels)
         return self._hits[1]
 
     def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:

@@ -96,9 +96,9 @@ class _History:
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe, self.prepared = machine, empty, renderer.prepared
         self.program: Program = machine.linked.program
-        flat = renderer.structure.levels == 1  # two levels have no flattened scene
-        self.triangles: Triangles | None = renderer.triangles if flat else None
-        self.two: TwoLevel | None = None if flat else renderer.structure.built
+        flat = renderer.prepared.structure.levels == 1  # two levels have no flattened scene
+        self.triangles: Triangles | None = renderer.prepared.triangles if flat else None
+        self.two: TwoLevel | None = None if flat else renderer.prepared.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
         self.back = machine.linked.start_numbers()[1]

@@ -51,9 +51,9 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
     """
     machine = Multipass(
         renderer.device,
-        renderer.bind(_by_rays(renderer), stepwise=True),
+        renderer.gpu_scene.bind(_by_rays(renderer), renderer.settings, stepwise=True),
         size,
-        renderer.resources,
+        renderer.gpu_scene.resources,
         counting=True,
         fuse="none",
         policy=SingleStep(make_policy(policy.name, policy.share, policy.of)),
@@ -89,7 +89,7 @@ def fill(
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
     lens, pixel_filter = eye(renderer.settings, camera)
     machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
-    shared, program = renderer.first_hits.shared, machine.linked.program
+    shared, program = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared, machine.linked.program
     machine.set(renderer.prepared.sample_uniforms(program, renderer.settings, shared))
     width, height = machine.size
     photons = renderer.photon_map.streams

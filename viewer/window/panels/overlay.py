@@ -168,7 +168,7 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
     if context.view.renderer is not None and context.view.renderer.device.concurrent:
         shown.append(("waits", grouped(session.waits)))  # a software driver is waited for: it is the host
     if context.view.renderer is not None:
-        parts = context.view.renderer.resources.bytes()
+        parts = context.view.renderer.gpu_scene.resources.bytes()
         shown += [
             ("triangles", grouped(int(context.view.renderer.prepared.starts[-1]))),
             ("textures", memory(sum(parts.values()))),

@@ -155,7 +155,7 @@ def _structure(context: ViewportContext) -> None:
     for name in options.part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:
-        structure = context.view.renderer.structure
+        structure = context.view.renderer.prepared.structure
         numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
         for name, text in {**structure.facts, **numbers}.items():
             fact(name.replace("_", " "), text)
@@ -276,7 +276,7 @@ def _statistics(context: ViewportContext) -> None:
     for name, value in figures(context):
         fact(name, value)
     if context.view.renderer is not None:
-        for name, size in context.view.renderer.resources.bytes().items():
+        for name, size in context.view.renderer.gpu_scene.resources.bytes().items():
             fact(f"   {name}", memory(size))
 
 

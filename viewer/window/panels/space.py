@@ -44,7 +44,9 @@ class Space:
         draw_markers(context)
         if context.view.overlays.boxes.on:
             self._lines(
-                context, structure_lines(context.view.renderer.structure.built, context.view.controller.camera), WIRES
+                context,
+                structure_lines(context.view.renderer.prepared.structure.built, context.view.controller.camera),
+                WIRES,
             )
         if context.debug_views.probe is not None:
             self._probe(context)

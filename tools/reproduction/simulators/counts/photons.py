@@ -62,11 +62,11 @@ def photon_instructions(device: Device) -> dict[str, Instructions]:
         renderer = Renderer(
             viewer.load("glass_ball"), device=device, program="photon", estimate="published", photon_map=kind
         )
-        linked = renderer.bind(renderer.program(), True)
+        linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings, True)
         whole = Instructions()
         for step in linked.steps("none"):
             if step.name in ESTIMATE:
-                source = plain(fragment(linked, step, Form(scheduled=True), renderer.resources))
+                source = plain(fragment(linked, step, Form(scheduled=True), renderer.gpu_scene.resources))
                 kernel = linked.program.by_name[step.name].kernel.name
                 found[f"{step.name} ({kind})"] = each = count(source.text, "frag", kernel)
                 whole = whole + each
