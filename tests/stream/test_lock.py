@@ -141,3 +141,43 @@ def test_there_is_no_waiting_where_that_is_of_no_use() -> None:
 
     with pytest.raises(OSError, match="in vain"), FairLock(refuse):
         pass
+
+
+def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
+    lock, order = FairLock(), []
+
+    def ask() -> None:
+        with lock:
+            order.append("other")
+
+    with lock, lock:
+        assert lock.mine and not lock.wanted
+        other = started(ask)
+        until_waiting(lock, 1)
+        assert lock.wanted
+        with lock.lent():
+            ended(other)
+            order.append("lent")
+            assert not lock.mine
+        order.append("mine")
+        assert lock.mine and lock._depth == 2
+    assert order == ["other", "lent", "mine"] and lock._holder is None
+
+
+def test_it_is_held_again_after_an_error_and_after_a_wait() -> None:
+    lock, free = FairLock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            free.wait(PATIENCE)
+
+    with lock:
+        with pytest.raises(OSError, match="enough"), lock.lent():
+            holder = started(hold)
+            while lock._holder is None:
+                time.sleep(1e-4)
+            threading.Timer(0.05, free.set).start()
+            raise OSError("enough")
+        assert lock.mine and lock._depth == 1
+    ended(holder)
+    assert lock._holder is None

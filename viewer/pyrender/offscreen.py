@@ -154,7 +154,7 @@ class OffscreenRenderer:
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
             begin = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
-            with renderer.lock:  # as `Renderer.trace`, of rays that are packed already
+            with renderer.lock, renderer.device.held():  # as `Renderer.trace`, of rays that are packed already
                 renderer.revive()
                 distance = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
             depth[...] = np.where(np.isfinite(distance), distance + begin, 0.0).reshape(depth.shape)
@@ -210,9 +210,11 @@ class OffscreenRenderer:
         front, coverage = np.zeros((*shape, 3)), np.zeros((*shape, 1))
         if renderer is not None:
             samples = self.spp or SAMPLES[look]
-            linear = renderer.render(eye.size, samples).linear
-            with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, renderer.device.current():
-                sums = features.fields(("hits", "count"))
+            device = renderer.device
+            with device.held():
+                linear = renderer.render(eye.size, samples).linear
+                with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, device.current():
+                    sums = features.fields(("hits", "count"))
             coverage = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
             radiance = (linear - (1 - coverage) * ambient) / np.maximum(coverage, 1 / 256)
             if look == "flat":  # numbers of pixels already

@@ -34,7 +34,7 @@ from viewer.renderer.sampling.sampler import Sampler
 from viewer.renderer.scene_update import ShownScene, first_scene, scene_request, show_scene
 from viewer.scene.scene import Scene
 from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
+from viewer.stream.gl.device import Device, in_one_switch
 from viewer.stream.lock import FairLock, exclusive
 
 
@@ -94,7 +94,9 @@ class Renderer:
     def revive(self) -> None:
         """Have other parts, on another context, where another library has ended the device's (see `Device.ended`)."""
         if self.device.ended:
-            self._own(GpuScene(tuned_device(self.settings), self.prepared))
+            with self.device.aside():  # others may be opening one, too
+                opened = tuned_device(self.settings)
+            self._own(GpuScene(opened, self.prepared))
 
     @property
     def device(self) -> Device:
@@ -126,6 +128,7 @@ class Renderer:
     # -- change ----------------------------------------------------------------------------------------------------
 
     @exclusive
+    @in_one_switch
     def update(
         self,
         scene: Any = None,
@@ -160,6 +163,7 @@ class Renderer:
         return deepest
 
     @exclusive
+    @in_one_switch
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
@@ -175,6 +179,7 @@ class Renderer:
         self.update(scene.moved(numbers, matrices), light=(), classic=False)
 
     @exclusive
+    @in_one_switch
     def deform(self, mesh: int, positions: ArrayLike, normals: ArrayLike | None = None) -> None:
         """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
@@ -187,6 +192,7 @@ class Renderer:
         self.update(deformed(self.prepared.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
+    @in_one_switch
     def reload(self) -> None:
         """Read changed program files, and compile the shaders from their files. Running jobs end with the old ones:
         abandon them.
@@ -204,12 +210,14 @@ class Renderer:
         return self.gpu_scene.program(chosen, self.gpu_scene.first_hits(chosen, self.camera).mode)
 
     @exclusive
+    @in_one_switch
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         self.revive()
         return self.gpu_scene.info(self.settings, self.camera)
 
     @exclusive
+    @in_one_switch
     def release(self) -> None:
         """Free streams and memories; the renderer serves no more."""
         if not self.device.ended:  # else all of it is gone
@@ -219,6 +227,7 @@ class Renderer:
     # -- rays ------------------------------------------------------------------------------------------------------
 
     @exclusive
+    @in_one_switch
     def trace(
         self,
         origins: ArrayLike,
@@ -242,6 +251,7 @@ class Renderer:
     # -- pictures --------------------------------------------------------------------------------------------------
 
     @exclusive
+    @in_one_switch
     def render(
         self,
         size: tuple[int, int] | str = DEFAULT["size"],
@@ -277,8 +287,9 @@ class Renderer:
         limits = {"spp": spp, "time": time, "error": error, "quality": quality}
         kept = {"resume": resume, "film": film, "sample_range": sample_range}
         request = picture_request(self, size, layers, limits, kept, denoise, stats, state)
+        report = None if progress is None else self.device.called_aside(progress)
         with framed(self, request.size):
-            picture = render_picture(self, request, progress)
+            picture = render_picture(self, request, report)
         warn([*self.notes, *picture.remarks()])
         return picture
 

@@ -123,6 +123,11 @@ def show_scene(
         return (view(chosen, before.scene) if _affects_view(differences) else camera), deepest
     goal: PreparedScene | None = None
     given, near = before.given, before
+
+    def prepared(beside: PreparedScene) -> PreparedScene:
+        with gpu_scene.device.aside():  # it may take long
+            return prepare(given, chosen, progress, beside)
+
     if isinstance(scene, PreparedScene):
         given = scene.given
         if scene.current or scene.structure.built is before.structure.built:
@@ -146,9 +151,9 @@ def show_scene(
         lighting = scene_lighting(shown, chosen, before.lighting, edit)
         goal = adapted(before, given, shown, chosen, lighting, edit)
     else:
-        goal = goal or prepare(given, chosen, progress, near)
+        goal = goal or prepared(near)
         check_limits(goal, chosen)
-    gpu_scene.show(goal, edit.moved, partial(prepare, given, chosen, progress, before), edit.posed)
+    gpu_scene.show(goal, edit.moved, partial(prepared, before), edit.posed)
     if not edit.same:
         request.source.animated.forget()
     return camera, max(deepest, Affects.SCENE) if edit.differs else deepest

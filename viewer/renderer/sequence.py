@@ -75,10 +75,11 @@ def render(
         scene = shown_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(scene, **options)
-    try:
-        return renderer.render(**drawn)
-    finally:
-        renderer.release()
+    with renderer.device.held():
+        try:
+            return renderer.render(**drawn)
+        finally:
+            renderer.release()
 
 
 class Frame(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from threading import Lock, get_ident
 from types import TracebackType
@@ -41,6 +42,35 @@ class FairLock:
                 self._holder, self._depth = me, 1
                 return
         self._wait(me)
+
+    @property
+    def mine(self) -> bool:
+        """Whether this thread has it."""
+        return self._holder == get_ident()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a thread waits for it."""
+        return bool(self._waiting)
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Of its holder: within the block other threads may have it, first those that wait. Afterwards it is held as
+        often as before, whatever interrupts the wait for it."""
+        depth, self._depth = self._depth, 1
+        self._release()
+        try:
+            yield
+        finally:
+            interrupt: BaseException | None = None
+            while not self.mine:
+                try:
+                    self._wait(get_ident())
+                except BaseException as raised:  # Ctrl-C: the blocks around this one give back what they hold
+                    interrupt = raised
+            self._depth = depth
+            if interrupt is not None:
+                raise interrupt
 
     def _wait(self, me: int) -> None:
         turn = me, Lock()

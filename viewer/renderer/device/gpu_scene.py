@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from itertools import count
 from time import perf_counter
 from typing import Any, cast
@@ -68,6 +67,7 @@ class GpuScene:
         self._settles()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self._grid_build: GridBuild | None = None
+        self._pixels: Pixels | None = None
         self._build()
 
     def beside(self, buffers: bool = True) -> GpuScene:
@@ -102,11 +102,13 @@ class GpuScene:
         """The acceleration structure."""
         return self.prepared.structure
 
-    @cached_property
+    @property
     def pixels(self) -> Pixels:
         """The pass that fills a stream of pixels."""
+        # No `functools.cached_property`: it has a lock in Python 3.11, which would be held in the wait for the context.
         with self.device.current():
-            return Pixels(self.device)
+            self._pixels = self._pixels or Pixels(self.device)
+            return self._pixels
 
     def first_hits(self, settings: Settings, camera: Camera) -> FirstHits:
         """How a program finds its first hits."""

@@ -118,6 +118,7 @@ class Device:
     timing: bool = field(default=False, init=False)  # a query takes the time: there is one at a time
     slowness: float = field(default=1.0, init=False)  # beyond 1 the device pretends to be so much slower
     _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
+    _array_stores: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         Process.check()
@@ -125,6 +126,9 @@ class Device:
         if self.limits is not None:
             self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
+        # Of the lock's holder: the blocks of `held` and of `current` that it is in, and how it leaves the context.
+        self._scopes = self._blocks = 0
+        self._leave: Callable[[], None] | None = None
         self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current during construction
         self.lock = FairLock(self.check)
         # Read while the context is current: moderngl asks the driver at every access.
@@ -251,11 +255,14 @@ class Device:
         """Whether shaders of GLSL 3.30 can have ``precise`` variables (ARB_gpu_shader5)."""
         return "GL_ARB_gpu_shader5" in self.extensions
 
-    @cached_property
+    @property
     def array_stores(self) -> bool:
         """Whether a fragment program can keep a stack (`viewer.stream.gl.workarounds.array_stores`)."""
+        # No `functools.cached_property`: it has a lock in Python 3.11, which would be held in the wait for the context.
         with self.current():
-            return workarounds.array_stores(self.context)
+            if self._array_stores is None:
+                self._array_stores = workarounds.array_stores(self.context)
+            return self._array_stores
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
@@ -365,24 +372,93 @@ class Device:
         Raises DeviceError in a process forked since OpenGL was opened, and in another thread than a window's.
         """
         with self.lock:
-            before = this_thread.device
-            if not self.headless or (before is self and elsewhere.is_current(self._handle)):
-                self._free_dropped()  # a window's is always current
-                yield
-                return
-            put_back = elsewhere.leave()
-            this_thread.device = self
+            leave: Callable[[], None] | None = None
+            if self.headless and not (this_thread.device is self and elsewhere.is_current(self._handle)):
+                leave = self._enter()
+            self._blocks += 1
             try:
-                with self.context:
-                    if not elsewhere.is_current(self._handle):
-                        raise DeviceError("OpenGL", "another library has ended the context", _ENDED)
-                    self._free_dropped()
-                    yield
+                self._free_dropped()
+                yield
             finally:
-                this_thread.device = before
-                if before is not None:  # leaving a context leaves none current
-                    before.context.__enter__()
-                put_back()
+                self._blocks -= 1
+                if leave is not None and self._scopes and self._leave is None:
+                    self._leave = leave  # at the scope's end, or where another thread waits
+                elif leave is not None:
+                    leave()
+                if self._scopes and not self._blocks and self.lock.wanted:
+                    with self.aside():
+                        pass
+
+    def _enter(self) -> Callable[[], None]:
+        """Make it the thread's context; returns a function that restores the one of before."""
+        before, put_back = this_thread.device, elsewhere.leave()
+        this_thread.device = self
+
+        def leave() -> None:
+            self.context.__exit__(None, None, None)
+            restore()
+
+        def restore() -> None:
+            this_thread.device = before
+            if before is not None:  # leaving a context leaves none current
+                before.context.__enter__()
+            put_back()
+
+        try:
+            self.context.__enter__()
+        except BaseException:
+            restore()
+            raise
+        if not elsewhere.is_current(self._handle):
+            leave()
+            raise DeviceError("OpenGL", "another library has ended the context", _ENDED)
+        return leave
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within the block the context stays current from the first use of `current` on: to switch takes longer than
+        many a pass. Other threads have their turns between two uses, those that wait, and in `aside`."""
+        if not self.headless:
+            yield
+            return
+        with self.lock:
+            self._scopes += 1
+            try:
+                yield
+            finally:
+                self._scopes -= 1
+                if not self._scopes:
+                    self._leave_now()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """For work of the host, or a caller's own, in a `held` block: other threads may use the context meanwhile, and
+        this one has that of before."""
+        if not self.lock.mine or not self._scopes or self._blocks:
+            yield
+            return
+        self._leave_now()
+        scopes, self._scopes = self._scopes, 0
+        try:
+            with self.lock.lent():
+                yield
+        finally:
+            self._scopes = scopes
+
+    def called_aside(self, function: Callable[P, Result]) -> Callable[P, Result]:
+        """A caller's own function, to be called `aside`."""
+
+        @wraps(function)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> Result:
+            with self.aside():
+                return function(*arguments, **keywords)
+
+        return call
+
+    def _leave_now(self) -> None:
+        leave, self._leave = self._leave, None
+        if leave is not None:
+            leave()
 
     def steps(self, steps: Iterator[Result]) -> Iterator[Result]:
         """The same steps, with the context current in each, and not between them."""
@@ -439,6 +515,18 @@ def in_context(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Conc
     @wraps(method)
     def run(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:
         with self.device.current():
+            return method(self, *arguments, **keywords)
+
+    return run
+
+
+def in_one_switch(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
+    """Decorate a method to make the context of the object's device current once, where it is used at all: see
+    `Device.held`."""
+
+    @wraps(method)
+    def run(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:
+        with self.device.held():
             return method(self, *arguments, **keywords)
 
     return run

@@ -1,0 +1,137 @@
+"""A call of the interface makes the context current once, and leaves it once, however many passes it has."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer, Scene
+from viewer.scene.scene import Instance
+from viewer.stream.gl import elsewhere
+
+PATIENCE = 60.0  # seconds, after which a thread that should have ended hangs
+SIZE = (24, 16)
+TRIANGLE = Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+LIT = TRIANGLE.with_parts(instances=[Instance(0), Instance(0, np.diag([0.5, 0.5, 2.0, 1.0]))])
+OPTIONS: dict[str, Any] = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
+
+CALLS: dict[str, Callable[[Renderer], Any]] = {
+    "samples": lambda renderer: renderer.render(SIZE, spp=3),
+    "layers": lambda renderer: renderer.render(SIZE, spp=2, layers=("albedo", "direct_diffuse", "occlusion", "steps")),
+    "the default": lambda renderer: renderer.render(SIZE),
+    "until an error": lambda renderer: renderer.render(SIZE, error=0.1),
+    "rays": lambda renderer: renderer.trace([[0, 0, 3], [0, 9, 3]], [[0, 0, -1]] * 2),
+    "a setting": lambda renderer: renderer.update(fov=30.0),
+    "a move": lambda renderer: renderer.move({1: renderer.scene.instances[1].transform @ np.diag([1.1, 1, 1, 1])}),
+    "vertices": lambda renderer: renderer.deform(0, LIT.meshes[0].positions * np.float32(1.25)),
+    "facts": lambda renderer: renderer.info(),
+    "shaders": lambda renderer: renderer.reload(),
+    "the end": lambda renderer: renderer.release(),
+}
+
+
+@pytest.fixture
+def switches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A number for each time that a context is made current; none is."""
+    request.getfixturevalue("device")
+    found: list[int] = []
+    enter = moderngl.Context.__enter__
+
+    def counted(context: moderngl.Context) -> moderngl.Context:
+        found.append(1)
+        return enter(context)
+
+    monkeypatch.setattr(moderngl.Context, "__enter__", counted)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_once_a_call(switches: list[int], name: str) -> None:
+    renderer = Renderer(LIT, **OPTIONS)
+    if name != "the end":
+        CALLS[name](renderer)
+    switches.clear()
+    CALLS[name](renderer)
+    assert len(switches) == 1
+
+
+@pytest.mark.parametrize("options", [{"program": "cast", "fuse": "none"}, {"program": "photon", "photons": 64}])
+def test_programs_of_many_passes(switches: list[int], options: dict[str, Any]) -> None:
+    scene = viewer.load("cornell")
+    renderer = Renderer(scene, **options)
+    first = renderer.render(SIZE, spp=2, stats=True)
+    switches.clear()
+    assert np.array_equal(renderer.render(SIZE, spp=2).linear, first.linear)
+    assert len(switches) == 1 and len(first.stats.passes) > 10
+
+
+def test_a_picture_in_one_line(switches: list[int]) -> None:
+    """One for the scene's parts at most, one for the picture and the end."""
+    viewer.render(LIT, size=SIZE, spp=1, **OPTIONS)
+    switches.clear()
+    viewer.render(LIT, size=SIZE, spp=1, **OPTIONS)
+    assert len(switches) <= 2
+
+
+def test_another_structure_is_built_aside(switches: list[int]) -> None:
+    """Since that may take long, other threads may use the context meanwhile."""
+    renderer = Renderer(LIT, **OPTIONS)
+    switches.clear()
+    renderer.update(accel="bvh")
+    assert len(switches) == 2
+
+
+def test_not_at_all_where_it_is_current(switches: list[int]) -> None:
+    renderer = Renderer(LIT, **OPTIONS)
+    with renderer.device.current():
+        switches.clear()
+        renderer.render(SIZE, spp=2)
+        renderer.trace([[0, 0, 3]], [[0, 0, -1]])
+    assert not switches
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
+def test_a_callback_has_the_context_of_its_owner(switches: list[int]) -> None:
+    """And other threads may render meanwhile, on the same device."""
+    renderer = Renderer(LIT, **OPTIONS)
+    expected = renderer.render(SIZE, spp=2).linear
+    neighbour = moderngl.create_context(standalone=True, backend="egl")
+    handle, others, seen = elsewhere.egl_context(), [], []
+
+    def beside() -> None:
+        others.append(Renderer(LIT, **OPTIONS).render(SIZE, spp=2).linear)
+
+    def report(share: float, text: str) -> None:
+        seen.append(elsewhere.egl_context())
+        if len(seen) == 1:
+            thread = threading.Thread(target=beside, daemon=True)
+            thread.start()
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+    try:
+        assert np.array_equal(renderer.render(SIZE, spp=2, progress=report).linear, expected)
+        assert elsewhere.egl_context() == handle and set(seen) == {handle}
+        np.testing.assert_array_equal(others, [expected])
+    finally:
+        neighbour.__exit__(None, None, None)
+        neighbour.release()
+
+
+def test_an_error_in_a_call_leaves_the_context(switches: list[int]) -> None:
+    renderer = Renderer(LIT, **OPTIONS)
+
+    def fail(share: float, text: str) -> None:
+        raise OSError("enough")
+
+    with pytest.raises(OSError, match="enough"):
+        renderer.render(SIZE, spp=2, progress=fail)
+    assert elsewhere.egl_context() is None
+    assert renderer.render(SIZE, spp=2).linear.any() and elsewhere.egl_context() is None
