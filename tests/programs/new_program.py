@@ -94,7 +94,7 @@ def viewed() -> dict[str, Any]:
     from viewer.remote.page import resources
     from viewer.viewport.canvas.canvas_view import CanvasView
     from viewer.viewport.controls.keymap import BY_NAME, markdown_table
-    from viewer.viewport.studies.inspector import Inspector
+    from viewer.viewport.debug_views.inspector import Inspector
 
     view = CanvasView("cornell", SIZE, program="cast")
     view.wait()

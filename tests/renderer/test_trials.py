@@ -30,15 +30,15 @@ from viewer.renderer.device.tuning import (
 from viewer.renderer.preview.scheduler import ASLEEP, POLL
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.session import trial_runs, trials
+from viewer.renderer.session import trials
 from viewer.renderer.session.session import Session
-from viewer.renderer.session.trial_runs import TrialRuns
 from viewer.renderer.session.trials import (
     LONG,
     MOST_ATTEMPTS,
     PART,
     RESTED,
     BackgroundTrials,
+    TrialRuns,
     measure_after,
 )
 from viewer.stream.compile.addresses import IN_BUFFER
@@ -78,7 +78,7 @@ class Forged:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, shares: dict[str, float], seconds: float = 0.008) -> None:
         self.now, self.runs, self.shares, self.seconds = 0.0, list[tuple[str, ...]](), shares, seconds
         monkeypatch.setattr(trials, "time", SimpleNamespace(perf_counter=lambda: self.now, sleep=time.sleep))
-        real = trial_runs.sample_run
+        real = trials.sample_run
 
         def forged(sampler: Any, plan: Any, film: Any) -> Any:
             words = [str(plan.settings[name]) for name in CHOICES if name != "memory"]
@@ -93,7 +93,7 @@ class Forged:
 
             return timed
 
-        monkeypatch.setattr(trial_runs, "sample_run", forged)
+        monkeypatch.setattr(trials, "sample_run", forged)
 
     def cost(self, asked: tuple[str, ...]) -> float:
         """Seconds of a run."""

@@ -14,9 +14,9 @@ from viewer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.debug_views.debug_views import DebugViews
+from viewer.viewport.debug_views.heat import COARSE, Heat
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.studies.heat import COARSE, Heat
 from viewer.viewport.viewport import Viewport
 
 SIZE = (70, 50)

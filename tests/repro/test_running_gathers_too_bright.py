@@ -11,8 +11,8 @@ import viewer
 from viewer import Renderer
 from viewer.renderer.device.tile_job import Tile
 from viewer.scene.light import Light
+from viewer.viewport.debug_views.inspector import Inspector
 from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.studies.inspector import Inspector
 
 SIZE = (8, 4)
 

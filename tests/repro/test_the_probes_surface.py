@@ -13,9 +13,9 @@ from viewer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.viewport.controls.camera_controller import CameraController
 from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.debug_views.debug_views import DebugViews
+from viewer.viewport.debug_views.probe import probe
 from viewer.viewport.preferences import Preferences
-from viewer.viewport.studies.debug_views import DebugViews
-from viewer.viewport.studies.probe import probe
 from viewer.viewport.viewport import Viewport
 from viewer.window.panels.probe import surface_text
 

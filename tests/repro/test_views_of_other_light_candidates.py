@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.viewport.studies.inspector import Inspector
+from viewer.viewport.debug_views.inspector import Inspector
 
 SIZE = 12, 9
 

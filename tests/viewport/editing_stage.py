@@ -20,6 +20,7 @@ from viewer.viewport.controls.keymap import Keymap
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import ObjectEditing
 from viewer.viewport.view_state import InputState, PictureArea
+from viewer.viewport.viewport import Viewport
 
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
 HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`
@@ -72,6 +73,7 @@ class Stage:
         view.compilation = SimpleNamespace(
             request=lambda what, work: (self.said.append(what), self.compiled.append(work))
         )
+        view.trace_soon = lambda work: Viewport.trace_soon(view, work)
         self.view = view
         self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
         self.loader.set = lambda **changes: self.loader.asked.append(changes)

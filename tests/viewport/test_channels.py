@@ -10,8 +10,8 @@ import pytest
 
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import Field, Record
-from viewer.viewport.studies import false_color
-from viewer.viewport.studies.channels import (
+from viewer.viewport.debug_views import false_color
+from viewer.viewport.debug_views.channels import (
     COLOR_UNIT,
     Channel,
     channels,
@@ -23,7 +23,7 @@ from viewer.viewport.studies.channels import (
     show_state,
     written,
 )
-from viewer.viewport.studies.unfused import SingleStep
+from viewer.viewport.debug_views.unfused import SingleStep
 
 
 def state(name: str, writes: set[str] = frozenset(), gathers: set[str] = frozenset(), **exits: Any) -> Any:  # type: ignore[assignment]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.viewport.test_canvas_view import opened
-from viewer.viewport.canvas.drive import Drive
+from viewer.viewport.canvas.canvas_loop import CanvasLoop
 
 offscreen = pytest.importorskip("rendercanvas.offscreen", reason="rendercanvas is not installed")
 
@@ -38,7 +38,7 @@ class Driven:
         self.loop, self.told = Loop(), []
         self.canvas = offscreen.OffscreenRenderCanvas(size=(24, 16))
         self.view = opened()
-        self.drive = Drive(self.view, self.canvas, self.loop, self.told.append)
+        self.drive = CanvasLoop(self.view, self.canvas, self.loop, self.told.append)
 
     def run(self, draws: bool = True) -> None:
         """Turns until nothing is scheduled."""

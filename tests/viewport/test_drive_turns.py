@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from viewer.renderer.preview.scheduler import PIECE
-from viewer.viewport.canvas import drive as module
-from viewer.viewport.canvas.drive import EVENTS, MOST_WAITING, TELLING, Drive
+from viewer.viewport.canvas import canvas_loop as module
+from viewer.viewport.canvas.canvas_loop import EVENTS, MOST_WAITING, TELLING, CanvasLoop
 from viewer.viewport.view_state import Message
 
 
@@ -34,7 +34,7 @@ class Desk:
         canvas.add_event_handler = lambda handler, *events: setattr(self, "handlers", events)
         canvas.request_draw = lambda *draw: self.done.append("draw asked for" if not draw else "drawn by")
         loop: Any = SimpleNamespace(call_later=lambda delay, what, *more: self.calls.append((delay, what, more)))
-        self.drive = Drive(self.view, canvas, loop, self.told.append)
+        self.drive = CanvasLoop(self.view, canvas, loop, self.told.append)
 
     def taken(self) -> list[Any]:
         done, self.done[:] = list(self.done), []

@@ -12,8 +12,8 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.renderer.sampling.frame_plan import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
 from viewer.scene.camera import Camera
-from viewer.viewport.studies import false_color, heat
-from viewer.viewport.studies.heat import COARSE, Heat
+from viewer.viewport.debug_views import false_color, heat
+from viewer.viewport.debug_views.heat import COARSE, Heat
 
 SIZE = (20, 12)  # coarse: 3 x 2
 START = Camera((0, 0, 5), (0, 0, 0))

@@ -16,11 +16,11 @@ from viewer.photons.grid import PhotonGrid
 from viewer.scene.camera import Camera
 from viewer.scene.projections.models import Orthographic
 from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.debug_views import photons as module
+from viewer.viewport.debug_views.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
 from viewer.viewport.display.photons import view_uniforms
-from viewer.viewport.studies import photons as module
-from viewer.viewport.studies.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
 from viewer.viewport.view_state import PictureArea
-from viewer.viewport.viewport import choose_pivot
+from viewer.viewport.viewport import Viewport, choose_pivot
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0), fov=90.0), Camera((0, 0, 7), (0, 0, 0))
 GRID = PhotonGrid.over((0, 0, 0), (2, 1, 1), (4, 2, 3))
@@ -201,6 +201,8 @@ def test_the_first_surface_in_the_middle(ready: bool, indoors: bool) -> None:
     )
     view: Any = SimpleNamespace(renderer=renderer, controller=controller, wake=lambda: woken.append(1))
     view.compilation = SimpleNamespace(request=lambda what, work: waiting.append((what, work)))
+    view.shown = lambda: (renderer, controller)
+    view.trace_soon = lambda work: Viewport.trace_soon(view, work)
     choose_pivot(view)
     if indoors and not ready:
         assert aimed == [] and waiting[0][0] == "the kernels for rays of their own"

@@ -58,6 +58,7 @@ class Desk:
         view.compilation = SimpleNamespace(request=lambda what, work: self.compiled.append((what, work)))
         view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
         view.keymap, view.paused, view.tone, view.input = Keymap(), False, ToneMapping(0.0, "none"), InputState()
+        view.trace_soon = lambda work: Viewport.trace_soon(view, work)
         view.area, view.toggle_pause = PictureArea((100, 200)), lambda: Viewport.toggle_pause(view)
         self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)
         self.loader.change = self.loader.set = self._change

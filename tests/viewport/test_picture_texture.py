@@ -11,7 +11,7 @@ import pytest
 from viewer.denoise.upsampling import SHOWN
 from viewer.kernels.records import FILM, RADIANCE
 from viewer.stream.gl.stream import Stream
-from viewer.viewport.canvas.watched import Watched
+from viewer.viewport.display.picture_texture import PictureTexture
 
 SIZE = (5, 3)
 
@@ -27,11 +27,11 @@ def film(device: Any, value: float, samples: float = 2.0, size: tuple[int, int] 
 
 
 @pytest.fixture
-def canvas(device: Any) -> Watched:
-    return Watched(device)
+def canvas(device: Any) -> PictureTexture:
+    return PictureTexture(device)
 
 
-def test_films_are_shown_as_their_means(device: Any, canvas: Watched) -> None:
+def test_films_are_shown_as_their_means(device: Any, canvas: PictureTexture) -> None:
     assert canvas.blank and canvas.changes == 0
     canvas.begin(SIZE, False)
     assert not canvas.blank and canvas.changes == 1
@@ -44,7 +44,7 @@ def test_films_are_shown_as_their_means(device: Any, canvas: Watched) -> None:
     assert canvas.changes == 3 and canvas.linear().dtype == np.float32
 
 
-def test_a_preview_is_shown_when_it_is_complete(device: Any, canvas: Watched) -> None:
+def test_a_preview_is_shown_when_it_is_complete(device: Any, canvas: PictureTexture) -> None:
     (first, means), (second, others) = film(device, 1.0), film(device, 9.0, size=(4, 2))
     canvas.begin(SIZE, False)
     canvas.show(first)
@@ -66,7 +66,7 @@ def test_a_preview_is_shown_when_it_is_complete(device: Any, canvas: Watched) ->
     assert canvas.changes == changes + 1, "it was dropped"
 
 
-def test_a_preview_may_come_in_another_size(device: Any, canvas: Watched) -> None:
+def test_a_preview_may_come_in_another_size(device: Any, canvas: PictureTexture) -> None:
     canvas.begin(SIZE, True)
     stream, means = film(device, 3.0, size=(2, 2))
     canvas.show(stream)
@@ -74,7 +74,7 @@ def test_a_preview_may_come_in_another_size(device: Any, canvas: Watched) -> Non
     np.testing.assert_array_equal(canvas.linear(), means)
 
 
-def test_the_full_picture_begins_from_the_last_one(device: Any, canvas: Watched) -> None:
+def test_the_full_picture_begins_from_the_last_one(device: Any, canvas: PictureTexture) -> None:
     stream, means = film(device, 1.0, size=(2, 1))
     canvas.begin((2, 1), False)
     canvas.show(stream)
@@ -88,7 +88,7 @@ def test_the_full_picture_begins_from_the_last_one(device: Any, canvas: Watched)
     assert canvas.linear().shape == (3, 5, 3)
 
 
-def test_tiles_are_put_in_their_places(device: Any, canvas: Watched) -> None:
+def test_tiles_are_put_in_their_places(device: Any, canvas: PictureTexture) -> None:
     """Of films their means, of others their radiance; the rest of the picture stays."""
     whole, means = film(device, 1.0)
     canvas.begin(SIZE, False)
@@ -115,7 +115,7 @@ def linked(result: str) -> Any:
     return SimpleNamespace(program=SimpleNamespace(results=(result,)))
 
 
-def test_a_picture_that_is_drawn_whole(device: Any, canvas: Watched) -> None:
+def test_a_picture_that_is_drawn_whole(device: Any, canvas: PictureTexture) -> None:
     drawn: list[tuple[int, int]] = []
     canvas.begin(SIZE, True)
     changes = canvas.changes
@@ -130,7 +130,7 @@ def test_a_picture_that_is_drawn_whole(device: Any, canvas: Watched) -> None:
     np.testing.assert_array_equal(canvas.linear(), means)  # what was coming all the while
 
 
-def test_the_texture_of_the_last_picture_is_used_again(device: Any, canvas: Watched) -> None:
+def test_the_texture_of_the_last_picture_is_used_again(device: Any, canvas: PictureTexture) -> None:
     canvas.begin(SIZE, False)
     names = [canvas.texture.glo]
     for _ in range(4):

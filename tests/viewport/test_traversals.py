@@ -11,8 +11,8 @@ import pytest
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.stream.declare.kernel import Table
-from viewer.viewport.studies.history import Segment
-from viewer.viewport.studies.traversals import BvhTraversals, GridTraversals, traversals
+from viewer.viewport.debug_views.history import Segment
+from viewer.viewport.debug_views.traversals import BvhTraversals, GridTraversals, traversals
 
 
 def table(name: str, data: np.ndarray) -> Any:

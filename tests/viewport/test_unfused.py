@@ -13,8 +13,8 @@ from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
-from viewer.viewport.studies.inspector import Inspector
-from viewer.viewport.studies.unfused import fill
+from viewer.viewport.debug_views.inspector import Inspector
+from viewer.viewport.debug_views.unfused import fill
 
 CAMERA = Camera((0, 0, 5), (0, 0, 0), aperture=0.25, focus=4.0)
 PIXEL = np.dtype([("at", "i4", 2)])

@@ -23,11 +23,11 @@ class Stage:
         from viewer.viewport.context import ViewportContext
         from viewer.viewport.controls.camera_controller import CameraController
         from viewer.viewport.controls.keymap import Keymap
+        from viewer.viewport.debug_views.debug_views import DebugViews
         from viewer.viewport.display.picture_texture import PictureTexture
         from viewer.viewport.light_markers import LightMarkers
         from viewer.viewport.object_editing import ObjectEditing
         from viewer.viewport.preferences import Preferences
-        from viewer.viewport.studies.debug_views import DebugViews
         from viewer.window.panels.imgui_draw import ImguiDraw
 
         asked = self.asked = []
@@ -120,7 +120,7 @@ class Stage:
         return list(self.asked)
 
     def inspect(self) -> None:
-        from viewer.viewport.studies.inspector import Inspector
+        from viewer.viewport.debug_views.inspector import Inspector
 
         self.debug_views.inspector = Inspector(self.renderer, size=(24, 16))
         self.debug_views.inspector.begin(self.view.controller.camera)

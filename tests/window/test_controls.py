@@ -162,7 +162,7 @@ def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_what_looks_inside(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.probe import probe
     from viewer.window.panels import panels
 
     controls.show(panels._inside)

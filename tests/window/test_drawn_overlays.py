@@ -109,7 +109,7 @@ def test_hints(panel_stage: Stage, sheet: Sheet) -> None:
 
 def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Before its first pass, under way, at its end; with the mouse on its picture and its plot."""
-    from viewer.viewport.studies.inspector import Inspector
+    from viewer.viewport.debug_views.inspector import Inspector
     from viewer.window.panels import inspector as panel
 
     section("Lights")
@@ -150,7 +150,7 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
 
 
 def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.probe import probe
 
     section("Lights")
     for pixel in ((32, 20), (0, 39)):
@@ -163,8 +163,8 @@ def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], 
 def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Boxes, a probed ray, markers and the heat map with its legend, behind and beside the panels."""
     from viewer.scene.light import Light
-    from viewer.viewport.studies.heat import Heat
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.heat import Heat
+    from viewer.viewport.debug_views.probe import probe
     from viewer.window.panels.panels import draw_panels
     from viewer.window.panels.space import Space
 

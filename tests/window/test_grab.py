@@ -7,7 +7,7 @@ import pytest
 
 from viewer.scene.camera import Camera
 from viewer.viewport.controls.grab import Grab
-from viewer.viewport.studies.wires import project_points
+from viewer.viewport.debug_views.wires import project_points
 
 SIZE = (640, 480)
 CAMERA = Camera((3.0, 2.0, 6.0), (0.0, 0.5, 0.0), fov=50)

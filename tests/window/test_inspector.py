@@ -15,8 +15,8 @@ from viewer.programs import PICTURES, ray_cast
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.stream.declare.program import Program
-from viewer.viewport.studies.false_color import DONE, NONE
-from viewer.viewport.studies.inspector import Heat, Inspector, heat
+from viewer.viewport.debug_views.false_color import DONE, NONE
+from viewer.viewport.debug_views.inspector import Heat, Inspector, heat
 
 SIZE = (64, 36)
 

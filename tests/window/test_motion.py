@@ -16,7 +16,7 @@ from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
 from viewer.viewport import object_editing
 from viewer.viewport.animation_player import FRAME
-from viewer.viewport.studies.wires import project_points
+from viewer.viewport.debug_views.wires import project_points
 
 GRAB, ACCEL = (70, 50), "two-level-bvh"
 

@@ -251,8 +251,8 @@ def types(panel_stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
-    from viewer.viewport.studies.heat import Heat
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.heat import Heat
+    from viewer.viewport.debug_views.probe import probe
     from viewer.window.panels import probe as probe_panel
     from viewer.window.panels.space import Space
 
@@ -292,8 +292,8 @@ def panels_of(panel_stage: Stage) -> None:
 
 def test_the_probe_s_table_grows(panel_stage, monkeypatch):
     """Rows are made into text once."""
-    from viewer.viewport.studies.history import Probe
-    from viewer.viewport.studies.probe import probing
+    from viewer.viewport.debug_views.history import Probe
+    from viewer.viewport.debug_views.probe import probing
     from viewer.window.panels import probe as probe_panel
 
     made = []
@@ -326,7 +326,7 @@ def test_the_inspector_shows_a_stream(panel_stage):
 
 
 def test_the_probe_is_a_table(panel_stage):
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.probe import probe
 
     panel_stage.draw()
     panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
@@ -397,7 +397,7 @@ def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
 @pytest.mark.parametrize("panels", [True, False])
 @pytest.mark.parametrize("probed", [True, False])
 def test_nothing_overlaps_in_a_narrow_window(panel_stage, windows, panels, probed) -> None:
-    from viewer.viewport.studies.probe import probe
+    from viewer.viewport.debug_views.probe import probe
 
     size = (320, 240)
     panel_stage.view.overlays.panels.on, panel_stage.view.overlays.statistics.on = panels, True

@@ -12,9 +12,9 @@ from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.photons.grid import PhotonGrid
 from viewer.renderer.device.tile_job import Tile
+from viewer.viewport.debug_views.inspector import Inspector
+from viewer.viewport.debug_views.photons import cell_wires, occupied
 from viewer.viewport.display.picture_texture import SEARCHING, PictureTexture
-from viewer.viewport.studies.inspector import Inspector
-from viewer.viewport.studies.photons import cell_wires, occupied
 
 
 @pytest.mark.parametrize(

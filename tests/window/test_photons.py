@@ -11,7 +11,7 @@ import pytest
 from tests.window.conftest import Hands, application, current
 from viewer import Renderer
 from viewer.renderer.device.machine_pool import Key
-from viewer.viewport.studies.wires import project_points
+from viewer.viewport.debug_views.wires import project_points
 
 SIZE = (120, 90)
 FEW = {"photons": 4096, "photon_bounces": 2, "depth": 2}

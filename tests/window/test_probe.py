@@ -21,7 +21,7 @@ from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 from viewer.stream.declare.program import RETURN, Call, Program
-from viewer.viewport.studies.probe import COLUMNS, Probe, forget, probe, probing
+from viewer.viewport.debug_views.probe import COLUMNS, Probe, forget, probe, probing
 
 SIZE = (64, 48)
 CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)

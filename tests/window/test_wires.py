@@ -15,8 +15,8 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.projections.models import Equirectangular, Fisheye
 from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.studies import wires
-from viewer.viewport.studies.wires import (
+from viewer.viewport.debug_views import wires
+from viewer.viewport.debug_views.wires import (
     MOST_BOXES,
     MOST_LINES,
     box_edges,

@@ -11,8 +11,8 @@ from rendercanvas.core.encoders import encode_array
 from viewer.renderer.sampling.picture import Picture
 from viewer.scene.card import beside
 from viewer.viewport.browser import script
+from viewer.viewport.canvas.canvas_loop import CanvasLoop
 from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.canvas.drive import Drive
 from viewer.viewport.host import OWN_EVENTS
 
 SIZE = (640, 480)
@@ -49,7 +49,7 @@ class Widget(AnywidgetRenderCanvas):
         self._views = 0  # outputs with the widget
         self._motion: dict[str, Any] = {}  # as the page knows it
         self._parking: asyncio.TimerHandle | None = None
-        self.drive = Drive(view, self, loop, self._tell)
+        self.drive = CanvasLoop(view, self, loop, self._tell)
         self.on_msg(self._on_message)
         self.observe(self._on_seen, names=["_has_visible_views"])
         if self.comm is not None:

@@ -15,8 +15,8 @@ from viewer.base.errors import ViewerError
 from viewer.remote.guard import File, Files
 from viewer.remote.page import OFFERED, offered, resources
 from viewer.renderer.sampling.picture import Picture
+from viewer.viewport.canvas.canvas_loop import CanvasLoop
 from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.canvas.drive import Drive
 from viewer.viewport.commands import file_stem
 from viewer.viewport.host import OWN_EVENTS
 
@@ -40,7 +40,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         view = CanvasView(scene, size, deliver=self._deliver, **options)
         super().__init__(size=size)
         self.view, self.app, self._given = view, http.asgi, str(scene)
-        self.drive = Drive(view, self, http.loop, self._tell)
+        self.drive = CanvasLoop(view, self, http.loop, self._tell)
         self._downloading = False
         self._motion: dict[str, Any] = {}  # as the pages know it
         view.visible = False

@@ -50,7 +50,7 @@ def script(name: str) -> str:
 EVENTS = ("seek", "animation", "speed")
 
 
-def motion_told(context: ViewportContext) -> dict[str, Any]:
+def serialize_motion(context: ViewportContext) -> dict[str, Any]:
     """A message on the animation: of a duration of 0 where nothing moves."""
     scene, editing = context.view.scene, context.editing
     player = editing.player
@@ -67,7 +67,7 @@ def motion_told(context: ViewportContext) -> dict[str, Any]:
     }
 
 
-def motion_asked(context: ViewportContext, event: Mapping[str, Any]) -> None:
+def apply_motion(context: ViewportContext, event: Mapping[str, Any]) -> None:
     """Take an event of `EVENTS`: seek, to a moment in ``seconds``; animation, of a ``number``, below 0 all at once; and
     speed, in ``times`` the file's."""
     editing, kind = context.editing, event["event_type"]

@@ -174,10 +174,7 @@ def _focus(context: ViewportContext) -> None:
         else:
             controller.focus(np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction))
 
-    if renderer.ray_queries.trace_ready(renderer.settings):
-        focus()
-    else:
-        view.compilation.request("the kernels for rays of their own", focus)
+    view.trace_soon(focus)
 
 
 def _copy(context: ViewportContext, clipboard: Clipboard) -> None:

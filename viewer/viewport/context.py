@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from viewer.viewport.debug_views.debug_views import DebugViews
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.object_editing import ObjectEditing
 from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport
 
 

@@ -1,4 +1,4 @@
-"""The host of a view: a scene's session, camera, commands and studies, put together once, for whoever shows them.
+"""The host of a view: a scene's session, camera, commands and debug views, put together once, for whoever shows them.
 
 A window, a widget, a browser's page and pyrender's viewer differ in their screen and in the source of their events
 alone.
@@ -13,9 +13,10 @@ from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
-from viewer.viewport.browser import EVENTS, key_text, modifier_bits, motion_asked
+from viewer.viewport.browser import EVENTS, apply_motion, key_text, modifier_bits
 from viewer.viewport.context import ViewportContext
 from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.debug_views.debug_views import DebugViews
 from viewer.viewport.display.auto_exposure import AutoExposure
 from viewer.viewport.display.picture_texture import PictureTexture
 from viewer.viewport.frame_loop import FrameLoop
@@ -24,7 +25,6 @@ from viewer.viewport.object_editing import ObjectEditing
 from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport
 
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
@@ -68,7 +68,7 @@ class ViewerHost:
     def handle(self, event: Mapping[str, Any]) -> None:
         """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize; and
         of `OWN_EVENTS`: focus_out, where keys and buttons are let go, pinch, of two fingers about x, y that have come
-        to ``ratio`` times their distance, action, of the table by its ``name``, and those of `motion_asked`. Others
+        to ``ratio`` times their distance, action, of the table by its ``name``, and those of `apply_motion`. Others
         are ignored. A key_down may be a ``repeat``."""
         kind, pointer = event.get("event_type", ""), self.pointer
         if kind in ("pointer_down", "pointer_move", "pointer_up"):
@@ -96,7 +96,7 @@ class ViewerHost:
         elif kind == "action" and event["name"] in self.view.actions.handlers:
             self.view.actions.perform(event["name"])
         elif kind in EVENTS:
-            motion_asked(self.context, event)
+            apply_motion(self.context, event)
         if kind in WAKING:
             self.view.wake()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from viewer.scene.edits.movable import Movable, movable_lights, placed_light
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
-from viewer.viewport.studies.wires import project_points
+from viewer.viewport.debug_views.wires import project_points
 from viewer.viewport.viewport import Viewport
 
 REACH = 14.0  # window coordinates around a marker in which the cursor takes it

@@ -16,9 +16,9 @@ from viewer.scene.scene import Scene
 from viewer.viewport.animation_player import AnimationPlayer
 from viewer.viewport.controls.camera_controller import ORBIT
 from viewer.viewport.controls.grab import Grab
+from viewer.viewport.debug_views.debug_views import DebugViews
 from viewer.viewport.light_markers import LightMarkers
 from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, choose_pivot
 
 TURN_SECONDS = 12.0  # once round on the turntable
@@ -216,10 +216,7 @@ class ObjectEditing:
             point = np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction)
             self._hold_instance(int(hits.instance[0]), point)
 
-        if renderer.ray_queries.trace_ready(renderer.settings):
-            find()
-        else:
-            view.compilation.request("the kernels for rays of their own", find)
+        view.trace_soon(find)
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""

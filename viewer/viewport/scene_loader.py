@@ -23,9 +23,9 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import DARKNESS, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
+from viewer.viewport.debug_views.debug_views import DebugViews
 from viewer.viewport.first_picture import FirstPicture, Glance
 from viewer.viewport.load_thread import LoadThread
-from viewer.viewport.studies.debug_views import DebugViews
 from viewer.viewport.viewport import Viewport, default_view
 
 # What the worker does, since it takes a while; a ground plane is part of the structure.

@@ -121,6 +121,15 @@ class Viewport:
         _, controller = self.shown()
         return controller.ray(*self.input.cursor, *self.area.size)
 
+    def trace_soon(self, work: Callable[[], object]) -> None:
+        """Do something that traces rays of its own: once the window has said so where that compiles shaders. Raises
+        SceneMissing."""
+        renderer, _ = self.shown()
+        if renderer.ray_queries.trace_ready(renderer.settings):
+            work()
+        else:
+            self.compilation.request("the kernels for rays of their own", work)
+
     def toggle_pause(self) -> None:
         """Pause rendering, or go on."""
         self.paused = not self.paused
@@ -342,14 +351,11 @@ def choose_pivot(view: Viewport) -> None:
     renderer, controller = view.renderer, view.controller
     if renderer is None or controller is None or not controller.indoors:
         return
-    if renderer.ray_queries.trace_ready(renderer.settings):
-        _choose(view, renderer, controller)
-    else:
-        view.compilation.request("the kernels for rays of their own", lambda: _choose(view, renderer, controller))
 
+    def choose() -> None:
+        camera = controller.camera
+        hits = renderer.trace([camera.about((0.0, 0.0, 0.0)).origin], [camera.basis()[2]], view=True)
+        controller.aim(float(hits.distance[0]))
+        view.wake()
 
-def _choose(view: Viewport, renderer: Renderer, controller: CameraController) -> None:
-    camera = controller.camera
-    hits = renderer.trace([camera.about((0.0, 0.0, 0.0)).origin], [camera.basis()[2]], view=True)
-    controller.aim(float(hits.distance[0]))
-    view.wake()
+    view.trace_soon(choose)

@@ -25,7 +25,7 @@ from viewer.film.error.stop import Stop
 from viewer.renderer.preview.scheduler import HELD, TURN
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
-from viewer.viewport.canvas.watched import Watched
+from viewer.viewport.display.picture_texture import PictureTexture
 
 ABOUT = "sessions on devices of pretended slowness: FLIP, specks and holes of each picture, from opening to rest"
 
@@ -107,7 +107,7 @@ def _played(
     home = renderer.camera.measured_in(size)
     low, high = renderer.prepared.scene.bounds()
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
-    canvas = Watched(renderer.device)
+    canvas = PictureTexture(renderer.device)
     session = Session(renderer, size, Stop(samples), screen=canvas)
     assert session.on_screen is not None
     session.on_screen.white = 2.0**-exposure

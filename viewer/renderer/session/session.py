@@ -31,8 +31,7 @@ from viewer.renderer.sampling.parts import RendererParts
 from viewer.renderer.sampling.picture import Picture, Report
 from viewer.renderer.sampling.picture_metadata import picture
 from viewer.renderer.session.convergence import Convergence, ProgressEstimate
-from viewer.renderer.session.frame_runner import FrameRunner
-from viewer.renderer.session.shown_picture import ShownPicture
+from viewer.renderer.session.frame_runner import FrameRunner, ShownPicture
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from viewer.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from viewer.stream.gl.device import Device
-from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.display.display import Display
+from viewer.viewport.display.picture_texture import PictureTexture
 from viewer.viewport.frame_loop import FrameLoop
 
 IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
@@ -20,7 +20,7 @@ IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 class Bitmaps:
     """Bitmaps of a view's picture. The device's context is current wherever it is used."""
 
-    def __init__(self, device: Device, turn: FrameLoop, canvas: Watched) -> None:
+    def __init__(self, device: Device, turn: FrameLoop, canvas: PictureTexture) -> None:
         self.device, self.turn, self.canvas = device, turn, canvas
         self.view, self.session = turn.view, turn.session
         self._display = Display(device)

@@ -30,11 +30,11 @@ from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
 from viewer.scene.edits.animated import check_animated
 from viewer.scene.scene import Scene
-from viewer.viewport.browser import motion_told
+from viewer.viewport.browser import serialize_motion
 from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.canvas.watched import Watched
 from viewer.viewport.commands import picture_handlers
 from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.display.picture_texture import PictureTexture
 from viewer.viewport.host import ViewerHost
 from viewer.viewport.preferences import Preferences
 from viewer.viewport.viewport import RULES, configured, rules
@@ -103,7 +103,7 @@ class CanvasView:
         """Everything on the device, or bound to it, without a scene."""
         self.device = tuned_device(settings)
         with self.device.current():
-            self._canvas = Watched(self.device)
+            self._canvas = PictureTexture(self.device)
             self.session = Session(size=size, stop=stop, screen=self._canvas)
             self.host = ViewerHost(self.device, self.session, preferences, keymap, settings, self._load)
         self.view, self.context = self.host.view, self.host.context
@@ -270,8 +270,8 @@ class CanvasView:
 
     @property
     def motion(self) -> dict[str, Any]:
-        """See `motion_told`."""
-        return motion_told(self.context)
+        """See `serialize_motion`."""
+        return serialize_motion(self.context)
 
     @property
     def quality(self) -> int:

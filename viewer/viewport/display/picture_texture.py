@@ -41,10 +41,10 @@ def running_source() -> Source:
 
 class PictureTexture:
     """A session's screen (`viewer.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
-    float32, row 0 at the top. blank : nothing has been shown so far."""
+    float32, row 0 at the top. blank : nothing has been shown so far. changes : how often it has looked otherwise."""
 
     def __init__(self, device: Device) -> None:
-        self.device, self.blank = device, True
+        self.device, self.blank, self.changes = device, True, 0
         self._spare: moderngl.Texture | None = None  # for the next picture of its size: to make one takes long
         self._nowhere = device.context.framebuffer([self._new((1, 1))])
         self.texture = self._new((1, 1))
@@ -72,12 +72,14 @@ class PictureTexture:
         else:
             self._enlarge(self.texture, made)
             self._show(made)
+            self.changes += 1
 
     def end(self) -> None:
         """The picture is complete: a preview is shown."""
         if self._coming is not None:
             coming, self._coming = self._coming, None
             self._show(coming)
+            self.changes += 1
 
     def drop(self) -> None:
         """A preview will not be completed."""
@@ -133,6 +135,7 @@ class PictureTexture:
         shader.set("corner", (left, top))
         shader.set("wide", wide)
         self._draw(self._place, target, (left, top, wide, tall))
+        self.changes += self._coming is None
 
     def show(self, picture: Stream) -> None:
         """Copy a whole picture, of any size."""
@@ -142,12 +145,14 @@ class PictureTexture:
         target = self._coming or self.texture
         assert target.size == picture.size
         self._copy(picture, target)
+        self.changes += self._coming is None
 
     def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
         """Have a whole picture drawn in place of the one on show, whatever is coming."""
         if self.texture.size != size:
             self._show(self._new(size))
         draw(self._stream(self.texture))
+        self.changes += 1
 
     def _stream(self, texture: moderngl.Texture) -> Stream:
         """A picture as a stream of `SHOWN`."""
@@ -190,6 +195,7 @@ class PictureTexture:
         program = machine.linked.program
         shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
         self._draw(self._running, self.texture, (left, top, wide, tall))
+        self.changes += 1
         return True
 
     def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:

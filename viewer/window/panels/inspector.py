@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from viewer.renderer.device.tuning import tuning
 from viewer.viewport.context import ViewportContext
-from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
-from viewer.viewport.studies.inspector import Inspector
+from viewer.viewport.debug_views.false_color import Color, Label, Legend, Ramp
+from viewer.viewport.debug_views.inspector import Inspector
 from viewer.window.bundle import ImVec2, imgui, implot
 from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from viewer.viewport.context import ViewportContext
-from viewer.viewport.studies.false_color import Color, state_colors
-from viewer.viewport.studies.history import COLUMNS, Probe
+from viewer.viewport.debug_views.false_color import Color, state_colors
+from viewer.viewport.debug_views.history import COLUMNS, Probe
 from viewer.window.bundle import ImVec2, imgui
 from viewer.window.panels import layout, theme
 from viewer.window.panels.overlay import below

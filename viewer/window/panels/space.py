@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.renderer.preview.scheduler import DRAWN_HEAT
 from viewer.viewport.context import ViewportContext
-from viewer.viewport.studies.wires import box_edges, project, structure_lines
+from viewer.viewport.debug_views.wires import box_edges, project, structure_lines
 from viewer.window.bundle import imgui
 from viewer.window.panels import layout, theme
 from viewer.window.panels.imgui_draw import ImguiDraw

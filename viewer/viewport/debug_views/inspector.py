@@ -19,11 +19,11 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.machines.common import RunProgress
 from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.studies import channels as channel_list
-from viewer.viewport.studies.channels import Channel
-from viewer.viewport.studies.false_color import Color, FalseColorPicture, Legend, state_colors
-from viewer.viewport.studies.heat import Heat, heat
-from viewer.viewport.studies.unfused import fill, program_form, unfused
+from viewer.viewport.debug_views import channels as channel_list
+from viewer.viewport.debug_views.channels import Channel
+from viewer.viewport.debug_views.false_color import Color, FalseColorPicture, Legend, state_colors
+from viewer.viewport.debug_views.heat import Heat, heat
+from viewer.viewport.debug_views.unfused import fill, program_form, unfused
 
 __all__ = ["Heat", "Inspector", "Served", "Totals", "heat"]
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from viewer.renderer.renderer import Renderer
-from viewer.viewport.studies.heat import Heat
-from viewer.viewport.studies.inspector import Inspector
-from viewer.viewport.studies.photons import PhotonView
-from viewer.viewport.studies.probe import Probe, forget, probing
+from viewer.viewport.debug_views.heat import Heat
+from viewer.viewport.debug_views.inspector import Inspector
+from viewer.viewport.debug_views.photons import PhotonView
+from viewer.viewport.debug_views.probe import Probe, forget, probing
 from viewer.viewport.viewport import Viewport
 
 HEATS = (None, "steps", "tests")

@@ -12,8 +12,8 @@ from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import COMPONENTS, Field
-from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import FalseColorPicture, Label
+from viewer.viewport.debug_views import false_color
+from viewer.viewport.debug_views.false_color import FalseColorPicture, Label
 
 Calls = Mapping[str, NDArray[np.int32]]
 

@@ -14,9 +14,9 @@ from viewer.programs import programs_with
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
-from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import FalseColorPicture, Legend
-from viewer.viewport.studies.wires import box_edges
+from viewer.viewport.debug_views import false_color
+from viewer.viewport.debug_views.false_color import FalseColorPicture, Legend
+from viewer.viewport.debug_views.wires import box_edges
 from viewer.viewport.viewport import Viewport
 
 MOST_CELLS = 4000  # largest number drawn, fullest first

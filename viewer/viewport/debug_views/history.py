@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.viewport.studies.false_color import FARTHEST
+from viewer.viewport.debug_views.false_color import FARTHEST
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 

@@ -15,8 +15,8 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from viewer.renderer.sampling.picture import COUNTED_LAYERS
 from viewer.scene.camera import Camera
-from viewer.viewport.studies import false_color
-from viewer.viewport.studies.false_color import FalseColorPicture, Legend
+from viewer.viewport.debug_views import false_color
+from viewer.viewport.debug_views.false_color import FalseColorPicture, Legend
 
 COARSE = 8  # pixels along the edge of a coarse map's block with one ray
 ALIKE = 2.0  # ratio below which two maps' limits count as equal

@@ -12,7 +12,7 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
-from viewer.viewport.studies.history import Segment, Visit
+from viewer.viewport.debug_views.history import Segment, Visit
 
 
 class Traversals(Protocol):

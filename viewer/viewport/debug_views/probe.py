@@ -22,9 +22,9 @@ from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.studies.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
-from viewer.viewport.studies.traversals import Traversals, traversals
-from viewer.viewport.studies.unfused import fill, program_form, unfused
+from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
+from viewer.viewport.debug_views.traversals import Traversals, traversals
+from viewer.viewport.debug_views.unfused import fill, program_form, unfused
 
 __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 

@@ -25,7 +25,7 @@ class EventLoop(Protocol):
         """Have something called after some seconds; with 0 once the others have had their turn."""
 
 
-class Drive:
+class CanvasLoop:
     """Brings a view's bitmaps to a canvas, and the canvas's events to the view.
 
     The view works in pieces of `PIECE` seconds, between which the loop serves everybody else. While a bitmap waits to
