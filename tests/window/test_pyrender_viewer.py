@@ -51,7 +51,7 @@ def test_a_script_and_its_window(place: Path) -> None:
         with viewer.render_lock:
             scene.set_pose(node, np.diag([1.0, 1.0, 2.0, 1.0]))
             scene.add(mesh, pose=[[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]])
-        until(lambda seen=turns[0]: turns[0] > seen + 1 and app.editing._offered is None)
+        until(lambda seen=turns[0]: turns[0] > seen + 1 and app.editing._next_scene is None)
         assert app.view.scene.triangle_count == 2 and app.view.scene.instances[0].transform[2, 2] == 2
         pictures = app.session.pictures
         until(lambda: app.session.pictures > pictures)

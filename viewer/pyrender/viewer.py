@@ -91,7 +91,7 @@ class Viewer:
         self.is_active, self.widget = False, None
         self._app: Any = None
         self._convert = Conversion("lit")
-        self._last: tuple[Any, Converted] | None = None
+        self._last_state: tuple[Any, Converted] | None = None
         self._pressed: list[str] = []
         if run_in_thread:
             self._start_thread()
@@ -212,9 +212,9 @@ class Viewer:
             converted.lights,
             [id(texture) for texture in converted.textures],
         )
-        if self._last is not None and state == self._last[0]:
+        if self._last_state is not None and state == self._last_state[0]:
             return None
-        self._last = state, converted  # whose parts live on, so that their numbers are no others'
+        self._last_state = state, converted  # whose parts live on, so that their numbers are no others'
         return replace(converted, name=self.viewer_flags["window_title"] or converted.name)
 
     def _lights(self) -> list[tuple[DirectionalLight, np.ndarray]]:

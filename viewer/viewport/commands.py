@@ -18,6 +18,7 @@ from viewer.options import table as options
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
 from viewer.viewport.context import ViewportContext
+from viewer.viewport.controls.camera_controller import VIEWS
 from viewer.viewport.controls.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
@@ -43,7 +44,7 @@ def picture_handlers(
     save = save or partial(_save, context)
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
     made: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
-    made |= {f"camera.{name}": partial(_view, context, name) for name in ("front", "right", "top")}
+    made |= {f"camera.{name}": partial(_view, context, name) for name in VIEWS}
     for name, option in options.OPTIONS.items():
         if option.choices and f"{name}.next" in BY_NAME:
             made[f"{name}.next"] = partial(_cycle, context, name)

@@ -29,24 +29,24 @@ class FrameLoop:
         self.moving, self.dt = False, 0.0
         self.trials = BackgroundTrials()
         self._last, self._moved = time.monotonic(), 0.0
-        self._seen: tuple[Any, ...] = ()  # what was on show when the light was measured
-        self._unseen = False  # no complete picture of the scene has been looked at
-        self._metered: int | None = 0  # pictures of the session while none is there of a new scene
-        self._rests = False  # nothing is left to trace, and free memory is given back
-        self._gives = False  # the next draw gives it back
+        self._metered_picture: tuple[Any, ...] = ()  # what was on show when the light was measured
+        self._unchecked = False  # no complete picture of the scene has been looked at
+        self._pictures_before: int | None = 0  # pictures of the session while none is there of a new scene
+        self._freed_at_rest = False  # nothing is left to trace, and free memory is given back
+        self._frees_memory = False  # the next draw gives it back
 
     def shown(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
         self.context.editing.shown(same)
         if not same:
-            self._metered, self._unseen, self._rests = self.session.pictures, True, False
+            self._pictures_before, self._unchecked, self._freed_at_rest = self.session.pictures, True, False
             self.trials.abandon()
         self.view.actions.perform_waiting()
 
     @property
     def anything(self) -> bool:
         """Whether anything of the scene is on show."""
-        return self._metered is None or self.context.scene_loader.first_picture.shown
+        return self._pictures_before is None or self.context.scene_loader.first_picture.shown
 
     @property
     def tracing(self) -> bool:
@@ -137,21 +137,21 @@ class FrameLoop:
         if session.on_screen is not None:
             session.on_screen.white = 2.0**-self.view.tone.stops
         first = self.context.scene_loader.first_picture
-        if self._metered is not None:
-            if session.pictures == self._metered:
+        if self._pictures_before is not None:
+            if session.pictures == self._pictures_before:
                 if first.shown:
                     self._follow(first.drawn, True)
                 return  # nothing else of the scene is on show yet
-            self._metered = None
+            self._pictures_before = None
             self.auto_exposure.begin()
-        if self._unseen and session.complete:
-            self._unseen, self._gives = False, True
+        if self._unchecked and session.complete:
+            self._unchecked, self._frees_memory = False, True
             self._fill()
             self.view.wake()  # another draw is to give back: both take long
-        elif self._gives or (session.idle and not self._rests):
+        elif self._frees_memory or (session.idle and not self._freed_at_rest):
             give_back()  # what reading and building took, and the scene before; at rest what compiling took
-            self._gives, self._rests = False, session.idle
-        self._rests &= session.idle
+            self._frees_memory, self._freed_at_rest = False, session.idle
+        self._freed_at_rest &= session.idle
         self._follow((session.pictures, session.steps), session.idle)
 
     def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
@@ -159,8 +159,8 @@ class FrameLoop:
         if not self.view.tone.automatic:
             return
         now = time.monotonic()
-        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._seen):
-            self._seen = shown
+        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._metered_picture):
+            self._metered_picture = shown
         self.view.tone.meter(self.auto_exposure.stops)
         if not self.auto_exposure.settled:
             self.view.wake()

@@ -37,7 +37,7 @@ class LoadThread:
         self._turn = 0  # results of an earlier turn are not wanted any more
         self._result: tuple[int, str, object] | None = None
         self._early: tuple[int, str, object] | None = None
-        self._shown = threading.Event()  # what was found first
+        self._early_shown = threading.Event()  # what was found first
         self.path = ""
         self.step = ""
         self.share: float | None = None  # that is done, where it is known
@@ -77,7 +77,7 @@ class LoadThread:
 
     def proceed(self) -> None:
         """The first result is shown: the worker need not wait any longer."""
-        self._shown.set()
+        self._early_shown.set()
 
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
         made: object
@@ -108,10 +108,10 @@ class LoadThread:
             early = turn, path, self._glance(scene, **options)
         except ViewerError:
             return
-        self._shown.clear()
+        self._early_shown.clear()
         self._early = early
         self._wake()
-        self._shown.wait(HANDOVER)
+        self._early_shown.wait(HANDOVER)
 
     def _tell(self, turn: int, share: float) -> None:
         """Progress; ends the work that is not wanted any more."""

@@ -27,7 +27,7 @@ TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of 
 
 
 @dataclass
-class _Held:
+class GrabbedPart:
     """The grabbed part: an instance by its number, or a delta light; and the scene as it was."""
 
     name: str
@@ -50,23 +50,23 @@ class ObjectEditing:
         self._animated_parts = AnimatedParts()
         self._chosen = False  # another animation has been, and is not shown yet
         self._first: tuple[float | None, int | str | None] = (None, None)  # moment and animation of the first scene
-        self._held: _Held | None = None
+        self._grabbed: GrabbedPart | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
-        self._turned = False  # the environment was
+        self._environment_turned = False  # the environment was
         self._when_shown: Callable[[], None] | None = None
-        self._offered: Scene | None = None  # by a program that changes the scene
-        self._offers_end = 0.0  # until when another one is expected, by `time.monotonic`
+        self._next_scene: Scene | None = None  # by a program that changes the scene
+        self._next_scene_until = 0.0  # until when another one is expected, by `time.monotonic`
 
     @property
     def grabbing(self) -> bool:
         """Whether something follows the mouse."""
-        return self._held is not None
+        return self._grabbed is not None
 
     @property
     def active(self) -> bool:
         """Whether the picture changes by itself; nothing does while rendering is paused."""
-        offers = self._offered is not None or time.monotonic() < self._offers_end
+        offers = self._next_scene is not None or time.monotonic() < self._next_scene_until
         return not self.view.paused and (self.turning or offers or (self.player.playing and self._ready))
 
     @property
@@ -185,14 +185,14 @@ class ObjectEditing:
     def offer(self, scene: Scene) -> None:
         """Show another scene, once no preview is in progress; where scenes follow one another, the picture is in
         motion."""
-        self._held, self._offered, self._offers_end = None, scene, time.monotonic() + HELD
+        self._grabbed, self._next_scene, self._next_scene_until = None, scene, time.monotonic() + HELD
         self.view.wake()
 
     def turn_environment(self, degrees: float) -> None:
         """Turn the environment about +Y by an angle."""
         asked = self.scene_loader.requested
         rotation = (asked.environment_rotation + degrees) % 360.0
-        self.scene_loader.requested, self._turned = asked.replace(environment_rotation=rotation), True
+        self.scene_loader.requested, self._environment_turned = asked.replace(environment_rotation=rotation), True
         self.view.wake()
 
     def grab(self) -> None:
@@ -224,7 +224,7 @@ class ObjectEditing:
         if light.kind == "area":
             self._hold_instance(light.number, np.asarray(light.position))
         else:
-            self._hold(_Held(light.name, Grab(self.markers.place(light)), self._scene, None, light))
+            self._hold(GrabbedPart(light.name, Grab(self.markers.place(light)), self._scene, None, light))
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
@@ -261,7 +261,7 @@ class ObjectEditing:
 
         def hold() -> None:
             if self._dragging or not dragged:  # else the button is up before the structure is there
-                self._hold(_Held(name, Grab(point), self._scene, number, None))
+                self._hold(GrabbedPart(name, Grab(point), self._scene, number, None))
 
         self._movable(hold)
 
@@ -269,16 +269,16 @@ class ObjectEditing:
     def _scene(self) -> Scene:
         return self.view.shown()[0].prepared.scene
 
-    def _hold(self, held: _Held) -> None:
-        self._held, self.player.playing, self._moved = held, False, False
+    def _hold(self, held: GrabbedPart) -> None:
+        self._grabbed, self.player.playing, self._moved = held, False, False
         self.follow()
         self._tell()
 
     def _tell(self) -> None:
-        assert self._held is not None
-        where = self._held.grab.text
+        assert self._grabbed is not None
+        name, where = self._grabbed.name, self._grabbed.grab.text
         ends = "releasing the button" if self._dragging else "click or Enter"
-        self.view.say(f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
+        self.view.say(f"{name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
 
     def _movable(self, then: Callable[[], None]) -> None:
         """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
@@ -295,14 +295,14 @@ class ObjectEditing:
 
     def follow(self) -> None:
         """The cursor has moved, or the camera."""
-        held, controller = self._held, self.view.controller
+        held, controller = self._grabbed, self.view.controller
         if held is not None and controller is not None:
             self._moved |= held.grab.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
             self.view.wake()
 
     def key(self, text: str) -> bool:
         """A key while something follows the mouse; whether it was for that."""
-        held = self._held
+        held = self._grabbed
         if held is None:
             return False
         if text in ("Enter", "NumEnter"):
@@ -326,18 +326,18 @@ class ObjectEditing:
 
     def drop(self) -> None:
         """Drop the dragged object where it is."""
-        if self._held is not None:
+        if self._grabbed is not None:
             self._apply()
-            self._held = None
+            self._grabbed = None
             self.view.say("")
 
     def undo(self) -> None:
         """It goes back to where it was."""
-        if self._held is not None:
-            self._held.grab.shift = np.zeros(3)
+        if self._grabbed is not None:
+            self._grabbed.grab.shift = np.zeros(3)
             self._moved = True
             self._apply()
-            self._held = None
+            self._grabbed = None
             self.view.say("put back")
 
     # -- the loop ----------------------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ class ObjectEditing:
     def shown(self, same: bool) -> None:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
         then, self._when_shown = self._when_shown, None
-        self._held = None
+        self._grabbed = None
         self.markers.forget()
         if not same:
             self.player.restart()
@@ -366,15 +366,15 @@ class ObjectEditing:
         if player.playing and self.active and self._ready and view.scene is not None:
             player.advance(dt, view.scene.duration)
         posed = player.due and self._ready
-        waits = self._moved or posed or self._turned or self._offered is not None
+        waits = self._moved or posed or self._environment_turned or self._next_scene is not None
         if view.session.previewing or not waits:
             return self.active or waits
-        if self._turned:
-            self._turned = False
+        if self._environment_turned:
+            self._environment_turned = False
             view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)
             self._changed()
-        elif self._offered is not None and view.renderer is not None and self.scene_loader.loading is None:
-            offered, self._offered = self._offered, None
+        elif self._next_scene is not None and view.renderer is not None and self.scene_loader.loading is None:
+            offered, self._next_scene = self._next_scene, None
             view.attempt(lambda: self._show(offered))
         elif self._moved or posed:
             view.attempt(self._apply if self._moved else self._pose)
@@ -382,7 +382,7 @@ class ObjectEditing:
 
     def _apply(self) -> None:
         """Move the dragged object to the mouse."""
-        held, moved, self._moved = self._held, self._moved, False
+        held, moved, self._moved = self._grabbed, self._moved, False
         if held is None or not moved:
             return
         if held.instance is not None:

@@ -17,9 +17,9 @@ class Watch:
     """Looks at the files that programs were made from, below ``shaders/`` or by absolute paths."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Stamp] = {}
-        self._next = 0.0
-        self._looked = time.time_ns()
+        self._stamps: dict[str, Stamp] = {}
+        self._next_look = 0.0
+        self._last_look = time.time_ns()
 
     def changed(self, files: Iterable[str], now: float | None = None) -> list[str]:
         """Those that have changed since the last look, names as in ``files``; none when it is not yet time to look.
@@ -27,17 +27,17 @@ class Watch:
         A file that is new among them has changed where that was after the last look.
         """
         now = time.monotonic() if now is None else now
-        if now < self._next:
+        if now < self._next_look:
             return []
-        self._next = now + EVERY
-        looked, self._looked = self._looked, time.time_ns()
+        self._next_look = now + EVERY
+        looked, self._last_look = self._last_look, time.time_ns()
         folder, found = paths.shaders(), []
         for name in sorted(files):
             stamp = _stamp(folder / name)
-            new = name not in self._seen
-            if stamp != self._seen.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
+            new = name not in self._stamps
+            if stamp != self._stamps.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
                 found.append(name)
-            self._seen[name] = stamp
+            self._stamps[name] = stamp
         return found
 
 

@@ -78,14 +78,14 @@ class SceneLoader:
         self.shown_path = ""
         self.camera_number = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
-        self._coming: Iterator[float] | None = None  # a scene that is uploaded
+        self._upload_steps: Iterator[float] | None = None  # a scene that is uploaded
         self._rehearsal: Iterator[float] | None = None  # of what pictures of any scene run
         self.rehearsing = False  # it goes on, while the first scene is prepared
-        self._coming_text, self._coming_share = "", 0.0
+        self._upload_path, self._upload_share = "", 0.0
         self._opened: tuple[str, Any] | None = None  # whose camera is in the hand, and by which options
-        self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
-        self._filled = False  # the sky is there for a scene whose own lights show nothing
-        self._hidden: Any = "sky"  # the environment that J brings back; the sky where there was none
+        self._worker_scene: Scene | None = None  # the scene that the worker was given, if it need not read the file
+        self._default_sky = False  # the sky is there for a scene whose own lights show nothing
+        self._hidden_environment: Any = "sky"  # the environment that J brings back; the sky where there was none
         self.dialog: Any = None  # a file dialog of the desktop, which will answer
 
     # -- scenes ----------------------------------------------------------------------------------------------------
@@ -93,26 +93,26 @@ class SceneLoader:
     @property
     def loading(self) -> tuple[str, float | None] | None:
         """The file being loaded, and the share done; None without one."""
-        if self._coming is not None:
-            return f"uploading {self._coming_text}", self._coming_share
+        if self._upload_steps is not None:
+            return f"uploading {self._upload_path}", self._upload_share
         return (f"{self.loader.step} {self.loader.path}", self.loader.share) if self.loader.busy else None
 
     @property
     def uploading(self) -> bool:
         """Whether a scene is on its way to the device."""
-        return self._coming is not None
+        return self._upload_steps is not None
 
     @property
     def path(self) -> str:
         """The scene that is on its way, or else on show."""
-        if self._coming is not None:
-            return self._coming_text
+        if self._upload_steps is not None:
+            return self._upload_path
         return self.loader.path if self.loader.busy else self.shown_path
 
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
-        if self._filled:  # the next one may have lights that show something
-            self.requested, self._filled = self.requested.replace(environment=None), False
+        if self._default_sky:  # the next one may have lights that show something
+            self.requested, self._default_sky = self.requested.replace(environment=None), False
         self._start(path)
 
     def open_file(self, path: str) -> None:
@@ -139,7 +139,7 @@ class SceneLoader:
     def _start(self, path: str, scene: Scene | None = None, before: PreparedScene | None = None) -> None:
         self._drop_coming()
         self.view.actions.expect_scene(self.view.renderer is None)
-        self._given = scene
+        self._worker_scene = scene
         settings = self.requested.replace(**dict.fromkeys(VIEW))
         if scene is not None and before is not None and settings.ground != before.settings.ground:
             scene = scene.without_ground()
@@ -147,8 +147,8 @@ class SceneLoader:
         self.view.wake()
 
     def _drop_coming(self) -> None:
-        if self._coming is not None:
-            coming, self._coming = self._coming, None
+        if self._upload_steps is not None:
+            coming, self._upload_steps = self._upload_steps, None
             coming.close()  # type: ignore[attr-defined]  # a generator
 
     def _keep(self) -> None:
@@ -174,8 +174,8 @@ class SceneLoader:
                 self.view.say(text, error=True)
                 self._keep()
                 return
-            self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
-        if self._coming is not None:
+            self._upload_steps, self._upload_path, self._upload_share = self._bring(path, *made), path, 0.0
+        if self._upload_steps is not None:
             self.view.attempt(self._upload)
         self.first_picture.draw()
         if early is not None:
@@ -207,16 +207,16 @@ class SceneLoader:
 
     def _upload(self) -> None:
         """Go on with the scene that comes."""
-        coming, self._coming = self._coming, None  # a fault ends it
+        coming, self._upload_steps = self._upload_steps, None  # a fault ends it
         assert coming is not None
         began = time.perf_counter()
         try:
-            for self._coming_share in coming:
+            for self._upload_share in coming:
                 if time.perf_counter() - began > UPLOADING:
-                    self._coming = coming
+                    self._upload_steps = coming
                     return
         finally:
-            if self._coming is not coming:
+            if self._upload_steps is not coming:
                 self._keep()
                 if self.view.renderer is None:
                     self._drop_first()
@@ -236,7 +236,7 @@ class SceneLoader:
         if bounds is None:
             self._relight(renderer, made)
             return
-        again = self._given is not None and renderer is view.renderer
+        again = self._worker_scene is not None and renderer is view.renderer
         now = renderer.prepared.scene
         self.debug_views.drop(view.renderer)
         same = path == self.shown_path and view.controller is not None
@@ -244,7 +244,7 @@ class SceneLoader:
             view.session.update(
                 made, camera=view.controller.camera if same and view.controller else _framed(made, view.area.aspect)
             )
-            if again and now is not self._given:  # something has moved meanwhile
+            if again and now is not self._worker_scene:  # something has moved meanwhile
                 view.session.update(now)
         else:
             view.session.use(renderer)
@@ -282,7 +282,7 @@ class SceneLoader:
         faults, self.faults = self.faults, []
         if faults:
             view.say(faults[0], error=True)
-        elif self._given is None:
+        elif self._worker_scene is None:
             more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
             view.say(notes[0] + more if notes else "")
         elif view.message.is_error:  # else it tells why the scene was built anew
@@ -317,7 +317,7 @@ class SceneLoader:
             return
         if self.loading is not None:
             before = None if renderer is None else renderer.prepared
-            self._start(self.loader.path or self._coming_text, self._given, before)
+            self._start(self.loader.path or self._upload_path, self._worker_scene, before)
         elif renderer is not None:
             self._start(self.shown_path, renderer.prepared.scene, renderer.prepared)
 
@@ -340,12 +340,12 @@ class SceneLoader:
     def fill(self) -> None:
         """Put a scene under the sky whose own lights show nothing; those to come stand in their own light."""
         self.light_by("sky")
-        self._filled = True
+        self._default_sky = True
         self.view.say(FILLED)
 
     def light_by(self, environment: Any) -> None:
         """Light the scene, and those to come, by another environment; the worker reads it."""
-        self._hidden, self._filled = "sky", False
+        self._hidden_environment, self._default_sky = "sky", False
         self.set(environment=environment)
 
     def toggle_environment(self) -> None:
@@ -354,18 +354,18 @@ class SceneLoader:
         asked, now = self.requested.environment, self.view.environment
         coming = asked is not renderer.settings.environment
         if asked in ("none", DARKNESS) or (now.flux == 0 and not coming):
-            self.light_by(self._hidden)
+            self.light_by(self._hidden_environment)
             self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
-        read = asked is not None and asked not in UNLIT and not coming
-        self._hidden = _unturned(now, self.requested.environment_rotation) if read else asked  # read once alone
+        read = asked is not None and asked not in UNLIT and not coming  # once alone
+        self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else asked
         self.view.say_switched("environment", False)
 
     def _relight(self, renderer: Renderer, made: PreparedScene) -> None:
         """Show another environment, whose tables are there."""
         session = self.view.session
-        if self._given is renderer.prepared.scene:
+        if self._worker_scene is renderer.prepared.scene:
             session.update(made, environment_rotation=self.requested.environment_rotation)
         else:  # something has moved meanwhile
             found = _unturned(made.lighting.environment, made.settings.environment_rotation)

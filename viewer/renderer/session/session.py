@@ -298,7 +298,8 @@ class Session:
         """Whether `advance` has nothing to do."""
         if self.renderer is None or self._failed:
             return True
-        return self.complete and self.converged and not self._owed
+        film = self.convergence.film.buffer
+        return self.complete and self.converged and not self._frames.owes(film, self.samples)
 
     @property
     def settled(self) -> bool:
@@ -321,7 +322,7 @@ class Session:
         """
         began, self._moving = time.perf_counter(), moving
         while not self.waiting(moving):
-            self._show_denoised()
+            self.pictures += self._frames.show_denoised(self.convergence.film.buffer)
             if not self.running and self.complete and self.converged:
                 preview = self._frames.preview
                 if preview is not None and not preview.background.free:
@@ -403,15 +404,6 @@ class Session:
         self.convergence.take(job, self.seconds)
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
-
-    @property
-    def _owed(self) -> bool:
-        """Whether the picture on show is still to be denoised beside."""
-        return self._frames.owes(self.convergence.film.buffer, self.samples)
-
-    def _show_denoised(self) -> None:
-        """Show what has been denoised beside meanwhile of the film on show."""
-        self.pictures += self._frames.show_denoised(self.convergence.film.buffer)
 
     def _warp(self) -> None:
         """The last picture follows the moving camera, until the next preview."""

@@ -146,11 +146,11 @@ class BackgroundTrials:
     """Trials beside a renderer, in steps, once for a driver build."""
 
     def __init__(self) -> None:
-        self._over: set[str] = set()  # drivers of which there is nothing to find out
+        self._finished_drivers: set[str] = set()  # drivers of which there is nothing to find out
         self._attempts = 0
         self._runs: TrialRuns | None = None
         self._steps: Iterator[Outcome | None] = iter(())
-        self._found: list[Outcome] = []
+        self._outcomes: list[Outcome] = []
 
     @property
     def busy(self) -> bool:
@@ -160,12 +160,12 @@ class BackgroundTrials:
     def wanted(self, renderer: RendererParts) -> bool:
         """Whether there is something to find out: on a GPU as it is, for a program of samples in several passes."""
         device, settings = renderer.device, renderer.settings
-        if device.software or device.driver in self._over or self._attempts >= MOST_ATTEMPTS:
+        if device.software or device.driver in self._finished_drivers or self._attempts >= MOST_ATTEMPTS:
             return False
         if settings.machine != "multipass" or not renderer.progressive or settings.picture_program.maps_photons:
             return False
         if device.limits is not None or device.distrusted or not device.allow_buffers or device.driver in load_tuning():
-            self._over.add(device.driver)
+            self._finished_drivers.add(device.driver)
             return False
         return True
 
@@ -205,7 +205,7 @@ class BackgroundTrials:
         """rate : samples of pixels a second."""
         self._attempts += 1
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
-        self._runs, self._found = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
+        self._runs, self._outcomes = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
         asked = self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait
         self._steps = trials(*asked, slowest=SLOWEST)
 
@@ -221,24 +221,24 @@ class BackgroundTrials:
             with runs.scene.device.current():
                 found = next(self._steps)
         except StopIteration:
-            if self._found:
-                self._keep(chosen_by(self._found, runs.first))
+            if self._outcomes:
+                self._keep(chosen_by(self._outcomes, runs.first))
             self._end()
         except (ViewerError, moderngl.Error) as error:
             self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
             self._end()
         else:
             if found is not None:
-                self._found.append(found)
+                self._outcomes.append(found)
         return self.busy
 
     def _keep(self, chosen: Mapping[str, str], note: str = "") -> None:
         assert self._runs is not None
-        save_tuning(self._runs.scene.device.driver, chosen, self._found, note, at_once=False)
+        save_tuning(self._runs.scene.device.driver, chosen, self._outcomes, note, at_once=False)
 
     def _end(self) -> None:
         assert self._runs is not None
-        self._over.add(self._runs.scene.device.driver)
+        self._finished_drivers.add(self._runs.scene.device.driver)
         self.abandon()
 
     def abandon(self) -> None:

@@ -20,13 +20,13 @@ IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 class Bitmaps:
     """Bitmaps of a view's picture. The device's context is current wherever it is used."""
 
-    def __init__(self, device: Device, turn: FrameLoop, canvas: PictureTexture) -> None:
-        self.device, self.turn, self.canvas = device, turn, canvas
-        self.view, self.session = turn.view, turn.session
+    def __init__(self, device: Device, frame_loop: FrameLoop, canvas: PictureTexture) -> None:
+        self.device, self.frame_loop, self.canvas = device, frame_loop, canvas
+        self.view, self.session = frame_loop.view, frame_loop.session
         self._display = Display(device)
         self._target: Any = None  # framebuffer
-        self._shown: tuple[Any, ...] = ()  # what the one given last was of
-        self._given, self._samples = 0.0, 0  # when, and with how many samples of a complete picture
+        self._sent_picture: tuple[Any, ...] = ()  # what the one given last was of
+        self._sent_at, self._sent_samples = 0.0, 0  # when, and with how many samples of a complete picture
         self._rested = False  # it was at rest
 
     @property
@@ -34,7 +34,7 @@ class Bitmaps:
         """Whether the picture stays as it is, but for the exposure, until an event or an update; a scene's first one
         does not."""
         stays = self.session.idle or self.view.paused
-        return stays and not self.turn.moving and self.view.renderer is not None
+        return stays and not self.frame_loop.moving and self.view.renderer is not None
 
     @property
     def quality(self) -> int:
@@ -44,9 +44,9 @@ class Bitmaps:
     def due(self) -> bool:
         """Whether another one is: the picture looks otherwise than the last one, and enough; or it has come to rest."""
         view, session, now = self.view, self.session, time.monotonic()
-        if view.area.minimised or not self.turn.anything:
+        if view.area.minimised or not self.frame_loop.anything:
             return False
-        passed, complete = now - self._given, session.complete
+        passed, complete = now - self._sent_at, session.complete
         soon = passed < (SENT_REFINING if complete else SENT_FILLING)
         if not soon and session.under_way is not None:
             self.canvas.grow(session.under_way)
@@ -54,14 +54,14 @@ class Bitmaps:
         of = (session.pictures + session.warped, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested
         self._rested = rests
-        if of == self._shown and rests <= rested:
+        if of == self._sent_picture and rests <= rested:
             return False
-        if not rests and complete and self._samples and look == self._shown[1:-1]:
-            if soon or (session.samples < SENT_GROWTH * self._samples and passed < SENT_AT_LAST):
+        if not rests and complete and self._sent_samples and look == self._sent_picture[1:-1]:
+            if soon or (session.samples < SENT_GROWTH * self._sent_samples and passed < SENT_AT_LAST):
                 return False
-        elif not rests and soon and of[:-1] == self._shown[:-1]:
+        elif not rests and soon and of[:-1] == self._sent_picture[:-1]:
             return False
-        self._shown, self._given, self._samples = of, now, session.samples if complete else 0
+        self._sent_picture, self._sent_at, self._sent_samples = of, now, session.samples if complete else 0
         return True
 
     def read(self) -> NDArray[np.uint8]:

@@ -41,10 +41,11 @@ class CanvasLoop:
         self.view, self.canvas = view, canvas
         self._loop, self._tell = loop, tell
         self._bitmap: NDArray | None = None  # that waits to be drawn
-        self._number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
-        self._told, self._told_at = "", 0.0
+        self._piece_number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
+        self._status, self._status_time = "", 0.0
         self._calls: deque[Callable[[], None]] = deque()  # changes that wait
-        self._spent, self._turning = 0.0, False  # seconds of changes in this turn of the loop; its end is awaited
+        self._spent = 0.0  # seconds of changes in this turn of the loop
+        self._turn_scheduled = False  # its end is awaited
         self._context = canvas.get_bitmap_context()
         canvas.add_event_handler(self.handle, *EVENTS)
         canvas.request_draw(self._draw)
@@ -73,8 +74,8 @@ class CanvasLoop:
         self._serve()
 
     def _serve(self) -> None:
-        if not self._turning:
-            self._turning = True
+        if not self._turn_scheduled:
+            self._turn_scheduled = True
             self._loop.call_later(0.0, self._turn)
         while self._calls and self._spent < PIECE:
             began = time.monotonic()
@@ -86,7 +87,7 @@ class CanvasLoop:
 
     def _turn(self) -> None:
         """The loop has served everybody else."""
-        self._turning, self._spent = False, 0.0
+        self._turn_scheduled, self._spent = False, 0.0
         if self._calls:
             self._serve()
 
@@ -96,12 +97,12 @@ class CanvasLoop:
             self._schedule(0.0)
 
     def _schedule(self, delay: float) -> None:
-        self._number += 1
-        self._loop.call_later(delay, self._work, self._number)
+        self._piece_number += 1
+        self._loop.call_later(delay, self._work, self._piece_number)
 
     def _work(self, number: int) -> None:
         """A piece of work, and the next one is scheduled."""
-        if number != self._number:
+        if number != self._piece_number:
             return
         self._bitmap = self.view.advance(PIECE)
         self._say()
@@ -114,8 +115,8 @@ class CanvasLoop:
         """Tell how things are, progress not too often."""
         text, now, view = self.view.status, time.monotonic(), self.view
         urgent = view.idle or view.view.compiling or view.view.message.text
-        if text != self._told and (urgent or now - self._told_at >= TELLING):
-            self._told, self._told_at = text, now
+        if text != self._status and (urgent or now - self._status_time >= TELLING):
+            self._status, self._status_time = text, now
             self._tell(text)
 
     def _draw(self) -> None:

@@ -82,11 +82,11 @@ class CanvasView:
         if settings.camera is not None:
             taking["camera"] = settings.camera
         taking["max_texture"] = settings.max_texture
-        self._given: Scene | None = taken(source, taking)  # later by the worker
-        _check_motion(self._given, own)
+        self._scene: Scene | None = taken(source, taking)  # later by the worker
+        _check_motion(self._scene, own)
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
-        self.name = self._given.name
+        self.name = self._scene.name
         self.clipboard = ""  # a camera that was copied, as text
         self.closed = self.parked = False
         kept, keymap, faults = configured(preferences)
@@ -95,7 +95,7 @@ class CanvasView:
         self.scene_loader.faults += faults
         self.host.resize(size, 1.0)
         self._apply(own)
-        self.scene_loader.open(self._path or self._given.name)
+        self.scene_loader.open(self._path or self._scene.name)
 
     def _open(
         self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
@@ -121,7 +121,7 @@ class CanvasView:
             if self.device.ended:
                 self._begin_anew()
             self.parked = False
-            self.scene_loader.open(self._path or (self._given.name if self._given is not None else ""))
+            self.scene_loader.open(self._path or (self._scene.name if self._scene is not None else ""))
         with self.device.current():
             yield
 
@@ -138,7 +138,7 @@ class CanvasView:
         self.scene_loader.cancel()
         settings = self.scene_loader.requested
         if controller is not None and old.scene is not None:
-            settings, self._given = settings.replace(camera=controller.camera), old.scene
+            settings, self._scene = settings.replace(camera=controller.camera), old.scene
             self._mode, self._path = controller.mode, self.scene_loader.shown_path if self._path else ""
         self._drop()
         self._open(settings, old.area.pixels, stop, old.preferences, old.keymap)
@@ -146,7 +146,7 @@ class CanvasView:
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
-        given, self._given = self._given, None if self._path else self._given
+        given, self._scene = self._scene, None if self._path else self._scene
         return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
 
     def copy(self, text: str) -> None:
@@ -193,7 +193,7 @@ class CanvasView:
         own = _checked({name: changes.pop(name) for name in OWN if name in changes})
         self.scene_loader.requested.replace(**changes)
         with self._current():
-            scene = self._given if self.view.scene is None else self.view.scene
+            scene = self._scene if self.view.scene is None else self.view.scene
             if scene is not None:
                 _check_motion(scene, own)
             if changes:

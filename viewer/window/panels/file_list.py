@@ -89,9 +89,6 @@ class FileList:
 
         threading.Thread(target=read, name=UNWAITED, daemon=True).start()
 
-    def _leave(self) -> None:
-        self._enter(self._path.parent, self._path.name)
-
     def _match(self) -> None:
         self._rows = self._shown.matching(self._text)
         named = (k for k, entry in enumerate(self._rows) if entry.name == self._name)
@@ -187,7 +184,7 @@ class FileList:
         if by:
             self._row, self._scroll = max(0, min(self._row + by, len(self._rows) - 1)), True
         if pressed(key.backspace, False) and not self._text:
-            self._leave()
+            self._enter(self._path.parent, self._path.name)
         if (pressed(key.enter, False) or pressed(key.keypad_enter, False)) and self._shown.path == self._path:
             self._choose()
 
