@@ -112,15 +112,20 @@ class ViewerWarning(UserWarning):
 def warn(notes: Iterable[str]) -> None:
     """Warn of each note, with options as Python's keywords, at the line outside of this package that asked."""
     lines = list(notes)
-    if not lines:
-        return
-    from inspect import currentframe
-
-    level, frame = 1, currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
-        level, frame = level + 1, frame.f_back
+    level = stack_level() if lines else 1
     for note in lines:
         warnings.warn(keywords(note), ViewerWarning, stacklevel=level)
+
+
+def stack_level() -> int:
+    """The ``stacklevel`` of `warnings.warn`, called by the caller of this, for the line outside of this package that
+    asked."""
+    from inspect import currentframe
+
+    level, frame = 0, currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class WiringError(ViewerError):

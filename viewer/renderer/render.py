@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.structures import ON_DEVICE
-from viewer.base.errors import DriverWarning, ViewerError
+from viewer.base.errors import DriverWarning, ViewerError, stack_level
 from viewer.base.textfile import is_stream
 from viewer.film.device_film import Buffer
 from viewer.film.error.stop import Stop, stop_of
@@ -305,5 +305,5 @@ def _drivers(path: str, before: str, now: str) -> str:
     names = before.split("; ") if before else []
     if names and now not in names:
         text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
-        warnings.warn(text, DriverWarning, stacklevel=6)
+        warnings.warn(text, DriverWarning, stacklevel=stack_level())
     return "; ".join(dict.fromkeys([*names, now]))
