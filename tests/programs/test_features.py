@@ -55,7 +55,9 @@ def features(renderer: Renderer, *samples: int, **options: Any) -> NDArray:
     """(H, W) of the record, brought to so many samples, one number after the other."""
     buffer = Buffer(renderer.device, FEATURES, SIZE)
     for number in samples or (SAMPLES,):
-        *_, share = renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, buffer.size, samples=number), buffer, **options)
+        *_, share = renderer.sampler.features(
+            FramePlan(renderer.settings, renderer.camera, buffer.size, samples=number), buffer, **options
+        )
         assert share == 1.0
     found = buffer.read()
     buffer.release()

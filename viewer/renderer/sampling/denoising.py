@@ -90,7 +90,9 @@ def features_of(
     try:
         ends = (samples,) if on_sample is None else range(1, samples + 1)
         for number, end in enumerate(ends):
-            for done in renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, size, samples=end), buffer, floor, white, layered):
+            for done in renderer.sampler.features(
+                FramePlan(renderer.settings, renderer.camera, size, samples=end), buffer, floor, white, layered
+            ):
                 if progress is not None:
                     progress((number + done) / len(ends), "feature layers")
             if on_sample is not None:
