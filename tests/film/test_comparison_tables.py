@@ -94,15 +94,15 @@ def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
 
 def test_layers_are_shown_over_the_range_of_the_first() -> None:
     one, other = np.array([[1.0, 3.0, 5.0]]), np.array([[-7.0, 4.0, 9.0]])
-    shown = compare._layer_looks(one, other)
+    shown = compare._layer_pictures(one, other)
     assert shown["first"][0, :, 0].tolist() == [0, 128, 255] and shown["second"][0, :, 2].tolist() == [0, 191, 255]
-    odd = compare._layer_looks(one, np.array([[np.nan, np.inf, -np.inf]]))
+    odd = compare._layer_pictures(one, np.array([[np.nan, np.inf, -np.inf]]))
     assert odd["second"][0, :, 1].tolist() == [0, 255, 0]
-    flat = compare._layer_looks(np.full((1, 2), 4.0), np.array([[4.0, 5.0]]))
+    flat = compare._layer_pictures(np.full((1, 2), 4.0), np.array([[4.0, 5.0]]))
     assert flat["first"].max() == 0 and flat["second"][0, :, 0].tolist() == [0, 255]
-    empty = compare._layer_looks(np.full((1, 1), np.nan), np.array([[0.5]]))
+    empty = compare._layer_pictures(np.full((1, 1), np.nan), np.array([[0.5]]))
     assert empty["second"][0, 0].tolist() == [128] * 3
-    three = compare._layer_looks(np.array([[[0.0, 1.0, 2.0]]]), np.array([[[2.0, 1.0, 0.0]]]))
+    three = compare._layer_pictures(np.array([[[0.0, 1.0, 2.0]]]), np.array([[[2.0, 1.0, 0.0]]]))
     assert three["first"][0, 0].tolist() == [0, 128, 255] and three["second"][0, 0].tolist() == [255, 128, 0]
 
 

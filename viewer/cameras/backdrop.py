@@ -106,9 +106,9 @@ def _scaled(tone: Tone, factor: float) -> Tone:
 def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: LightList) -> list[Module]:
     """``background_radiance``, and where there is a floor ``floor_meets`` and ``floor_light``, before an environment
     and lights."""
-    found = [_background(backdrop, environment)]
+    modules = [_background(backdrop, environment)]
     if backdrop.floor is not None:
-        found += [
+        modules += [
             floor_light(environment),
             Module(
                 "shadow floor",
@@ -123,7 +123,7 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
                 features=frozenset({"FLOOR", "FLOOR_LIGHTS"} if lights.count else {"FLOOR"}),
             ),
         ]
-    return found
+    return modules
 
 
 def rotated_modules(modules: Sequence[Module], environment: ImageEnvironment) -> list[Module]:

@@ -45,13 +45,13 @@ def _means(values: NDArray[np.float64], weights: NDArray[np.float64], count: int
     linear."""
     size = len(values)
     sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values * weights[..., None], axis=0)])
-    whole = np.concatenate([[0.0], np.cumsum(weights[:, 0])])
+    weight_sums = np.concatenate([[0.0], np.cumsum(weights[:, 0])])
     at = np.linspace(0.0, size, count + 1)
     low = np.minimum(at.astype(int), size - 1)
-    share = (at - low)[:, None, None]
-    found = sums[low] * (1 - share) + sums[low + 1] * share
-    mass = whole[low] * (1 - share[:, 0, 0]) + whole[low + 1] * share[:, 0, 0]
-    return np.diff(found, axis=0) / np.diff(mass)[:, None, None]
+    fraction = (at - low)[:, None, None]
+    interpolated = sums[low] * (1 - fraction) + sums[low + 1] * fraction
+    mass = weight_sums[low] * (1 - fraction[:, 0, 0]) + weight_sums[low + 1] * fraction[:, 0, 0]
+    return np.diff(interpolated, axis=0) / np.diff(mass)[:, None, None]
 
 
 def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
@@ -66,13 +66,13 @@ def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float6
     step = math.pi / height
     edges = np.linspace(0.0, math.pi, height + 1)
     area = np.cos(edges[:-1]) - np.cos(edges[1:])  # of a row per radian of longitude
-    across = np.sin(edges) / step  # what flows through an edge; nothing through the poles
-    across[0] = across[-1] = 0.0
-    turn = 2 * np.sin(math.pi * np.arange(modes.shape[1]) / width) / (2 * math.pi / width)
-    along = step / np.sin((edges[:-1] + edges[1:]) / 2)
+    edge_conductance = np.sin(edges) / step  # what flows through an edge; nothing through the poles
+    edge_conductance[0] = edge_conductance[-1] = 0.0
+    wave_numbers = 2 * np.sin(math.pi * np.arange(modes.shape[1]) / width) / (2 * math.pi / width)
+    row_conductance = step / np.sin((edges[:-1] + edges[1:]) / 2)
     time = deviation**2 / 2 / STEPS
-    lower, upper = -time * across[:-1], -time * across[1:]
-    diagonal = (area - lower - upper)[:, None] + time * along[:, None] * turn**2
+    lower, upper = -time * edge_conductance[:-1], -time * edge_conductance[1:]
+    diagonal = (area - lower - upper)[:, None] + time * row_conductance[:, None] * wave_numbers**2
     for _ in range(STEPS):
         modes = _solved(lower, diagonal, upper, modes * area[:, None, None])
     return np.maximum(np.fft.irfft(modes, width, axis=1), 0.0)
@@ -82,14 +82,14 @@ def _solved(
     lower: NDArray[np.float64], diagonal: NDArray[np.float64], upper: NDArray[np.float64], right: NDArray
 ) -> NDArray:
     """Solutions (H, M, 3) of tridiagonal systems along the first axis (L. H. Thomas, 1949); diagonal : (H, M)."""
-    count, found = len(diagonal), np.empty_like(right)
+    count, solution = len(diagonal), np.empty_like(right)
     factors = np.empty_like(diagonal)
     pivot = diagonal[0]
-    found[0] = right[0] / pivot[:, None]
+    solution[0] = right[0] / pivot[:, None]
     for row in range(1, count):
         factors[row] = upper[row - 1] / pivot
         pivot = diagonal[row] - lower[row] * factors[row]
-        found[row] = (right[row] - lower[row] * found[row - 1]) / pivot[:, None]
+        solution[row] = (right[row] - lower[row] * solution[row - 1]) / pivot[:, None]
     for row in range(count - 2, -1, -1):
-        found[row] -= factors[row + 1][:, None] * found[row + 1]
-    return found
+        solution[row] -= factors[row + 1][:, None] * solution[row + 1]
+    return solution

@@ -36,15 +36,15 @@ def floor_light(environment: Environment) -> Module:
         arriving = math.pi * float(luminance(environment.radiance))
         uniforms = {"floor_irradiance": ("float", arriving)}
         return Module("floor in even light", provides, "shading/floor_light_constant.glsl", uniforms=uniforms)
-    shares = floor_shares(environment)
+    floor = floor_shares(environment)
     return Module(
         "floor in an image's light",
         provides,
         "shading/floor_light_image.glsl",
-        (shares.table,),
+        (floor.table,),
         {
-            "floor_irradiance": ("float", shares.irradiance),
-            "floor_texels": ("ivec2", shares.size),
+            "floor_irradiance": ("float", floor.irradiance),
+            "floor_texels": ("ivec2", floor.size),
             "floor_rows": ("int", environment.pixels.shape[0]),
             "floor_turn": ("vec2", tuple(map(float, environment.turn))),
         },
@@ -61,9 +61,9 @@ def floor_shares(image: ImageEnvironment) -> FloorShares:
     light = (image.cell_flux() / image.solid_angles()[:, None])[:rows] * projected[:, None]
     of_rows = light.sum(axis=1)
     parts = [_cumulative(of_rows[None]), _cumulative(light)]
-    shares = np.zeros(rows + rows * width, SHARE.dtype)
-    shares["up_to"] = np.concatenate([each.ravel() for each in parts])
-    return FloorShares(Table("floor_shares", SHARE, shares), (width, rows), float(of_rows.sum()))
+    entries = np.zeros(rows + rows * width, SHARE.dtype)
+    entries["up_to"] = np.concatenate([part.ravel() for part in parts])
+    return FloorShares(Table("floor_shares", SHARE, entries), (width, rows), float(of_rows.sum()))
 
 
 def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -46,10 +46,10 @@ def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
     if not 2 <= count <= MOST_KEYS:
         raise ViewerError(f"camera '{camera.name}'", f"moves through {count} keys", f"2 to {MOST_KEYS} are known")
     rows = []
-    for each in camera.motion:
-        axes = projected_uniforms(each, size) if camera.kind else camera_uniforms(each, size)
+    for key in camera.motion:
+        axes = projected_uniforms(key, size) if camera.kind else camera_uniforms(key, size)
         lens = camera.aperture > 0 and not camera.model.wide
-        rows.append((*axes["camera_origin"], 1.0 / each.focus_distance if lens else 0.0))
+        rows.append((*axes["camera_origin"], 1.0 / key.focus_distance if lens else 0.0))
         rows += [(*axes[f"camera_{name}"], 0.0) for name in ("forward", "right", "up")]
     rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MOST_KEYS - count))
     return {"camera_segments": count - 1, "camera_keys": tuple(rows)}

@@ -35,7 +35,7 @@ def projected_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
     half = (size[0] / 2, size[1]) if camera.eyes else size
     lens = camera.aperture if not projection.wide else 0.0
     names = "camera_right", "camera_up", "camera_forward"
-    found: dict[str, Any] = {
+    uniforms: dict[str, Any] = {
         "camera_origin": tuple(map(float, camera.origin)),
         **{name: tuple(map(float, axis)) for name, axis in zip(names, camera.basis(), strict=True)},
         "camera_texel": (2.0 / size[0], 2.0 / size[1]),
@@ -45,18 +45,18 @@ def projected_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         "camera_nearness": 1.0 / camera.focus_distance if lens > 0 else 0.0,
     }
     if isinstance(projection, Fisheye):
-        found["camera_half"] = math.radians(projection.angle) / 2
-        found["camera_equisolid"] = int(projection.equisolid)
+        uniforms["camera_half"] = math.radians(projection.angle) / 2
+        uniforms["camera_equisolid"] = int(projection.equisolid)
     elif isinstance(projection, Intrinsics):
         model = projection.model
-        found["camera_skew"] = projection.skew / projection.fx
-        found["camera_limit"] = model.limit
+        uniforms["camera_skew"] = projection.skew / projection.fx
+        uniforms["camera_limit"] = model.limit
         if projection.fisheye:
-            found["camera_powers"] = model.radial
+            uniforms["camera_powers"] = model.radial
         else:
             bent = {"radial": model.radial, "below": model.below, "tangential": model.tangential}
-            found |= {f"camera_{name}": value for name, value in bent.items()}
-    return found
+            uniforms |= {f"camera_{name}": value for name, value in bent.items()}
+    return uniforms
 
 
 def projected(kind: str, pixel_filter: int = 0) -> Module:
@@ -84,8 +84,8 @@ def projected_rays(
     if camera.aperture == 0 or camera.model.wide:
         return origins, directions
     right, up, forward = camera.basis()
-    ways = directions / (directions @ forward)[:, None]
+    focal_directions = directions / (directions @ forward)[:, None]
     spots = camera.aperture * np.asarray(lens, np.float64)
     offset = spots[:, :1] * right + spots[:, 1:] * up
-    ways = ways - offset / camera.focus_distance
-    return origins + offset, ways / np.linalg.norm(ways, axis=1, keepdims=True)
+    focal_directions = focal_directions - offset / camera.focus_distance
+    return origins + offset, focal_directions / np.linalg.norm(focal_directions, axis=1, keepdims=True)

@@ -65,12 +65,12 @@ def decide(film: Film, goal: float) -> None:
     if error > goal:
         if mean > 0:
             deviation = np.sqrt(film.count * _surrounding_mean(variance))
-            needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
+            requested = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
-            needed = np.zeros_like(variance)
+            requested = np.zeros_like(variance)
         enough, floor = min(total * GAIN, (total - (goal * mean) ** 2) / 2), float(film.count.min())
         for _ in range(TRIES):
-            granted = _granted(film.count, np.maximum(needed, floor), 2 * front)
+            granted = _granted(film.count, np.maximum(requested, floor), 2 * front)
             if total - float(np.mean(variance * film.count / granted)) >= enough:
                 break
             floor *= HARDER
@@ -94,48 +94,48 @@ def variances(film: Film) -> NDArray[np.float64]:
     if halves is None:
         return spread
     out = spread.copy()
-    apart, whole = _half_difference(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    apart, complete = _half_difference(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
     mean = luminance(film.sum) / np.maximum(film.count, 1)
     previous = None if film.sample_budget is None else film.sample_budget.apart.astype(np.float64)
-    for samples in np.unique(film.count[whole]).tolist():
-        here, rate = whole & (film.count == samples), SLOWEST
-        square = float(np.mean(apart[here] ** 2))
+    for samples in np.unique(film.count[complete]).tolist():
+        pixels, rate = complete & (film.count == samples), SLOWEST
+        square = float(np.mean(apart[pixels] ** 2))
         if previous is not None:
-            before = float(np.mean(previous[here] ** 2))
+            before = float(np.mean(previous[pixels] ** 2))
         else:
             before = halves.differences.get(int(samples).bit_length() - 2, 0.0)
         if before > 0:
             rate = min(max(square / before, FASTEST), SLOWEST)
-        found = _ratios(mean, apart, here, spread, samples, rate / (1 - rate) * INDEPENDENT)
-        out[here] = (found * apart**2)[here]
+        ratio = _ratios(mean, apart, pixels, spread, samples, rate / (1 - rate) * INDEPENDENT)
+        out[pixels] = (ratio * apart**2)[pixels]
     if previous is not None:  # in between: that of the last power of two, then independent samples
-        part = ~whole & (previous != 0)
+        part = ~complete & (previous != 0)
         mean = halves.sum / np.maximum(halves.count, 1)
         spread = spread * film.count / np.maximum(halves.count, 1)  # of the first half's mean
         for samples in np.unique(halves.count[part]).tolist():
-            here = part & (halves.count == samples)
-            found = _ratios(mean, previous, here, spread, samples, INDEPENDENT) * previous**2
-            out[here] = (found * halves.count / np.maximum(film.count, 1))[here]
+            pixels = part & (halves.count == samples)
+            ratio = _ratios(mean, previous, pixels, spread, samples, INDEPENDENT) * previous**2
+            out[pixels] = (ratio * halves.count / np.maximum(film.count, 1))[pixels]
     return out
 
 
 def _ratios(
     mean: NDArray[np.floating],
     apart: NDArray[np.floating],
-    here: NDArray[np.bool_],
+    pixels: NDArray[np.bool_],
     spread: NDArray[np.float64],
     samples: float,
     far: float,
 ) -> NDArray[np.float64]:
-    """(H, W) variance of the mean by the squared difference of the halves, for pixels ``here`` of ``samples`` each.
+    """(H, W) variance of the mean by the squared difference of the halves, for ``pixels`` of ``samples`` each.
 
     spread : (H, W) variance of the mean of as many independent samples. far : the same ratio by the convergence rate.
     """
-    sums, spreads = block_sums(mean, apart, here), blocks(np.where(here, spread, 0.0))
-    found = ratios(sums)
+    sums, spreads = block_sums(mean, apart, pixels), blocks(np.where(pixels, spread, 0.0))
+    ratio = ratios(sums)
     rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, int(samples)))
-    found = np.where(np.isnan(found), rough, found)
-    return np.repeat(np.repeat(found, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
+    ratio = np.where(np.isnan(ratio), rough, ratio)
+    return np.repeat(np.repeat(ratio, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
 
 
 def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
@@ -171,17 +171,17 @@ def keep_halves(film: Film, going: NDArray[np.bool_]) -> None:
 def _half_difference(film: Film, halves: Halves) -> NDArray[np.float64]:
     """(H, W) luminance difference of the means of the first and the second half of the samples."""
     first = np.maximum(halves.count, 1).astype(np.float64)
-    rest = np.maximum(film.count - halves.count, 1)
+    second = np.maximum(film.count - halves.count, 1)
     total = luminance(film.sum).astype(np.float64)
-    found: NDArray[np.float64] = halves.sum / first - (total - halves.sum) / rest
-    return found
+    difference: NDArray[np.float64] = halves.sum / first - (total - halves.sum) / second
+    return difference
 
 
-def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int) -> NDArray[np.float32]:
-    """(H, W) ``needed``, rounded up to a step of `STEPS`; at most ``most``, at least the present count."""
-    wanted = np.clip(needed, 1.0, most)
-    step = np.exp2(np.floor(np.log2(wanted))) / STEPS
-    return np.maximum(count, np.ceil(wanted / step) * step).astype(np.float32)
+def _granted(count: NDArray[np.float32], requested: NDArray[np.float64], most: int) -> NDArray[np.float32]:
+    """(H, W) ``requested``, rounded up to a step of `STEPS`; at most ``most``, at least the present count."""
+    clipped = np.clip(requested, 1.0, most)
+    step = np.exp2(np.floor(np.log2(clipped))) / STEPS
+    return np.maximum(count, np.ceil(clipped / step) * step).astype(np.float32)
 
 
 def _surrounding_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:

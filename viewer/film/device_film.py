@@ -249,12 +249,12 @@ class FilmBuffer(Buffer):
         is known."""
         if self.sample_budget is not None:
             return None
-        moment, found = self._moment(), []
+        moment, readbacks = self._moment(), []
         reduction = self._reduction(reduction)
         for stream, half in self._pairs(moment):
-            drawn = reduction.draw(stream, half)
-            found.append([Readback(self.device, texture) for texture in drawn.textures])
-        return ComingError(found, moment)
+            sums = reduction.draw(stream, half)
+            readbacks.append([Readback(self.device, texture) for texture in sums.textures])
+        return ComingError(readbacks, moment)
 
     def late_error(self, coming: ComingError) -> float:
         """The error that was begun, of the samples of then."""

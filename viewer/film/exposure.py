@@ -44,10 +44,10 @@ def stops(exposure: float | str, linear: ArrayLike) -> float:
 def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
     """A warning on a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
     shows much brighter than it is; else empty."""
-    share = LEAST_LIT if exposure == AUTO else LIT
+    fraction = LEAST_LIT if exposure == AUTO else LIT
     with np.errstate(invalid="ignore"):
         luminance = np.nan_to_num(linear @ LUMINANCE.astype(np.float32))
-    lit, brightest = np.quantile(luminance, [1 - share, 1 - share / 10], method="higher").tolist()
+    lit, brightest = np.quantile(luminance, [1 - fraction, 1 - fraction / 10], method="higher").tolist()
     at = stops(exposure, linear)
     if lit * 2.0**at >= BLACK:
         if exposure != AUTO or at < DIM:
@@ -56,8 +56,8 @@ def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
             f"the picture is dim under the scene's own lights, and is shown {at:.1f} stops brighter: "
             "--environment sky adds light, --exposure 0 shows it as it is"
         )
-    wanted = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
-    brighter = f"--exposure {wanted}" if at < wanted <= MOST else "a higher --exposure"
+    suggested = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
+    brighter = f"--exposure {suggested}" if at < suggested <= MOST else "a higher --exposure"
     return (
         "the picture is nearly black under the scene's own lights: "
         f"--environment sky adds light, {brighter} brightens what there is"

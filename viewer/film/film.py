@@ -215,9 +215,9 @@ class Film:
             else last_of(self.convergence_history()[2])
         )
 
-    def _place(self, shape: tuple[int, ...], x: int, y: int, rest: tuple[int, ...] = ()) -> tuple[slice, slice]:
+    def _place(self, shape: tuple[int, ...], x: int, y: int, trailing: tuple[int, ...] = ()) -> tuple[slice, slice]:
         height, width = shape[:2]
-        if shape[2:] != rest or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
+        if shape[2:] != trailing or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
             raise ValueError(f"samples of shape {shape} at ({x}, {y}) do not fit a film of {self.size}")
         return slice(y, y + height), slice(x, x + width)
 
@@ -232,12 +232,12 @@ def single(samples: NDArray[np.float32]) -> None:
 
 def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
     """Samples (..., 3) scaled down to a largest component of ``most``; 0: unchanged. The twin of ``film_clamp``."""
-    given = np.asarray(samples, np.float32)
+    values = np.asarray(samples, np.float32)
     if most <= 0:
-        return given
-    largest = given.max(axis=-1, keepdims=True)
+        return values
+    largest = values.max(axis=-1, keepdims=True)
     over = largest > most
-    return np.where(over, given * (np.float32(most) / np.where(over, largest, 1)), given).astype(np.float32)
+    return np.where(over, values * (np.float32(most) / np.where(over, largest, 1)), values).astype(np.float32)
 
 
 def luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:

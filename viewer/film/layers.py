@@ -155,19 +155,19 @@ def series(name: str, count: int) -> tuple[str, ...]:
 
 def expanded(names: Iterable[str], paths: bool = True) -> tuple[str, ...]:
     """The layers that words of `WORDS` name, each once. paths : "all" has those of programs that trace paths, too."""
-    found: dict[str, None] = {}
+    layers: dict[str, None] = {}
     for name in names:
         chosen = SETS.get(name, (name,))
-        found |= dict.fromkeys(each for each in chosen if paths or name != "all" or not LAYERS[each].paths)
-    return tuple(found)
+        layers |= dict.fromkeys(layer for layer in chosen if paths or name != "all" or not LAYERS[layer].paths)
+    return tuple(layers)
 
 
 def channels(name: str) -> tuple[str, ...]:
     """The channels of a layer in an EXR: its name alone, or with a suffix each; an unknown layer's is its name."""
-    known = find(name)
-    if known is None or known.components == ("",):
+    layer = find(name)
+    if layer is None or layer.components == ("",):
         return (name,)
-    return tuple(f"{known.stem or f'{name}.'}{component}" for component in known.components)
+    return tuple(f"{layer.stem or f'{name}.'}{component}" for component in layer.components)
 
 
 def find(name: str) -> Layer | None:

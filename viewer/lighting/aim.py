@@ -61,18 +61,18 @@ class SpecularSpheres:
                 placed[own_key].append(instance.transform)
             else:
                 moving.setdefault(own_key, []).append(instance.motion)
-        found = [np.zeros((0, 4))]
+        world_spheres = [np.zeros((0, 4))]
         for (number, material), transforms in placed.items():
             mesh = scene.meshes[number]
-            own = specular[mesh.materials] if material is None else specular[[material]]
-            if own.any():
-                key = id(mesh), own.tobytes()
-                self._known[key] = before.get(key) or (mesh, _mesh_spheres(mesh, own))
+            specular_triangles = specular[mesh.materials] if material is None else specular[[material]]
+            if specular_triangles.any():
+                key = id(mesh), specular_triangles.tobytes()
+                self._known[key] = before.get(key) or (mesh, _mesh_spheres(mesh, specular_triangles))
                 spheres = self._known[key][1]
-                found.append(_in_world(spheres, np.array(transforms).reshape(-1, 4, 4)))
+                world_spheres.append(_in_world(spheres, np.array(transforms).reshape(-1, 4, 4)))
                 for motion in moving.get((number, material), ()):  # what is within all keys' is, in between, within one
-                    found.append(np.array([(*middle, radius) for middle, radius in _swept(spheres, motion)]))
-        every = np.concatenate(found)
+                    world_spheres.append(np.array([(*middle, radius) for middle, radius in _swept(spheres, motion)]))
+        every = np.concatenate(world_spheres)
         every = _split(every, _around_spheres, every[:, :3], MOST_SPHERES)
         every[:, 3] += MARGIN * np.abs(every).max(axis=1, initial=0.0)
         return every[every[:, 3] > 0].astype(np.float32)
@@ -94,14 +94,14 @@ def _swept(spheres: NDArray[np.float64], motion: NDArray[np.float64]) -> list[Sp
     return [_around_spheres(_in_world(each[None], motion)) for each in spheres]
 
 
-def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(S, 4) around the triangles that count, ``own`` (T,) or (1,), or around a quadric, object space."""
+def _mesh_spheres(mesh: Mesh, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(S, 4) around the triangles that count, ``counted`` (T,) or (1,), or around a quadric, object space."""
     if isinstance(mesh, Quadric):
         middle, radius = _around_quadric(mesh)
         return np.array([[*middle, radius]])
-    triangles = mesh.triangles[np.broadcast_to(own, len(mesh.triangles))]
-    poses = [mesh.posed(each) for each in mesh.motion] if isinstance(mesh, DeformedMesh) and mesh.motion else [mesh]
-    corners = np.concatenate([each.positions[triangles] for each in poses], axis=1).astype(np.float64)
+    triangles = mesh.triangles[np.broadcast_to(counted, len(mesh.triangles))]
+    poses = [mesh.posed(key) for key in mesh.motion] if isinstance(mesh, DeformedMesh) and mesh.motion else [mesh]
+    corners = np.concatenate([pose.positions[triangles] for pose in poses], axis=1).astype(np.float64)
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]
     spheres = _split(corners, _around_corners, corners.mean(axis=1), MESH_SPHERES)
     if isinstance(mesh, Quadrics):

@@ -51,30 +51,31 @@ def power_of_two(count: int) -> int:
 def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
     """``total`` quanta dealt out in proportion to the weights (n,), by largest remainders; every weight above zero gets
     one at least. The weights are finite and not negative, and one is above zero; total >= n."""
-    given = np.asarray(weights, np.float64)
-    scaled = given / given.max()  # sums of huge weights would leave float64
+    values = np.asarray(weights, np.float64)
+    scaled = values / values.max()  # sums of huge weights would leave float64
     exact = scaled * (total / scaled.sum())
     quanta = np.floor(exact).astype(np.int64)
-    quanta[(given > 0) & (quanta == 0)] = 1
-    left = total - int(quanta.sum())
-    if left > 0:
-        positive = np.flatnonzero(given)
-        each, rest = divmod(left, len(positive))
-        quanta[positive] += each
-        if rest:
+    quanta[(values > 0) & (quanta == 0)] = 1
+    remaining = total - int(quanta.sum())
+    if remaining > 0:
+        positive = np.flatnonzero(values)
+        per_weight, remainder = divmod(remaining, len(positive))
+        quanta[positive] += per_weight
+        if remainder:
             lack = (np.floor(exact) - exact)[positive]
-            bound = np.partition(lack, rest - 1)[rest - 1]  # sorting millions of texels would take longer than the rest
+            # Sorting millions of texels would take longer than the rest.
+            bound = np.partition(lack, remainder - 1)[remainder - 1]
             first, equal = positive[lack < bound], positive[lack == bound]
             quanta[first] += 1
-            quanta[equal[: rest - len(first)]] += 1
-    while left < 0:  # what the least weights got too much, the others give back
+            quanta[equal[: remainder - len(first)]] += 1
+    while remaining < 0:  # what the least weights got too much, the others give back
         spare = np.maximum(quanta - 1, 0)
-        give = (spare * (-left / spare.sum())).astype(np.int64)
+        give = (spare * (-remaining / spare.sum())).astype(np.int64)
         if not give.any():
-            give[np.argsort(-spare, kind="stable")[:-left]] = 1
+            give[np.argsort(-spare, kind="stable")[:-remaining]] = 1
             give = np.minimum(give, spare)
         quanta -= give
-        left += int(give.sum())
+        remaining += int(give.sum())
     return quanta
 
 

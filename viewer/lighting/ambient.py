@@ -44,9 +44,9 @@ class Ambient:
     irradiance: NDArray[np.float64]
     quadratic: NDArray[np.float64]
 
-    def turned(self, turn: tuple[float, float]) -> Ambient:
+    def turned(self, rotation: tuple[float, float]) -> Ambient:
         """The same rotated about +Y by an angle of that (cosine, sine), as `ImageEnvironment.turn` has it."""
-        c, s = turn
+        c, s = rotation
         world = np.array([[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1.0]])  # from the environment's space
         return replace(
             self,
@@ -89,8 +89,8 @@ def cells_of(image: ImageEnvironment) -> Cells:
     """A map of about `ROWS` rows: the means of a finer image's texels, or a coarser one's bilinear interpolation."""
     height, width = image.pixels.shape[:2]
     rows, columns = _edges(height, ROWS), _edges(width, 2 * ROWS)
-    values = _along(image.pixels, rows, 0, image.solid_angles())
-    values = _along(values, columns, 1, np.ones(width))
+    values = _resampled(image.pixels, rows, 0, image.solid_angles())
+    values = _resampled(values, columns, 1, np.ones(width))
     heights = np.cos(rows * (math.pi / height))
     around = columns * (2 * math.pi / width) - math.pi
     angles = np.outer(heights[:-1] - heights[1:], np.diff(around))
@@ -111,7 +111,7 @@ def _edges(texels: int, most: int) -> NDArray[np.float64]:
     return np.arange(texels * parts + 1) / parts
 
 
-def _along(values: NDArray, edges: NDArray[np.float64], axis: int, weights: NDArray[np.float64]) -> NDArray:
+def _resampled(values: NDArray, edges: NDArray[np.float64], axis: int, weights: NDArray[np.float64]) -> NDArray:
     """Values (H, W, 3) in cells along one axis: weighted means of texels, or linear between them where cells are
     smaller, repeating across and clamped at the poles."""
     count = len(weights)
@@ -130,38 +130,38 @@ def _along(values: NDArray, edges: NDArray[np.float64], axis: int, weights: NDAr
         return values.astype(np.float64)
     place = (edges[:-1] + edges[1:]) / 2 - 0.5
     low = np.floor(place).astype(np.intp)
-    share = (place - low).reshape(shape)
+    fraction = (place - low).reshape(shape)
     pair = [low % count, (low + 1) % count] if axis == 1 else [low.clip(0), (low + 1).clip(max=count - 1)]
     one, other = (np.take(values, at, axis=axis).astype(np.float64) for at in pair)
-    return one * (1 - share) + other * share
+    return one * (1 - fraction) + other * fraction
 
 
 def _suns(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Directions (S, 3) and irradiances (S, 3) of the suns, and the radiance (N, 3) of the cells without them."""
-    directions, angles, rest = cells.directions, cells.angles, cells.radiance.copy()
-    light = luminance(rest)
-    whole = float(light @ angles)
+    directions, angles, remaining = cells.directions, cells.angles, cells.radiance.copy()
+    light = luminance(remaining)
+    total = float(light @ angles)
     unseen = np.ones(len(light), bool)
     towards: list[NDArray[np.float64]] = []
     irradiance: list[NDArray[np.float64]] = []
     for _ in range(MOST_PEAKS):
         peak = int(np.argmax(np.where(unseen, light, 0.0)))
-        if len(towards) == MOST_SUNS or not light[peak] * 4 * math.pi > LEAST_PEAK * whole:
+        if len(towards) == MOST_SUNS or not light[peak] * 4 * math.pi > LEAST_PEAK * total:
             break
         middle, excess, cap = _excess(cells, light, directions[peak])
         unseen &= ~cap
         unseen[peak] = False
-        if excess @ angles < LEAST_SHARE * whole:
+        if excess @ angles < LEAST_SHARE * total:
             continue
-        taken = rest * (excess / np.maximum(light, 1e-300))[:, None]
+        sun_radiance = remaining * (excess / np.maximum(light, 1e-300))[:, None]
         towards.append(middle)
         # Of each direction its share of a facing surface's irradiance: right for all that has the whole sun in view.
-        irradiance.append((angles * (directions @ middle)) @ taken)
-        rest = np.maximum(rest - taken, 0.0)
-        light = luminance(rest)
+        irradiance.append((angles * (directions @ middle)) @ sun_radiance)
+        remaining = np.maximum(remaining - sun_radiance, 0.0)
+        light = luminance(remaining)
     order = np.argsort([-float(luminance(color)) for color in irradiance], kind="stable")
     at, color = (np.array([part[k] for k in order]).reshape(-1, 3) for part in (towards, irradiance))
-    return at, color, rest
+    return at, color, remaining
 
 
 def _excess(
@@ -190,10 +190,10 @@ def _quadratic(cells: Cells) -> NDArray[np.float64]:
     Up to order 2 the clamped cosine c of an angle is 1/4 + c/2 + 5/32 (3 c^2 - 1), in Legendre's polynomials.
     """
     d, flux = cells.directions, cells.radiance * cells.angles[:, None]
-    whole, first = flux.sum(axis=0), flux.T @ d
+    total, first = flux.sum(axis=0), flux.T @ d
     form = np.empty((3, 4, 4))
     for k in range(3):
         form[k, :3, :3] = 15 / 32 * (d.T @ (d * flux[:, k, None]))
         form[k, 3, :3] = form[k, :3, 3] = first[k] / 4
-        form[k, 3, 3] = 3 / 32 * whole[k]
+        form[k, 3, 3] = 3 / 32 * total[k]
     return form

@@ -35,18 +35,18 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
         lit.append(Light("directional", "sun", direction=(-x, -y, -z), intensity=tuple(irradiance.tolist())))
     near = light_list(emitters(scene), materials=len(scene.materials))
     nothing = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
-    alone = light_list(nothing, lit).records[: len(lit)].copy()
+    punctual = light_list(nothing, lit).records[: len(lit)].copy()
     if lit:
-        alone["power"] = [light.intensity for light in lit]  # not over a probability: each is always asked
+        punctual["power"] = [light.intensity for light in lit]  # not over a probability: each is always asked
     record = RECORDS[near.textured, len(near.keys) > 0 or any(light.motion for light in lit)]
-    records = np.zeros(len(alone) + len(near.records), record.dtype)
+    records = np.zeros(len(punctual) + len(near.records), record.dtype)
     for name in {"texture", "keys"}.intersection(record.dtype.names or ()):
         records[name] = -1
-    for rows, found in ((records[: len(lit)], alone), (records[len(lit) :], near.records)):
-        for name in found.dtype.names or ():
-            rows[name] = found[name]
-    if "keys" in (alone.dtype.names or ()):  # behind those of the triangles in the list of all lights
-        moves = np.flatnonzero(alone["keys"] >= 0)
+    for rows, source_records in ((records[: len(lit)], punctual), (records[len(lit) :], near.records)):
+        for name in source_records.dtype.names or ():
+            rows[name] = source_records[name]
+    if "keys" in (punctual.dtype.names or ()):  # behind those of the triangles in the list of all lights
+        moves = np.flatnonzero(punctual["keys"] >= 0)
         records["keys"][moves] += near.keys.size
     counts = {"each_punctual": len(lit), "each_levels": near.levels}
     return Module(

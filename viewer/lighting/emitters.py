@@ -50,11 +50,11 @@ def emitters(scene: Scene) -> Emitters:
 
     Raises ViewerError for a quadric that shines and is no sphere in the world.
     """
-    found = _standing(scene)
-    if not len(found.corners) or key_count(scene) == 1:
-        return found
-    keys = np.stack([found.corners, *(_standing(each).corners for each in at_keys(scene)[1:])])
-    return found._replace(keys=keys) if (keys != keys[:1]).any() else found
+    triangles = _standing(scene)
+    if not len(triangles.corners) or key_count(scene) == 1:
+        return triangles
+    keys = np.stack([triangles.corners, *(_standing(scene_at_key).corners for scene_at_key in at_keys(scene)[1:])])
+    return triangles._replace(keys=keys) if (keys != keys[:1]).any() else triangles
 
 
 def _standing(scene: Scene) -> Emitters:
@@ -63,7 +63,7 @@ def _standing(scene: Scene) -> Emitters:
     spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
     spotted[sorted(textured)] = False
     textures, uvs, bright = [np.zeros(0, np.int32)], [np.zeros((0, 3, 2), np.float32)], [np.zeros(0)]
-    known: dict[int, NDArray[np.float64]] = {}
+    share_cache: dict[int, NDArray[np.float64]] = {}
     dark = np.asarray(np.all(emission <= 0, axis=1)) | spotted  # what is not a number is found below
     corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
     materials: list[NDArray] = [np.zeros(0, np.int32)]
@@ -72,23 +72,24 @@ def _standing(scene: Scene) -> Emitters:
     starts = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])[:-1]
     for place, instance in () if dark.all() else enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
-        own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
-        lit = np.flatnonzero(~dark[own])
+        override = instance.material
+        face_materials = mesh.materials if override is None else np.full(len(mesh.triangles), override, np.int32)
+        lit = np.flatnonzero(~dark[face_materials])
         if not len(lit):
             continue
-        materials.append(own[lit].astype(np.int32))
+        materials.append(face_materials[lit].astype(np.int32))
         places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
         round_ones.append(np.full(len(lit), isinstance(mesh, (Quadric, Quadrics))))
         textures.append(np.full(len(lit), -1, np.int32))
         uvs.append(np.zeros((len(lit), 3, 2), np.float32))
         bright.append(np.ones(len(lit)))
-        for number in sorted(textured & set(own[lit].tolist())):
+        for number in sorted(textured & set(face_materials[lit].tolist())):
             texture = scene.materials[number].emission_texture
             assert texture is not None
-            if id(mesh) not in known:
-                known[id(mesh)] = shares(scene, mesh)
-            alike = np.flatnonzero(own[lit] == number)
-            textures[-1][alike], bright[-1][alike] = texture, known[id(mesh)][lit[alike]]
+            if id(mesh) not in share_cache:
+                share_cache[id(mesh)] = shares(scene, mesh)
+            alike = np.flatnonzero(face_materials[lit] == number)
+            textures[-1][alike], bright[-1][alike] = texture, share_cache[id(mesh)][lit[alike]]
             uvs[-1][alike] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[alike]]]
         if isinstance(mesh, (Quadric, Quadrics)):
             corners.append(_spheres(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform)[lit])
@@ -102,16 +103,16 @@ def _standing(scene: Scene) -> Emitters:
         corners.append(points[:, [0, 2, 1]] if mirrored else points)
         if mirrored:
             uvs[-1] = uvs[-1][:, [0, 2, 1]]
-    material = np.concatenate(materials)
-    found = Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    numbers = np.concatenate(materials)
+    triangles = Emitters(np.concatenate(corners), emission[numbers], numbers, np.concatenate(round_ones))
     listed = np.concatenate(places)
-    found = found._replace(instance=listed[:, 0].astype(np.int32), number=listed[:, 1], starts=starts)
-    doubled = np.array([each.double_sided for each in scene.materials], bool)
-    if len(material) and doubled[material].any():
-        found = found._replace(both=doubled[material])
+    triangles = triangles._replace(instance=listed[:, 0].astype(np.int32), number=listed[:, 1], starts=starts)
+    doubled = np.array([material.double_sided for material in scene.materials], bool)
+    if len(numbers) and doubled[numbers].any():
+        triangles = triangles._replace(both=doubled[numbers])
     if not textured:
-        return found
-    return found._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
+        return triangles
+    return triangles._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
 
 
 def _spheres(where: str, mesh: Quadric | Quadrics, transform: NDArray[np.float64]) -> NDArray[np.float32]:

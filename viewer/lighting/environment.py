@@ -111,7 +111,7 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
     """
     height, width = image.pixels.shape[:2]
     count = alias.power_of_two(width * height)
-    across = min(alias.power_of_two(width), count)
+    table_width = min(alias.power_of_two(width), count)
     texels = np.zeros(width * height, TEXEL.dtype)
     texels["radiance"] = image.pixels.reshape(-1, 3)
     flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
@@ -119,26 +119,26 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
     weights = [flux, excess_flux(flux, angles)] if excess else [flux]
     suns = suns_of(image)
     if not suns:
-        tables = [_choices(each, angles, count, LEVELS) for each in weights]
-        return ImageTables(texels, np.concatenate(tables), (across, count // across), excess)
+        tables = [_choices(weight, angles, count, LEVELS) for weight in weights]
+        return ImageTables(texels, np.concatenate(tables), (table_width, count // table_width), excess)
     texels["sun"] = cells_of_texels(image, suns)
     pixels = (image.pixels * without(image, suns)[..., None]).astype(np.float32)
-    rest = replace(image, pixels=pixels).cell_flux().ravel()
+    remaining = replace(image, pixels=pixels).cell_flux().ravel()
     mean = flux.sum() / angles.sum()
-    weights = [rest, np.maximum(rest - mean * angles, 0.0)][: len(weights)]
-    own = [float(sun_flux(image, sun).sum()) for sun in suns]
+    weights = [remaining, np.maximum(remaining - mean * angles, 0.0)][: len(weights)]
+    sun_fluxes = [float(sun_flux(image, sun).sum()) for sun in suns]
     # Of the environment's quanta those of each sun, and behind them those of the rest: by flux.
-    quanta = [alias.apportion([*own, float(each.sum())], LEVELS).tolist() for each in weights]
-    tables = [_choices(each, angles, count, dealt[-1]) for each, dealt in zip(weights, quanta, strict=True)]
+    quanta = [alias.apportion([*sun_fluxes, float(weight.sum())], LEVELS).tolist() for weight in weights]
+    tables = [_choices(weight, angles, count, dealt[-1]) for weight, dealt in zip(weights, quanta, strict=True)]
     levels = [dealt[:-1] for dealt in quanta] * (3 - len(quanta))
     return ImageTables(
         texels,
         np.concatenate(tables),
-        (across, count // across),
+        (table_width, count // table_width),
         excess,
         suns,
         (sum(levels[0]), sum(levels[1])),
-        np.concatenate([sun_cells(image, *each, LEVELS) for dealt in levels for each in zip(suns, dealt, strict=True)]),
+        np.concatenate([sun_cells(image, *pair, LEVELS) for dealt in levels for pair in zip(suns, dealt, strict=True)]),
         sun_places(suns, levels),
     )
 

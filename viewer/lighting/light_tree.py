@@ -97,9 +97,9 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     sums. The bounds of the result are exact. far : they are infinitely far, and parted by power alone.
     """
     count = len(lights.power)
-    way, nodes = np.zeros((count, 2), np.int64), np.zeros(max(count - 1, 0), NODE.dtype)
+    bit_trails, nodes = np.zeros((count, 2), np.int64), np.zeros(max(count - 1, 0), NODE.dtype)
     if count < 2:
-        return LightTree(nodes, -1, way, 0)
+        return LightTree(nodes, -1, bit_trails, 0)
     rows = _rows(lights)
     bounds, links = np.empty((2 * (count - 1), loops.KNOWN)), np.empty((2 * (count - 1), 1), np.int64)
     small = count <= SMALL
@@ -108,10 +108,10 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     def job(part: tuple[int, ...]) -> tuple[int, list[tuple[int, ...]]]:
         """Levels, and the parts of a cluster that still are to be gone through."""
         first, last, node, depth, *bits = part
-        whole = last - first <= GRAIN
-        given = (first, last, node, depth, *bits, far, whole)
-        levels, place = run(loops.grow, rows, *given, bounds, links, way, *loops.scratch(), small=small)
-        if whole:
+        complete = last - first <= GRAIN
+        arguments = (first, last, node, depth, *bits, far, complete)
+        levels, place = run(loops.grow, rows, *arguments, bounds, links, bit_trails, *loops.scratch(), small=small)
+        if complete:
             return levels, []
         bits[1 if depth >= WAY else 0] += 1 << depth % WAY
         left = first, place, node + 1, depth + 1, part[4], part[5]
@@ -121,7 +121,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     for levels in _all(job, (0, count, 0, 0, 0, 0)):
         deepest = max(deepest, levels)
     _fill(nodes, bounds, links[:, 0], far)
-    return LightTree(nodes, 0, way, deepest)
+    return LightTree(nodes, 0, bit_trails, deepest)
 
 
 def _all(job: Any, root: tuple[int, ...]) -> Iterator[int]:

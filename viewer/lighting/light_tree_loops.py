@@ -28,13 +28,13 @@ def scratch():
     return np.empty((3, BINS, SUMS)), np.empty((BINS, SUMS)), np.empty((DEEPEST + 2, 6), np.int64), np.empty(6)
 
 
-def grow(rows, first, last, node, depth, low, high, far, whole, bounds, links, way, bins, after, waiting, box):
-    """Part the cluster of the rows first .. last - 1, at least two; its node, its level, and the bits of the way to it.
+def grow(rows, first, last, node, depth, low, high, far, complete, bounds, links, trails, bins, after, waiting, box):
+    """Part the cluster of the rows first .. last - 1, at least two; its node, its level, and the bit trail to it.
 
-    whole : part its parts, too, until lights are alone. far : by power alone.
-    bounds (2 N, `KNOWN`), links (2 N, 1), written : of both children of each node. way (L, 2), written : of the lights
-    that are alone. The rest: `scratch`. Returns the levels below the root and the first row of the right part of the
-    last cluster that was parted.
+    complete : part its parts, too, until lights are alone. far : by power alone.
+    bounds (2 N, `KNOWN`), links (2 N, 1), written : of both children of each node. trails (L, 2), written : of the
+    lights that are alone. The rest: `scratch`. Returns the levels below the root and the first row of the right part of
+    the last cluster that was parted.
     """
     deepest, place, top = depth + 1, first, 0
     while True:
@@ -53,10 +53,10 @@ def grow(rows, first, last, node, depth, low, high, far, whole, bounds, links, w
             if end - start == 1:
                 number = np.int64(rows[start, 12])
                 links[child, 0] = -1 - number
-                way[number, 0], way[number, 1] = other, another
+                trails[number, 0], trails[number, 1] = other, another
                 continue
             links[child, 0] = node + 1 if side == 0 else node + place - first
-            if whole:
+            if complete:
                 waiting[top, 0], waiting[top, 1], waiting[top, 2] = start, end, links[child, 0]
                 waiting[top, 3], waiting[top, 4], waiting[top, 5] = depth + 1, other, another
                 top += 1

@@ -214,7 +214,7 @@ def light_list(
     Raises ViewerError for more lights than can be told apart by one random number.
     """
     warnings: list[str] = []
-    triangles, power, density_of, kept = _triangles(emitting, warnings)
+    triangles, power, density_of, valid = _triangles(emitting, warnings)
     shining = [light for light in lights if any(light.intensity)]
     if len(shining) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
@@ -272,9 +272,9 @@ def light_list(
         records["density"][:used] *= np.where(triangles.both, -1.0, 1.0)
     sources = Sources(
         triangles,
-        np.where(kept, np.cumsum(kept) - 1, -1),
-        np.zeros(len(kept), np.int32) if emitting.instance is None else emitting.instance,
-        np.arange(len(kept)) if emitting.number is None else emitting.number,
+        np.where(valid, np.cumsum(valid) - 1, -1),
+        np.zeros(len(valid), np.int32) if emitting.instance is None else emitting.instance,
+        np.arange(len(valid)) if emitting.number is None else emitting.number,
         np.zeros(1, np.int64) if emitting.starts is None else emitting.starts,
         lit,
         far_share,
@@ -304,36 +304,39 @@ def _triangles(
         area = np.linalg.norm(normal.astype(np.float64), axis=1) / 2
         sphere = np.zeros(len(corners), bool) if emitting.sphere is None else emitting.sphere
         area[sphere] = 4.0 * math.pi * corners[sphere, 1, 0].astype(np.float64) ** 2
-        kept = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
+        valid = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
         bright = np.isfinite(emitting.emission).all(axis=1) & (emitting.emission >= 0).all(axis=1)
-    if not kept.all():
-        number = int(np.count_nonzero(~kept))
+    if not valid.all():
+        number = int(np.count_nonzero(~valid))
         what = "triangle that should shine has" if number == 1 else "triangles that should shine have"
         warnings.append(f"{number:,} {what} no area, or corners that are not finite; no light comes from there")
     if not bright.all():
         wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
         warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
-    kept &= bright
+    valid &= bright
     if emitting.share is not None:  # where nothing but black lies on a triangle, it is no light
-        kept &= emitting.share > 0
-    emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
-    found = Emitters(corners[kept], emission, material, sphere[kept])
+        valid &= emitting.share > 0
+    emission, material = np.asarray(emitting.emission)[valid], np.asarray(emitting.material)[valid]
+    triangles = Emitters(corners[valid], emission, material, sphere[valid])
     if emitting.keys is not None:
-        found = found._replace(keys=emitting.keys[:, kept])
-    radiance = luminance(found.emission)
+        triangles = triangles._replace(keys=emitting.keys[:, valid])
+    radiance = luminance(triangles.emission)
     if emitting.share is not None and emitting.texture is not None and emitting.uvs is not None:
-        found = found._replace(texture=emitting.texture[kept], uvs=emitting.uvs[kept], share=emitting.share[kept])
+        triangles = triangles._replace(
+            texture=emitting.texture[valid], uvs=emitting.uvs[valid], share=emitting.share[valid]
+        )
     sides = np.ones(len(material))
     if emitting.both is not None:
-        found = found._replace(both=emitting.both[kept])
-        sides[emitting.both[kept]] = 2.0
-    numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
-    other = (found.emission != found.emission[first][which]).any(axis=1)
+        triangles = triangles._replace(both=emitting.both[valid])
+        sides[emitting.both[valid]] = 2.0
+    numbers, first, which = np.unique(triangles.material, return_index=True, return_inverse=True)
+    other = (triangles.emission != triangles.emission[first][which]).any(axis=1)
     if other.any():
-        raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
+        raise ValueError(f"emission differs between triangles of material {triangles.material[np.argmax(other)]}")
     radiance = radiance * sides
     density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
-    return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of, kept
+    power = math.pi * area[valid] * radiance * (1.0 if triangles.share is None else triangles.share)
+    return triangles, power, density_of, valid
 
 
 def _fair(beyond: float, near: float) -> float:
@@ -343,11 +346,11 @@ def _fair(beyond: float, near: float) -> float:
     return min(max(beyond / (beyond + near), FAIR[0]), FAIR[1])
 
 
-def _share_of_environment(surrounding: float, others: float, step: int) -> int:
+def _share_of_environment(surrounding: float, list_flux: float, step: int) -> int:
     """Quanta of the environment: a multiple of ``step``, so that all slots of both tables are equally likely."""
-    if surrounding <= 0 or others <= 0:
+    if surrounding <= 0 or list_flux <= 0:
         return QUANTA if surrounding > 0 else 0
-    requested = round(_fair(surrounding, others) * QUANTA / step)
+    requested = round(_fair(surrounding, list_flux) * QUANTA / step)
     return min(max(requested, 1), QUANTA // step - 1) * step
 
 

@@ -154,13 +154,13 @@ def estimate_settings() -> list[Module]:
     }
     settings = RadianceEstimate().uniforms
     rays = {"gather_rays": settings.pop("gather_rays")}
-    made = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_declared(rays))]
+    modules = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_declared(rays))]
     for search in SEARCHES:
         uniforms = _declared({name: value for name, value in settings.items() if name not in fixed[search]})
         constants = {**_stored(), **fixed[search]}
         name = f"estimate settings, {search}"
-        made.append(Module(name, (f"{search}_estimate",), "shading/estimate.glsl", (), uniforms, constants))
-    return made
+        modules.append(Module(name, (f"{search}_estimate",), "shading/estimate.glsl", (), uniforms, constants))
+    return modules
 
 
 def _stored() -> dict[str, int | float]:

@@ -42,11 +42,11 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     }
     of: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
     of += [part for texture, factor in textured.values() for part in (texture, *factor)]
-    held = _HELD.get(id(mesh))
-    if held is None or len(held.of) != len(of) or any(a is not b for a, b in zip(held.of, of, strict=True)):
+    cached = _HELD.get(id(mesh))
+    if cached is None or len(cached.of) != len(of) or any(a is not b for a, b in zip(cached.of, of, strict=True)):
         key = id(mesh)
-        held = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
-    return held.shares
+        cached = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
+    return cached.shares
 
 
 class _Held(NamedTuple):
@@ -62,35 +62,35 @@ _HELD: dict[int, _Held] = {}  # several tables need them, and each move of a lig
 
 def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]]) -> NDArray[np.float64]:
     """`shares` by textures and factors of materials, by their numbers."""
-    found = np.ones(len(mesh.triangles))
+    fractions = np.ones(len(mesh.triangles))
     u, v = ((np.indices((_SIDE, _SIDE)) + 0.5) / _SIDE).reshape(2, -1)
     # The square, folded onto the triangle.
     places = np.stack([np.where(v > u, 0.5 * u, u - 0.5 * v), np.where(v > u, v - 0.5 * u, 0.5 * v)], axis=1)
     for number, (texture, factor) in textured.items():
-        own = np.flatnonzero(mesh.materials == number)
-        if not len(own):
+        textured_triangles = np.flatnonzero(mesh.materials == number)
+        if not len(textured_triangles):
             continue
         uvs = coordinates(mesh, texture)
         emission = np.asarray(factor, np.float64)
-        whole = float(luminance(emission))
+        factor_luminance = float(luminance(emission))
         texels = texture.image.texels
         levels: list[NDArray[np.float32]] = [np.empty(texels.shape[:2], np.float32)]
         for row in range(0, len(texels), _ROWS):  # few at once: texels are read faster, and less memory is taken
             rows = slice(row, row + _ROWS)
             linear = linear_texels(texels[rows], texture.content == "color")[..., :3]
-            levels[0][rows] = luminance(linear * emission) / whole
+            levels[0][rows] = luminance(linear * emission) / factor_luminance
         while levels[-1].shape != (1, 1):
             levels.append(halved(halved(levels[-1], 0), 1))
-        across, down = (WRAPS[way] for way in texture.wrap)
-        chosen = _levels(texture, uvs[mesh.triangles[own]], len(levels))
+        wrap_u, wrap_v = (WRAPS[mode] for mode in texture.wrap)
+        chosen = _levels(texture, uvs[mesh.triangles[textured_triangles]], len(levels))
         for level in np.unique(chosen):
-            alike = own[chosen == level]
+            alike = textured_triangles[chosen == level]
             means = np.empty(len(alike))
             light, corners = np.ascontiguousarray(levels[level]), uvs[mesh.triangles[alike]]
-            given = light, corners, places, across, down, np.ascontiguousarray(texture.transform)
-            run(_mean, *given, means, small=len(alike) < SMALL)
-            found[alike] = means
-    return found
+            arguments = light, corners, places, wrap_u, wrap_v, np.ascontiguousarray(texture.transform)
+            run(_mean, *arguments, means, small=len(alike) < SMALL)
+            fractions[alike] = means
+    return fractions
 
 
 def _levels(texture: Texture, corners: NDArray, count: int) -> NDArray[np.int64]:
@@ -107,10 +107,10 @@ def coordinates(mesh: Mesh, texture: Texture) -> NDArray[np.float32]:
     return np.zeros((len(mesh.positions), 2), np.float32) if chosen is None else chosen
 
 
-def _mean(bright, corners, places, across, down, matrix, out):
+def _mean(bright, corners, places, wrap_u, wrap_v, matrix, out):
     """Of an image (H, W) float32, means out (T,) at places (N, 2), weights of the second and third corner, of triangles
-    of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; across, down : how it
-    goes on, values of `WRAPS`."""
+    of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; wrap_u, wrap_v : how
+    it goes on, values of `WRAPS`."""
     height, width = bright.shape
     for t in range(len(corners)):
         u, v = np.float64(corners[t, 0, 0]), np.float64(corners[t, 0, 1])
@@ -122,31 +122,31 @@ def _mean(bright, corners, places, across, down, matrix, out):
             pu, pv = u + second * au + third * bu, v + second * av + third * bv
             x = matrix[0, 0] * pu + matrix[0, 1] * pv + matrix[0, 2]
             y = matrix[1, 0] * pu + matrix[1, 1] * pv + matrix[1, 2]
-            total += np.float64(bright[_texel(y, height, down), _texel(x, width, across)])
+            total += np.float64(bright[_texel(y, height, wrap_v), _texel(x, width, wrap_u)])
         out[t] = total / len(places)
 
 
 @helper
-def _texel(at, size, way):
+def _texel(at, size, wrap):
     """The number of the texel at a coordinate along an axis."""
     if not abs(at) < 1e9:
         at = 0.0
-    if way == _REPEAT:
+    if wrap == _REPEAT:
         at -= np.floor(at)
-    elif way == _MIRRORED:
+    elif wrap == _MIRRORED:
         at = abs(at - 2.0 * np.floor(0.5 * at + 0.5))
     return np.int64(min(max(at * size, 0.0), size - 1.0))
 
 
 def shining_faces(scene: Scene, meshes: Sequence[Mesh]) -> Module:
     """``shining_share`` over the faces of meshes, one behind the other."""
-    known: dict[int, NDArray] = {}
+    cache: dict[int, NDArray] = {}
     for mesh in meshes:
-        if id(mesh) not in known:
-            known[id(mesh)] = shares(scene, mesh)
+        if id(mesh) not in cache:
+            cache[id(mesh)] = shares(scene, mesh)
     rows = np.zeros(max(1, sum(len(mesh.triangles) for mesh in meshes)), SHINING.dtype)
     if meshes:
-        rows["share"] = np.concatenate([known[id(mesh)] for mesh in meshes])
+        rows["share"] = np.concatenate([cache[id(mesh)] for mesh in meshes])
     return Module(
         NAME,
         provides=("shining_share",),

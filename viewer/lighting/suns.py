@@ -85,7 +85,7 @@ def suns_of(image: ImageEnvironment) -> list[Sun]:
     angles = image.solid_angles()[:, None]
     total = float((light * angles).sum())
     level = PEAK * total / (4 * math.pi)
-    found = []
+    candidates = []
     for region in _regions(light, level, angles[:, 0]):
         middle = math.sin(math.pi * (region.top + region.down / 2) / height)
         extent = max(region.down * math.pi / height, region.across * 2 * math.pi / width * middle)
@@ -100,9 +100,9 @@ def suns_of(image: ImageEnvironment) -> list[Sun]:
         flux = float((excess * angles[rows]).sum())
         if flux >= LEAST_SHARE * total:
             sun = Sun((int(columns[0]), region.top - 1), (region.across + 1, region.down + 1), excess)
-            found.append((flux, sun))
-    found.sort(key=lambda each: -each[0])
-    return [sun for _, sun in found[:MOST_SUNS]]
+            candidates.append((flux, sun))
+    candidates.sort(key=lambda candidate: -candidate[0])
+    return [sun for _, sun in candidates[:MOST_SUNS]]
 
 
 def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float64]) -> list[Region]:
@@ -166,15 +166,15 @@ def _touching(light, level, angles, label, waiting, bounds, flux):
 
 
 def without(image: ImageEnvironment, suns: Iterable[Sun]) -> NDArray[np.float64]:
-    """(H, W): each texel's share of its luminance that is not the suns'."""
+    """(H, W): each texel's fraction of its luminance that is not the suns'."""
     light = luminance(image.pixels)
-    share = np.ones_like(light)
+    fraction = np.ones_like(light)
     for sun in suns:
         columns = (np.arange(sun.size[0] + 1) + sun.first[0]) % light.shape[1]
         rows = np.arange(sun.size[1] + 1) + sun.first[1]
         block = np.ix_(rows, columns)
-        share[block] -= sun.excess / np.maximum(light[block], 1e-300)
-    return share
+        fraction[block] -= sun.excess / np.maximum(light[block], 1e-300)
+    return fraction
 
 
 def sun_flux(image: ImageEnvironment, sun: Sun) -> NDArray[np.float64]:
@@ -210,30 +210,30 @@ def sun_places(suns: list[Sun], levels: list[list[int]]) -> NDArray:
 def cells_of_texels(image: ImageEnvironment, suns: list[Sun]) -> NDArray[np.int64]:
     """(H * W,): 1 + the number of the cell, of the first table's slots, whose first corner a texel is; 0: of none."""
     height, width = image.pixels.shape[:2]
-    found = np.zeros((height, width), np.int64)
+    cells = np.zeros((height, width), np.int64)
     first = 1
     for sun in suns:
         columns = (np.arange(sun.size[0]) + sun.first[0]) % width
         rows = np.arange(sun.size[1]) + sun.first[1]
-        found[np.ix_(rows, columns)] = first + np.arange(sun.size[0] * sun.size[1]).reshape(sun.size[::-1])
+        cells[np.ix_(rows, columns)] = first + np.arange(sun.size[0] * sun.size[1]).reshape(sun.size[::-1])
         first += math.prod(slots_of(sun))
-    return found.ravel()
+    return cells.ravel()
 
 
-def sun_cells(image: ImageEnvironment, sun: Sun, levels: int, whole: int) -> NDArray:
-    """(slots,) of `CELL`: the alias table of its cells, which are chosen by ``levels`` of ``whole`` quanta."""
-    across, down = slots_of(sun)
+def sun_cells(image: ImageEnvironment, sun: Sun, levels: int, total: int) -> NDArray:
+    """(slots,) of `CELL`: the alias table of its cells, which are chosen by ``levels`` of ``total`` quanta."""
+    columns, down = slots_of(sun)
     flux = sun_flux(image, sun)
-    rows = np.zeros(across * down, CELL.dtype)
+    rows = np.zeros(columns * down, CELL.dtype)
     if not levels:
         return rows
-    table = alias.build(flux, across * down, levels)
+    table = alias.build(flux, columns * down, levels)
     e = sun.excess
     corners = np.stack([e[:-1, :-1], e[:-1, 1:], e[1:, :-1], e[1:, 1:]], axis=-1).reshape(-1, 4)
     mean = corners.mean(axis=1)
     height, width = image.pixels.shape[:2]
     area = (math.pi / height) * (2 * math.pi / width)
-    chance = table.probability * (levels / whole)
+    chance = table.probability * (levels / total)
     largest = max(float(corners.max()), 1e-300)
     rows["corners"][: len(corners)] = corners / largest
     rows["scale"][: len(corners)] = np.where(mean > 0, chance * largest / np.where(mean > 0, mean, 1.0) / area, 0.0)

@@ -114,21 +114,21 @@ def choice(sources: Sources) -> LightTrees:
     bounds = bounds_of(sources)
     far = np.zeros(len(bounds.power), bool)
     far[len(far) - len(sources.punctual) :] = sources.punctual.far
-    way = np.zeros((len(far), 2), np.int64)
+    bit_trails = np.zeros((len(far), 2), np.int64)
     nodes: list[NDArray] = []
     roots, depth = [], 0
-    for there in (~far, far):
-        numbers = np.flatnonzero(there)
-        tree = build(bounds.of(numbers), far=there is far)
-        start = sum(len(each) for each in nodes)
+    for group in (~far, far):
+        numbers = np.flatnonzero(group)
+        tree = build(bounds.of(numbers), far=group is far)
+        start = sum(len(part) for part in nodes)
         for side in ("left_link", "right_link"):
             links = tree.nodes[side].copy()
             tree.nodes[side] = np.where(links < 0, -1 - numbers[np.maximum(-1 - links, 0)], links + start)
         roots.append(start if len(tree.nodes) else (-1 - int(numbers[0]) if len(numbers) else -1))
-        way[numbers] = tree.way
+        bit_trails[numbers] = tree.way
         nodes.append(tree.nodes)
         depth = max(depth, tree.depth)
-    return LightTrees(np.concatenate(nodes), roots[0], roots[1], way, depth)
+    return LightTrees(np.concatenate(nodes), roots[0], roots[1], bit_trails, depth)
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
@@ -160,7 +160,7 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
         module_state=CONTEXT,
     )
     emitters, objects = _places(listed.sources, chosen, area, levels)
-    found = Module(
+    emitter_module = Module(
         "light emitters",
         provides=("emitter_pdf",),
         source="shading/emitter_by_tree.glsl",
@@ -168,7 +168,7 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
         needs=("light_sample",),
         uses=(HIT,),
     )
-    return [lights, found]
+    return [lights, emitter_module]
 
 
 def _areas(sources: Sources) -> NDArray[np.float64]:
@@ -184,10 +184,10 @@ def _places(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) ->
     """The tables of `EMITTER`, all that should shine, and of `OBJECT`, by the numbers that hits have."""
     count = len(sources.listed)
     rows = np.zeros(max(count, 1), EMITTER.dtype)
-    there = sources.listed >= 0
+    listed = sources.listed >= 0
     rows["face"][:count] = sources.number
-    rows["way"][:count][there] = chosen.way[sources.listed[there]]
-    rows["area_density"][:count][there] = 1.0 / area[sources.listed[there]]
+    rows["way"][:count][listed] = chosen.way[sources.listed[listed]]
+    rows["area_density"][:count][listed] = 1.0 / area[sources.listed[listed]]
     if levels == 1:
         objects = np.zeros(1, OBJECT.dtype)
         objects["last"] = count

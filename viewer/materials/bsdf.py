@@ -70,7 +70,7 @@ def bsdfs(look: Look) -> list[Module]:
         raise ViewerError("BSDF", f"unknown kind '{unknown[0]}'", f"one of {', '.join(KINDS)}")
     shaders = {kind: "dispersive" if look.dispersion and kind == "dielectric" else kind for kind in present}
     record = look.interaction
-    made = [
+    modules = [
         Module(
             f"BSDF {kind}",
             provides=(
@@ -103,7 +103,7 @@ def bsdfs(look: Look) -> list[Module]:
     lobes = lobe_modules(look) if look.principled else []
     parting = _dispersion(look) if look.dispersion else []
     more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
-    return [surface_dimensions(more), interaction_module(look), *lobes, *made, switch, *parting]
+    return [surface_dimensions(more), interaction_module(look), *lobes, *modules, switch, *parting]
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
@@ -130,9 +130,9 @@ _CHANNELS = (
 
 def _dispersion(look: Look) -> list[Module]:
     """``interface/dispersion.glsl``, each function a switch over kinds at which channels part, and modules of these."""
-    there = look.kinds if "dispersion" in look.lobes else look.kinds - {"principled"}
-    parting = [kind for kind in KINDS if kind in there & PARTING]
-    made = [
+    kinds = look.kinds if "dispersion" in look.lobes else look.kinds - {"principled"}
+    parting = [kind for kind in KINDS if kind in kinds & PARTING]
+    modules = [
         Module(
             f"channels {kind}",
             provides=(f"{kind}_at_channel",),
@@ -144,21 +144,21 @@ def _dispersion(look: Look) -> list[Module]:
         for kind in parting
     ]
     lines: list[str] = []
-    for result, name, arguments, function, given, nothing in _CHANNELS:
+    for result, name, arguments, function, call_arguments, nothing in _CHANNELS:
         lines += [f"{result} {name}(Interaction at{arguments}) {{", "    switch (interaction_kind(at)) {"]
         for kind in parting:
-            own = function.replace("KIND", kind).replace("SMOOTH", kind if kind == "principled" else "smooth")
-            lines += [f"        case {constant(kind)}: return {own}({given});"]
+            callee = function.replace("KIND", kind).replace("SMOOTH", kind if kind == "principled" else "smooth")
+            lines += [f"        case {constant(kind)}: return {callee}({call_arguments});"]
         lines += ["    }", f"    return {nothing};", "}"]
     switch = Module(
         "dispersion",
         provides=tuple(name for _, name, *_ in _CHANNELS),
         source="interface/dispersion.glsl",
-        needs=tuple(module.provides[0] for module in made),
+        needs=tuple(module.provides[0] for module in modules),
         uses=(look.interaction,),
         text="\n".join(lines),
     )
-    return [*made, switch]
+    return [*modules, switch]
 
 
 def interaction_module(look: Look) -> Module:
@@ -239,7 +239,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     """The functions of ``interface/bsdf.glsl``, each a switch over the kinds; by the ``shaders`` of each, where they do
     not bear its name."""
     lines: list[str] = []
-    for result, name, arguments, given, nothing in _FUNCTIONS:
+    for result, name, arguments, call_arguments, nothing in _FUNCTIONS:
         lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
         if name == "evaluate":
             lines += ["    pdf = 0.0;"]
@@ -251,7 +251,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
         if having:
             lines += ["    switch (interaction_kind(at)) {"]
             for kind in having:
-                call = f"{(shaders or {}).get(kind, kind)}_{name}({given});"
+                call = f"{(shaders or {}).get(kind, kind)}_{name}({call_arguments});"
                 call = f"return {call}" if nothing else f"{call} break;"
                 if name == "evaluate" and kind not in TOGETHER:
                     shader = (shaders or {}).get(kind, kind)
@@ -263,7 +263,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
     single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
-    single = [each for each in single if constant("principled") not in each]
+    single = [test for test in single if constant("principled") not in test]
     lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)
 
@@ -278,12 +278,12 @@ def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
 
     more : dimensions of this scene's surfaces beside `SURFACE`.
     """
-    found, count = {}, 0
+    offsets, count = {}, 0
     for name, width in {**SURFACE, **(more or {})}.items():
         count += count % 2 if width > 1 else 0
-        found[f"DIMENSION_{name}"] = count
+        offsets[f"DIMENSION_{name}"] = count
         count += width
-    return {**found, "DIMENSIONS_OF_CAMERA": CAMERA, "DIMENSIONS_OF_SURFACE": count + count % 2}
+    return {**offsets, "DIMENSIONS_OF_CAMERA": CAMERA, "DIMENSIONS_OF_SURFACE": count + count % 2}
 
 
 def surface_dimensions(more: dict[str, int] | None = None) -> Module:

@@ -37,29 +37,29 @@ LAYER = Record(
 )
 
 
-def classic_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def classic_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
     """The modules, by the materials' addresses; nothing where no material is classic.
 
     Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
     """
     if not look.classic:
         return []
-    table = np.zeros(max(1, len(found)), CLASSIC.dtype)
+    table = np.zeros(max(1, len(materials)), CLASSIC.dtype)
     layers: list[ClassicTexture] = []
-    for row, material in zip(table, found, strict=False):
+    for row, material in zip(table, materials, strict=False):
         if material.kind != "classic":
             continue
-        own = material.classic or ClassicMaterial()
+        classic = material.classic or ClassicMaterial()
         if any(material.emission):
             # What shines unlit is found by rays alone, and must not be weighed as what lights are sampled for.
             what, hint = "is classic and has an emission", "leave it out: a classic colour shines by itself"
             raise ViewerError(f"material '{material.name}'", what, hint)
-        row["fresnel"] = own.bias, own.scale, own.power
-        row["reflectivity"], row["transmittance"] = own.reflectivity, own.transmittance
-        row["specular"], row["ambient"], row["indices"] = own.specular, own.ambient, own.indices
-        row["thickness"], row["slab"] = own.thickness, own.thickness_model == "slab"
+        row["fresnel"] = classic.bias, classic.scale, classic.power
+        row["reflectivity"], row["transmittance"] = classic.reflectivity, classic.transmittance
+        row["specular"], row["ambient"], row["indices"] = classic.specular, classic.ambient, classic.indices
+        row["thickness"], row["slab"] = classic.thickness, classic.thickness_model == "slab"
         row["layers"] = len(layers), len(material.layers)
-        row["flags"] = int(bool(own.vertex_colors)) + 2 * int(own.lit)
+        row["flags"] = int(bool(classic.vertex_colors)) + 2 * int(classic.lit)
         layers += material.layers
         for layer in material.layers:
             if not 0 <= layer.texture < texture_count:

@@ -31,7 +31,7 @@ def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
     moves = (keys != keys[:1]).any(axis=0)
     if not moves.any():
         return geometry
-    vertices = next(each for each in geometry.memories if each.name == "vertices")
+    vertices = next(memory for memory in geometry.memories if memory.name == "vertices")
     assert isinstance(vertices, Table)
     record = Record(VERTEX.name, *VERTEX.fields, KEYS)
     rows = np.zeros(len(vertices.data), record.dtype)
@@ -39,7 +39,7 @@ def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
         rows[name] = vertices.data[name]
     rows["keys"] = -1
     rows["keys"][moves] = np.arange(np.count_nonzero(moves)) * len(keys)
-    memories = [Table("vertices", record, rows) if each is vertices else each for each in geometry.memories]
+    memories = [Table("vertices", record, rows) if memory is vertices else memory for memory in geometry.memories]
     return replace(
         geometry,
         memories=(*memories, Table("vertex_keys", VERTEX_KEY, np.ascontiguousarray(keys[:, moves].T).ravel())),

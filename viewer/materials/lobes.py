@@ -44,12 +44,14 @@ def lobes_of(look: Look) -> list[Lobe]:
 
 def lobe_modules(look: Look) -> list[Module]:
     """The base, and a module for each lobe of the look."""
-    made = [Module("base", ("base_frame",), "materials/lobes/base.glsl", needs=needs_of(look), features=look.features)]
+    modules = [
+        Module("base", ("base_frame",), "materials/lobes/base.glsl", needs=needs_of(look), features=look.features)
+    ]
     for lobe in lobes_of(look):
         file = ("volume" if "volume" in look.lobes else "wall") if lobe.name == "passing" else lobe.name
         source, provides = f"materials/lobes/{file}.glsl", (f"{lobe.name}_value",)
-        made.append(Module(f"lobe {lobe.name}", provides, source, needs=("base_frame",), features=look.features))
-    return made
+        modules.append(Module(f"lobe {lobe.name}", provides, source, needs=("base_frame",), features=look.features))
+    return modules
 
 
 def layers_glsl(present: Sequence[Lobe]) -> str:

@@ -163,23 +163,23 @@ class Look:
     @property
     def features(self) -> frozenset[str]:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
-        found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
-        found |= {"PRINCIPLED"} if self.principled else set()
-        found |= {"CLASSIC"} if self.classic else set()
-        found |= {"SHEETS"} if self.sheets else set()
-        found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
-        found |= {"REFRACTION"} if self.lobes >= {"transmission", "volume"} else set()
-        found |= {"SECOND_UV"} if self.second_uv else set()
-        found |= {"SHINING"} if self.shining else set()
-        found |= {"BLEND"} if self.blend else set()
-        found |= {"SMOOTH"} if self.smooth else set()
-        found |= {"BOTH_SIDES"} if self.both_sides else set()
-        found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
-        found |= {"TANGENTS"} if self.tangents else set()
-        found |= {"DETAIL"} if self.tangents or self.second_uv else set()
-        found |= {"TEXTURES"} if self.textures else set()
-        found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
-        return frozenset(found)
+        features = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
+        features |= {"PRINCIPLED"} if self.principled else set()
+        features |= {"CLASSIC"} if self.classic else set()
+        features |= {"SHEETS"} if self.sheets else set()
+        features |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
+        features |= {"REFRACTION"} if self.lobes >= {"transmission", "volume"} else set()
+        features |= {"SECOND_UV"} if self.second_uv else set()
+        features |= {"SHINING"} if self.shining else set()
+        features |= {"BLEND"} if self.blend else set()
+        features |= {"SMOOTH"} if self.smooth else set()
+        features |= {"BOTH_SIDES"} if self.both_sides else set()
+        features |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
+        features |= {"TANGENTS"} if self.tangents else set()
+        features |= {"DETAIL"} if self.tangents or self.second_uv else set()
+        features |= {"TEXTURES"} if self.textures else set()
+        features |= {"PARAMETERS"} if {field.name for field in self.interaction.fields} >= _OF_OLD else set()
+        return frozenset(features)
 
     @property
     def interaction(self) -> Record:
@@ -206,22 +206,22 @@ class Look:
     @property
     def packed(self) -> dict[str, tuple[int, int]]:
         """The bit fields of an interaction's ``kind`` beside the kind, by name: the lowest bit, and how many."""
-        found, first = {}, 3
-        held = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
-        for name, bits, there in held:
-            if there:
-                found[name] = first, bits
+        fields, first = {}, 3
+        layouts = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
+        for name, bits, present in layouts:
+            if present:
+                fields[name] = first, bits
                 first += bits
-        return {**found, "material": (first, 24 - first)}
+        return {**fields, "material": (first, 24 - first)}
 
     @property
     def parameters(self) -> Record:
         """A principled material's numbers."""
-        wanted = [each for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for each in fields]
-        wanted += (
+        numbers = [field for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for field in fields]
+        numbers += (
             [Field("map_count", "int", about="of its rows in the table of maps", within=SMALL)] if self.textures else []
         )
-        return Record("Principled", *wanted)
+        return Record("Principled", *numbers)
 
     @property
     def maps(self) -> dict[str, bool]:
@@ -234,44 +234,49 @@ def look_of(
 ) -> Look:
     """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
     something."""
-    found = list(materials) or [Material()]
-    principled = [each for each in found if each.kind == "principled"]
-    classics = [each.classic for each in found if each.kind == "classic" and each.classic is not None]
-    lobes = {lobe for lobe, has in PARTS.items() if any(has(each) for each in principled)}
+    scene_materials = list(materials) or [Material()]
+    principled = [material for material in scene_materials if material.kind == "principled"]
+    classics = [
+        material.classic for material in scene_materials if material.kind == "classic" and material.classic is not None
+    ]
+    lobes = {lobe for lobe, has in PARTS.items() if any(has(material) for material in principled)}
     lobes |= {"nested"} if nested else set()
-    named = {
-        name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
+    textured = {
+        name: getattr(material, name)
+        for material in principled
+        for name in TEXTURE_FIELDS
+        if getattr(material, name) is not None
     }
-    asked = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
-    numbers = {number for each in found for number in each.texture_numbers}
+    sampled = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
+    numbers = {number for material in scene_materials for number in material.texture_numbers}
     second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(
-        kinds=frozenset(each.kind for each in found),
+        kinds=frozenset(material.kind for material in scene_materials),
         lobes=frozenset(lobes),
-        textures=frozenset(named) & asked,
+        textures=frozenset(textured) & sampled,
         second_uv=second,
-        dispersion=any(each.parts_channels for each in found),
+        dispersion=any(material.parts_channels for material in scene_materials),
         shining=shines,
-        alpha=any(each.alpha_mode != "opaque" for each in found),
-        classic_textures=max((len(each.layers) for each in found), default=0),
-        sheets=any(own.is_sheet for own in classics),
-        blend=any(each.alpha_mode == "blend" for each in found),
-        both_sides=any(each.double_sided and max(each.emission) > 0.0 for each in found),
+        alpha=any(material.alpha_mode != "opaque" for material in scene_materials),
+        classic_textures=max((len(material.layers) for material in scene_materials), default=0),
+        sheets=any(classic.is_sheet for classic in classics),
+        blend=any(material.alpha_mode == "blend" for material in scene_materials),
+        both_sides=any(material.double_sided and max(material.emission) > 0.0 for material in scene_materials),
     )
 
 
 def shining(scene: Scene) -> set[int]:
     """The numbers of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
     such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
-    found = {
+    numbers = {
         number
-        for number, each in enumerate(scene.materials)
-        if each.emission_texture is not None
-        and 0 <= each.emission_texture < len(scene.textures)
-        and max(each.emission) > 0.0
-        and min(each.emission) >= 0.0
+        for number, material in enumerate(scene.materials)
+        if material.emission_texture is not None
+        and 0 <= material.emission_texture < len(scene.textures)
+        and max(material.emission) > 0.0
+        and min(material.emission) >= 0.0
     }
-    return found - {instance.material for instance in scene.instances if instance.material is not None}
+    return numbers - {instance.material for instance in scene.instances if instance.material is not None}
 
 
 def scene_look(scene: Scene) -> Look:

@@ -57,10 +57,10 @@ def is_volume(material: Material) -> bool:
     return material.kind == "principled" and material.thickness > 0.0 and passes
 
 
-def ranks(found: Sequence[Material]) -> dict[int, int]:
+def ranks(materials: Sequence[Material]) -> dict[int, int]:
     """From 1 on, by the numbers of materials: higher ones win. Of equal priorities the material that comes first."""
-    volumes = [number for number, each in enumerate(found) if is_volume(each)]
-    ordered = sorted(volumes, key=lambda number: (found[number].priority, -number))[-MOST:]
+    volumes = [number for number, material in enumerate(materials) if is_volume(material)]
+    ordered = sorted(volumes, key=lambda number: (materials[number].priority, -number))[-MOST:]
     return {number: rank for rank, number in enumerate(ordered, 1)}
 
 
@@ -78,16 +78,20 @@ def ray_media(interaction: Record, nested: bool) -> Module:
     )
 
 
-def media(found: Sequence[Material]) -> Module:
+def media(materials: Sequence[Material]) -> Module:
     """``interface/medium.glsl`` over the table of media, by rank, rank 0 outside of all; and over the ranks of
     materials."""
     rows = np.zeros(MOST + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
-    ranked = np.zeros(max(1, len(found)), MEDIUM_RANK.dtype)
-    for number, rank in ranks(found).items():
-        own = found[number]
+    ranked = np.zeros(max(1, len(materials)), MEDIUM_RANK.dtype)
+    for number, rank in ranks(materials).items():
+        material = materials[number]
         ranked["rank"][number] = rank
-        rows[rank] = absorption(own.attenuation_color, own.attenuation_distance), own.ior or 1e4, own.half_spread
+        rows[rank] = (
+            absorption(material.attenuation_color, material.attenuation_distance),
+            material.ior or 1e4,
+            material.half_spread,
+        )
     return Module(
         "media",
         provides=("media_top", "medium_of"),
@@ -100,7 +104,7 @@ def media(found: Sequence[Material]) -> Module:
 def nested(scene: Scene) -> bool:
     """Whether something reaches into a volume: another one, or an opaque surface. By boxes of triangles: nothing is
     missed, and a surface close by may count."""
-    volumes = {number for number, each in enumerate(scene.materials) if is_volume(each)}
+    volumes = {number for number, material in enumerate(scene.materials) if is_volume(material)}
     if not volumes:
         return False
     owners, boxes = [], []
@@ -113,16 +117,16 @@ def nested(scene: Scene) -> bool:
             boxes.append((low.min(axis=0) + inset, high.max(axis=0) - inset))
     if not boxes:
         return False
-    lows, highs = (np.array(each) for each in zip(*boxes, strict=True))
+    lows, highs = (np.array(corners) for corners in zip(*boxes, strict=True))
     for place, instance in enumerate(scene.instances):
         low, high = _bounds(scene, instance)
         near = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
         if not len(near):
             continue
-        (low, high), own = _boxes(scene, instance)
+        (low, high), face_materials = _boxes(scene, instance)
         for k in near.tolist():
-            others = own != owners[k][1] if owners[k][0] == place else np.ones(len(own), bool)
-            if ((low <= highs[k]) & (high >= lows[k])).all(axis=1)[others].any():
+            foreign = face_materials != owners[k][1] if owners[k][0] == place else np.ones(len(face_materials), bool)
+            if ((low <= highs[k]) & (high >= lows[k])).all(axis=1)[foreign].any():
                 return True
     return False
 
@@ -159,12 +163,13 @@ def _boxes(
     """Lowest and highest corners (T, 3) of an instance's triangles in the world, of a material or of all; and their
     materials (T,)."""
     mesh = scene.meshes[instance.mesh]
-    own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
+    override = instance.material
+    face_materials = mesh.materials if override is None else np.full(len(mesh.triangles), override, np.int32)
     if isinstance(mesh, Quadric):
         low, high = _bounds(scene, instance)
-        return (low[None], high[None]), own[:1]
-    chosen = slice(None) if material is None else own == material
+        return (low[None], high[None]), face_materials[:1]
+    chosen = slice(None) if material is None else face_materials == material
     points = mesh.positions.astype(np.float64) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
     corners = points[mesh.triangles[chosen]]
     reach = mesh.radius * np.linalg.norm(instance.transform[:3, :3], 2) if isinstance(mesh, Quadrics) else 0.0
-    return (corners.min(axis=1) - reach, corners.max(axis=1) + reach), own[chosen]
+    return (corners.min(axis=1) - reach, corners.max(axis=1) + reach), face_materials[chosen]

@@ -28,15 +28,15 @@ OPACITY = Record(
 _HELD = "triangle_test"  # the function that asks
 
 
-def opacity(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def opacity(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
     """``triangle_test`` over the ``solid_test`` of `asking`, and the materials' opacities; nothing where all is opaque.
 
     Raises ViewerError for a material that names a texture which is not there.
     """
     if not look.alpha:
         return []
-    table = np.zeros(max(1, len(found)), OPACITY.dtype)
-    for row, material in zip(table, found, strict=False):
+    table = np.zeros(max(1, len(materials)), OPACITY.dtype)
+    for row, material in zip(table, materials, strict=False):
         number = -1 if material.texture is None else material.texture
         if number >= texture_count:
             raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")

@@ -41,7 +41,7 @@ _TEXTURED: Mapping[str, Sequence[str]] = {
 }
 
 
-def principled_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def principled_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
     """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
 
     Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
@@ -50,15 +50,15 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
         return []
     record = look.parameters
     most = 1 << look.packed["material"][1]
-    if len(found) > most:
+    if len(materials) > most:
         hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
-        raise ViewerError("materials", f"{len(found):,} of them, which paths cannot tell apart here", hint)
-    table = np.zeros(max(1, len(found)), record.dtype)
+        raise ViewerError("materials", f"{len(materials):,} of them, which paths cannot tell apart here", hint)
+    table = np.zeros(max(1, len(materials)), record.dtype)
     maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
-    for row, own, material in zip(table, maps, found, strict=False):
+    for row, map_rows, material in zip(table, maps, materials, strict=False):
         if material.kind == "principled":
             rows = _maps(material, look, texture_count)
-            own[: len(rows)] = rows
+            map_rows[: len(rows)] = rows
             for field in record.fields:
                 row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
     return [
@@ -93,7 +93,7 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
             if "volume" in look.lobes
             else []
         ),
-        *([media(found)] if look.nested else []),
+        *([media(materials)] if look.nested else []),
     ]
 
 
@@ -124,9 +124,11 @@ def _parameters_glsl(look: Look) -> str:
         lines += ["void principled_textured(inout Principled own, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
         for name, bit in zip(look.maps, map_constants(look), strict=True):
-            does, asked = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
+            does, condition = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
             lines += (
-                [f"{asked} {does[0]}"] if len(does) == 1 else [f"{asked} {{", *(f"        {d}" for d in does), "    }"]
+                [f"{condition} {does[0]}"]
+                if len(does) == 1
+                else [f"{condition} {{", *(f"        {d}" for d in does), "    }"]
             )
         lines += ["}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]

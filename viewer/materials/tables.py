@@ -27,7 +27,7 @@ LARGEST_EXPONENT = 1e5
 
 
 def materials(
-    found: Sequence[Material],
+    scene_materials: Sequence[Material],
     texture_count: int = 0,
     light_density: ArrayLike | None = None,
     look: Look = Look(),  # noqa: B008 - it never changes
@@ -38,11 +38,11 @@ def materials(
     light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
     Raises ViewerError for a material that names a texture which is not there.
     """
-    table = np.zeros(max(1, len(found)), MATERIAL.dtype)
+    table = np.zeros(max(1, len(scene_materials)), MATERIAL.dtype)
     table["texture"] = table["emission_texture"] = -1
-    if light_density is not None and len(found):
+    if light_density is not None and len(scene_materials):
         table["light_density"] = light_density
-    for row, material in zip(table, found, strict=False):
+    for row, material in zip(table, scene_materials, strict=False):
         color = np.asarray(material.base_color[:3], np.float64)
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
@@ -53,9 +53,9 @@ def materials(
             row["parameter"], row["specular"] = material.ior, half_spread(material)
         elif material.kind == "phong":
             # No more comes back than came.
-            whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
-            color, row["specular"] = color / whole, material.specular / whole
-            row["reflectivity"] = material.reflectivity / whole
+            reflected = max(1.0, float(color.max()) + material.specular + material.reflectivity)
+            color, row["specular"] = color / reflected, material.specular / reflected
+            row["reflectivity"] = material.reflectivity / reflected
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
         elif material.kind == "classic" and material.classic is not None:
             row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
@@ -137,18 +137,25 @@ def interactions(look: Look) -> Module:
 
 
 def with_tables(
-    modules: Sequence[Module], found: Sequence[Material], look: Look, texture_count: int, light_density: ArrayLike
+    modules: Sequence[Module],
+    scene_materials: Sequence[Material],
+    look: Look,
+    texture_count: int,
+    light_density: ArrayLike,
 ) -> list[Module]:
     """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
     for the materials' tables."""
-    fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
-    fresh += [*classic_materials(found, look, texture_count), *opacity(found, look, texture_count)]
+    fresh = [
+        materials(scene_materials, texture_count, light_density, look),
+        *principled_materials(scene_materials, look, texture_count),
+    ]
+    fresh += [*classic_materials(scene_materials, look, texture_count), *opacity(scene_materials, look, texture_count)]
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
 
 
 def appearance(
-    found: Sequence[Material],
+    scene_materials: Sequence[Material],
     textures: Sequence[Texture] = (),
     light_density: ArrayLike | None = None,
     texels: Module | None = None,
@@ -159,13 +166,13 @@ def appearance(
 
     texels : the module of these textures, where it is there already. look : the scene's.
     """
-    look = look or look_of(found, textures)
+    look = look or look_of(scene_materials, textures)
     return [
         texels or texture_module(textures),
-        materials(found, len(textures), light_density, look),
-        *principled_materials(found, look, len(textures)),
-        *classic_materials(found, look, len(textures)),
-        *opacity(found, look, len(textures)),
+        materials(scene_materials, len(textures), light_density, look),
+        *principled_materials(scene_materials, look, len(textures)),
+        *classic_materials(scene_materials, look, len(textures)),
+        *opacity(scene_materials, look, len(textures)),
         surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
         emissions(look),
         *albedos(look),

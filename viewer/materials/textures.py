@@ -34,15 +34,15 @@ FLAGS = {
 }
 
 
-def textures(found: Sequence[Texture]) -> Module:
+def textures(scene_textures: Sequence[Texture]) -> Module:
     """``interface/texture.glsl`` over the scene's textures; white, without memories, where there are none.
 
     Raises ViewerError where all images together exceed the addresses of a GLSL integer, or the free memory.
     """
-    if not found:
+    if not scene_textures:
         return Module("no textures", provides=PROVIDES, source="shading/texture_none.glsl")
-    mipmapped = {_key(texture) for texture in found if _mipmapped(texture)}
-    kinds = {_key(texture): (texture.image, texture.content) for texture in found}
+    mipmapped = {_key(texture) for texture in scene_textures if _mipmapped(texture)}
+    kinds = {_key(texture): (texture.image, texture.content) for texture in scene_textures}
     levels = np.zeros(sum(len(_sizes(*kinds[key], key in mipmapped)) for key in kinds), TEXTURE_LEVEL.dtype)
     first: dict[tuple[int, str], tuple[int, int]] = {}
     places: dict[tuple[int, str], list[int]] = {}
@@ -58,11 +58,11 @@ def textures(found: Sequence[Texture]) -> Module:
     texels = np.zeros((count, 4), np.uint8)
     with ThreadPoolExecutor(min(len(kinds), os.cpu_count() or 1)) as pool:
         list(pool.map(lambda key: _fill(texels, places[key], *kinds[key]), kinds))
-    table = np.zeros(len(found), TEXTURE.dtype)
-    for line, texture in zip(table, found, strict=True):
-        start, own = first[_key(texture)]
-        line["level"], line["last"] = start, own - 1
-        line["wrap"] = [WRAPS[way] for way in texture.wrap]
+    table = np.zeros(len(scene_textures), TEXTURE.dtype)
+    for line, texture in zip(table, scene_textures, strict=True):
+        start, level_count = first[_key(texture)]
+        line["level"], line["last"] = start, level_count - 1
+        line["wrap"] = [WRAPS[mode] for mode in texture.wrap]
         line["flags"] = _flags(texture)
         line["across"], line["down"] = np.clip(texture.transform, -1e30, 1e30)
         line["detail"] = _detail(texture)
@@ -76,7 +76,7 @@ def textures(found: Sequence[Texture]) -> Module:
             Texels("texels", texels),
         ),
         constants={"TEXTURE_BLOCK": BLOCK, **FLAGS},
-        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in found) else ()),
+        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in scene_textures) else ()),
     )
 
 
@@ -116,9 +116,9 @@ def _check(count: int) -> None:
     hint = "reduce the images by --max-texture"
     if count > MOST_TEXELS:
         raise ViewerError("textures", f"{count:,} texels, of which {MOST_TEXELS:,} can be addressed", hint)
-    free, taken = available(), 8 * count  # once here, and again on the device or while levels are made
-    if free is not None and taken > free:
-        raise ViewerError("textures", f"take {taken:,} bytes of memory, and {free:,} are free", hint)
+    free, needed = available(), 8 * count  # once here, and again on the device or while levels are made
+    if free is not None and needed > free:
+        raise ViewerError("textures", f"take {needed:,} bytes of memory, and {free:,} are free", hint)
 
 
 def _fill(texels: NDArray[np.uint8], places: Sequence[int], image: Image, content: str) -> None:

@@ -45,11 +45,11 @@ class Keep:
         self._parts = timed_parts(device, DrawSizes(listed=True))
         self._buffer: moderngl.Buffer | None = None
 
-    def run(self, photons: Stream, count: int, grid: PhotonGrid, kept: Stream) -> int:
-        """Copy the stored photons of the first ``count`` of `PHOTON` to the first elements of ``kept`` of `ENTRY`, in
-        their order; returns their number, for which the host waits."""
-        assert kept.record == ENTRY and kept.size[0] * kept.size[1] >= count
-        size = 16 * kept.size[0] * kept.size[1]
+    def run(self, photons: Stream, count: int, grid: PhotonGrid, entries: Stream) -> int:
+        """Copy the stored photons of the first ``count`` of `PHOTON` to the first elements of ``entries`` of `ENTRY`,
+        in their order; returns their number, for which the host waits."""
+        assert entries.record == ENTRY and entries.size[0] * entries.size[1] >= count
+        size = 16 * entries.size[0] * entries.size[1]
         if self._buffer is None or self._buffer.size != size:
             if self._buffer is not None:
                 self._buffer.release()
@@ -58,25 +58,25 @@ class Keep:
             self._set({f"in_photons_{k}": k})
             texture.use(k)
         self._set(grid.uniforms)
-        kept.framebuffer.use()  # nothing is drawn to it, but the current framebuffer must be complete
+        entries.framebuffer.use()  # nothing is drawn to it, but the current framebuffer must be complete
         with self._query:
             self._transform(self._buffer, count)
-        kept.textures[0].write(self._buffer)  # on the device
+        entries.textures[0].write(self._buffer)  # on the device
         return self._query.primitives
 
     def _transform(self, buffer: moderngl.Buffer, count: int) -> None:
         """As `VertexArray.transform`, which is a single draw: here each part goes on where the one before has ended."""
-        require, whole, signed = self.device.require, ctypes.c_uint, ctypes.c_int
-        require("glBindBufferBase", whole, whole, whole)(_FEEDBACK_BUFFER, 0, buffer.glo)
-        require("glUseProgram", whole)(self.program.glo)
-        require("glBindVertexArray", whole)(self._points.glo)
-        require("glEnable", whole)(_RASTERIZER_DISCARD)
-        draw = require("glDrawArrays", whole, signed, signed)
-        require("glBeginTransformFeedback", whole)(_POINTS)
+        require, uint, signed = self.device.require, ctypes.c_uint, ctypes.c_int
+        require("glBindBufferBase", uint, uint, uint)(_FEEDBACK_BUFFER, 0, buffer.glo)
+        require("glUseProgram", uint)(self.program.glo)
+        require("glBindVertexArray", uint)(self._points.glo)
+        require("glEnable", uint)(_RASTERIZER_DISCARD)
+        draw = require("glDrawArrays", uint, signed, signed)
+        require("glBeginTransformFeedback", uint)(_POINTS)
         for first, some in ranges(self._parts, count):
             draw(_POINTS, first, some)
         require("glEndTransformFeedback")()
-        require("glDisable", whole)(_RASTERIZER_DISCARD)
+        require("glDisable", uint)(_RASTERIZER_DISCARD)
 
     def _set(self, uniforms: Mapping[str, Any]) -> None:
         for name, value in uniforms.items():

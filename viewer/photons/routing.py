@@ -164,26 +164,28 @@ class StencilRouting:
         """Uniforms of the modules with which estimates read the map."""
         return footprint_uniforms(self.edge, self.totals.size[0])
 
-    def make(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid, redistribution: str = "count") -> Job:
-        """Make the map of the first ``count`` of ``kept``, of `ENTRY`, from ``photons``: route, count, redistribute by
-        a word of `REDISTRIBUTIONS`."""
+    def make(
+        self, photons: Stream, entries: Stream, count: int, grid: PhotonGrid, redistribution: str = "count"
+    ) -> Job:
+        """Make the map of the first ``count`` of ``entries``, of `ENTRY`, from ``photons``: route, count, redistribute
+        by a word of `REDISTRIBUTIONS`."""
         if not self.fetched:
             yield Host(lambda: self._read_back(photons))
-        yield from self.route(photons, kept, count, grid)
-        yield from self.add(photons, kept, count, grid)
+        yield from self.route(photons, entries, count, grid)
+        yield from self.add(photons, entries, count, grid)
         yield Draw(lambda: self._scale(photons, REDISTRIBUTIONS[redistribution]))
         if self._vertices is not None:
             self._vertices.release()
             self._vertices = None
 
-    def route(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
+    def route(self, photons: Stream, entries: Stream, count: int, grid: PhotonGrid) -> Job:
         """Route into the map; texels without a photon stay as they were."""
         yield Draw(self._begin)
-        yield Draw(lambda: self._draw(photons, kept, count, grid))
+        yield Draw(lambda: self._draw(photons, entries, count, grid))
 
-    def add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
+    def add(self, photons: Stream, entries: Stream, count: int, grid: PhotonGrid) -> Job:
         """Sum photons and powers of each cell in `totals`, by additive blending: exact numbers up to 2^24."""
-        yield Draw(lambda: self._add(photons, kept, count, grid))
+        yield Draw(lambda: self._add(photons, entries, count, grid))
 
     def read_counts(self) -> Job:
         """(cells,) int32 photons of each cell from the stencil, read back as published: up to 255; with m = 16, unless
@@ -211,27 +213,27 @@ class StencilRouting:
             bit *= 2
         target.color_mask = True, True, True, True
 
-    def _draw(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+    def _draw(self, photons: Stream, entries: Stream, count: int, grid: PhotonGrid) -> None:
         self.map.framebuffer.use()
         self.device.context.disable(moderngl.BLEND)
         wraps = self.edge == LARGEST_EDGE and not self.saturate
         increase = INCREASE_AND_WRAP if wraps else INCREASE
         with self.stencil.test(EQUAL, self.edge * self.edge - 1, increase, failed=increase):
-            self._points(self._route, photons, kept, count, grid)
+            self._points(self._route, photons, entries, count, grid)
 
-    def _add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+    def _add(self, photons: Stream, entries: Stream, count: int, grid: PhotonGrid) -> None:
         self.totals.clear()
         self.totals.framebuffer.use()
         context = self.device.context
         context.enable(moderngl.BLEND)
         context.blend_func = moderngl.ONE, moderngl.ONE
-        self._points(self._total, photons, kept, count, grid)
+        self._points(self._total, photons, entries, count, grid)
         context.disable(moderngl.BLEND)
 
-    def _points(self, points: _Points, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+    def _points(self, points: _Points, photons: Stream, entries: Stream, count: int, grid: PhotonGrid) -> None:
         if count:
             uniforms = {**grid.uniforms, "cells_wide": self.totals.size}
-            points.draw({"photons": photons, "kept": kept}, self._vertices, count, uniforms)
+            points.draw({"photons": photons, "kept": entries}, self._vertices, count, uniforms)
 
     def _scale(self, photons: Stream, redistribution: int) -> None:
         streams = {"totals": self.totals, "footprints": self.map, "photons": photons}

@@ -66,9 +66,9 @@ class PhotonSort:
         """`ENTRY` of every photon, sorted, after `sort`."""
         return self._lists[0]
 
-    def enter(self, kept: Stream, count: int, cells: int) -> Job:
-        """Make the unsorted list: the first ``count`` of ``kept``, of `ENTRY`, in a grid of ``cells`` cells."""
-        yield Draw(lambda: self._pad.draw({"kept": kept}, self._lists[0], kept=count, cells=cells))
+    def enter(self, entries: Stream, count: int, cells: int) -> Job:
+        """Make the unsorted list: the first ``count`` of ``entries``, of `ENTRY`, in a grid of ``cells`` cells."""
+        yield Draw(lambda: self._pad.draw({"kept": entries}, self._lists[0], kept=count, cells=cells))
 
     def sort(self) -> Job:
         """Sort the list: run lengths 2, 4 .. all, and in each the distances run / 2, run / 4 .. 1."""

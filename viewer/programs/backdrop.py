@@ -43,11 +43,11 @@ def backdrop_states(
         return BackdropStates((), surface)
     to = {"radiance": radiance}
     if kind == "plain":
-        seen = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end}, to)
-        return BackdropStates((seen,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
+        state = State("backdrop", backdrop.SEE_BACKDROP, {"surface": surface, "end": end}, to)
+        return BackdropStates((state,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
     light, image = Call("setup", then="floor_light"), Call("setup", then="mirrored")
     exits: dict[str, Target] = {"surface": surface, "shadow": light, "mirror": "mirror", "end": end}
-    lit, met = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
+    lit_states, mirrored_states = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
     return BackdropStates(
         (
             State("backdrop", backdrop.SEE_FLOOR, exits, to),
@@ -56,8 +56,8 @@ def backdrop_states(
             State("mirrored", backdrop.MEET_MIRRORED, {"surface": mirrored or surface, "end": end}, to),
         ),
         "backdrop",
-        (("->backdrop", "backdrop"), lit, met),
-        (("->backdrop",), ("backdrop",), lit, met),
+        (("->backdrop", "backdrop"), lit_states, mirrored_states),
+        (("->backdrop",), ("backdrop",), lit_states, mirrored_states),
     )
 
 

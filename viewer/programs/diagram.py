@@ -148,7 +148,7 @@ def draw_program(program: Program, caption: str = "") -> Diagram:
             _label(drawing, left + inner + 7, at - 3.5, label, color, FRAME if row.frame else FILL)
         if down:
             x, top = row.box.x + 34, row.box.y + row.box.height
-            below = next(each for each in rows if each.key == follower).box.y
+            below = next(other for other in rows if other.key == follower).box.y
             parts += _arrow(x, top, x, below, INK, row.dashed)
             _label(drawing, x + 8, (top + below) / 2 + 4, ", ".join(down), INK, "none")
         if loop:
@@ -240,16 +240,16 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], zone:
     for key, span in spans.items():
         span.append(boxes[key].y + min(PORT * 0.5, boxes[key].height / 2))
     places: list[list[tuple[float, float]]] = []
-    found: dict[str, Lane] = {}
-    for key, span in sorted(spans.items(), key=lambda each: (max(each[1]) - min(each[1]), each[0])):
+    lane_of: dict[str, Lane] = {}
+    for key, span in sorted(spans.items(), key=lambda item: (max(item[1]) - min(item[1]), item[0])):
         top, bottom = min(span), max(span)
-        free = (all(bottom + 8 < low or high + 8 < top for low, high in taken) for taken in places)
-        number = next((number for number, each in enumerate(free) if each), len(places))
+        free = (all(bottom + 8 < low or high + 8 < top for low, high in intervals) for intervals in places)
+        number = next((number for number, is_free in enumerate(free) if is_free), len(places))
         if number == len(places):
             places.append([])
         places[number].append((top, bottom))
-        found[key] = Lane(key, zone + LANE * (number + 0.5), top, bottom)
-    return found
+        lane_of[key] = Lane(key, zone + LANE * (number + 0.5), top, bottom)
+    return lane_of
 
 
 # -- text ----------------------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ def light_layers(
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     follow = Call("setup", then=arrive)
-    seen = backdrop_states(backdrop, arrive, "sort_last", "sort_floor", "portion")
-    eye = Call("setup", then=seen.first)
+    background = backdrop_states(backdrop, arrive, "sort_last", "sort_floor", "portion")
+    eye = Call("setup", then=background.first)
     begin = State("begin", steps.BEGIN_LIGHT_LAYERS, {"ray": eye, "done": DONE})
     finish = State("finish", steps.FINISH_LIGHT_LAYERS, {"again": "begin", "done": DONE})
     if traced:
@@ -64,7 +64,7 @@ def light_layers(
         states=(
             begin,
             *traversal.states,
-            *seen.states,
+            *background.states,
             *floor,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": "sort", "end": "sort_last"}, TO_PORTION),
@@ -81,11 +81,13 @@ def light_layers(
         ),
         start="begin",
         order=(
-            *(*seen.order, *(state.name for state in floor)),
+            *(*background.order, *(state.name for state in floor)),
             *(*arriving, "sort", "sort_last", *channel, "light", "->resolve", "resolve"),
             *("share_light", "sort_light", "scatter", "share_scatter", "finish", "begin"),
         ),
-        groups=dict.fromkeys(("ray", "surface"), (*seen.groups, *arrivals(arriving, nested), ("->resolve", "resolve"))),
+        groups=dict.fromkeys(
+            ("ray", "surface"), (*background.groups, *arrivals(arriving, nested), ("->resolve", "resolve"))
+        ),
         resumes=True,
         limit="path_samples" if traced else "",
         stacked=("context", "share", "split"),  # of what was before, which the first surface has not

@@ -36,13 +36,13 @@ def path_trace(
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow, seen = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="finish")
-    eye = Call("setup", then=seen.first)
+    follow, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="finish")
+    eye = Call("setup", then=background.first)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
-    # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
-    whole = (*extra_states(first_hits), *turn)
-    order = (*seen.order, *whole)
+    # A bounce takes a path from one surface to the next, and a finished one to its successor.
+    bounce = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
+    single_pass = (*extra_states(first_hits), *bounce)
+    order = (*background.order, *single_pass)
     surface = (*channel, "light", "->resolve", "resolve", "scatter")
     ends = ("finish", "begin", *extra_states(first_hits))
     return Program(
@@ -53,7 +53,7 @@ def path_trace(
         states=(
             *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": eye, "done": DONE})),
             *traversal.states,
-            *seen.states,
+            *background.states,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
@@ -65,19 +65,19 @@ def path_trace(
         start="begin",
         order=order,
         groups={
-            "ray": (*seen.groups, *arrivals(arriving, nested), surface),
+            "ray": (*background.groups, *arrivals(arriving, nested), surface),
             # All of it would write too much where volumes are nested.
-            "surface": (*seen.groups, *((whole[:-1], whole[-1:]) if nested else (whole,))),
+            "surface": (*background.groups, *((single_pass[:-1], single_pass[-1:]) if nested else (single_pass,))),
         },
         gpu_groups={
             "ray": (
-                *seen.gpu_groups,
+                *background.gpu_groups,
                 *gpu_arrivals(arriving, nested),
                 (*channel, "light"),
                 ("->resolve", "resolve"),
                 ends,
             ),
-            **({"surface": (*seen.groups, *arrivals(arriving, nested), surface, ends)} if layered else {}),
+            **({"surface": (*background.groups, *arrivals(arriving, nested), surface, ends)} if layered else {}),
         },
         resumes=True,
         limit="path_samples",

@@ -65,12 +65,12 @@ def final_gather(
     gathering = {**_SPOT, "path": "gathering"}
     within = {"path": "gathering", "media": "around"}
     absorb, arrive, arriving = arrival(volumes, "arrive_gathering", within, nested)
-    there = Call("setup", then=arrive)
+    traverse = Call("setup", then=arrive)
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     copied = {"source": "interaction", "source_media": "media", "copy": "spot", "copy_media": "around"}
     begun = (("begin_gather",), ("place_spot",)) if apart or nested else (("begin_gather", "place_spot"),)
-    met: dict[str, Target] = {"surface": "estimate", "miss": "gather_ray"}
+    arrival_exits: dict[str, Target] = {"surface": "estimate", "miss": "gather_ray"}
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "place_spot", "none": "refract"}),
@@ -79,10 +79,10 @@ def final_gather(
             *_search(kernels, _SPOT),
             State("total", kernels.finish, {"caustic": "cell", "done": "continue_gathering"}, gathering),
             *((channel,) if dispersion else ()),
-            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
-            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": traverse, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": traverse, "again": "gather_ray", "end": "refract"}),
             *absorb,
-            State("arrive_gathering", photons.ARRIVE_PHOTON, met, {"interaction": "spot", "media": "around"}),
+            State("arrive_gathering", photons.ARRIVE_PHOTON, arrival_exits, {"interaction": "spot", "media": "around"}),
         ),
         streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, "around": MEDIA},
         inputs=tuple(kernels.form.streams),
@@ -101,7 +101,7 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
     """As `final_gather`, but gathering rays share the traversal and arrival of all others, which so are there once: the
     surface that gathers and its path wait in streams of their own."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
-    there = Call("setup", then="absorb" if volumes else "arrive")
+    traverse = Call("setup", then="absorb" if volumes else "arrive")
     on = "gathering_channel" if dispersion else "gather_on"
     spot = {"spot": "interaction", "path": "waiting_path", "gathering": "path"}
     within = {**spot, "media": "waiting_media", "around": "media"}
@@ -109,7 +109,8 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
     back = {"source": "waiting_surface", "source_media": "waiting_media", "copy": "interaction", "copy_media": "media"}
     paths = {"waiting": "waiting_path"}
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"}, spot)
-    after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_surface", "end": "restore_surface"}
+    after: dict[str, Target] = {"ray": traverse, "again": "gather_on"}
+    after |= {"place": "place_surface", "end": "restore_surface"}
     begun = {"gathering": "waiting_path"}
     waiting: dict[str, Record | ModuleState] = {
         "waiting_path": PATH,

@@ -34,7 +34,7 @@ def photon_frame(
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    turn = ("begin", *arriving, "lose", "store", *channel, "scatter")
+    order = ("begin", *arriving, "lose", "store", *channel, "scatter")
     return Program(
         "photons",
         streams={
@@ -58,7 +58,7 @@ def photon_frame(
             State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
         ),
         start="begin",
-        order=turn,
-        groups={"ray": arrivals(arriving, nested), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
+        order=order,
+        groups={"ray": arrivals(arriving, nested), "surface": (order[:-1], order[-1:]) if nested else (order,)},
         gpu_groups={"ray": gpu_arrivals(arriving, nested)},
     )

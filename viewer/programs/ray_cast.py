@@ -70,7 +70,7 @@ def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blend
     `viewer.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
     takes all of them, each by what it covers."""
     behind = {"behind": Call("setup", then="add")} if blended else {}
-    turn = ("->add", "add", "begin")
+    order = ("->add", "add", "begin")
     return Program(
         "features",
         streams={"pixel": PIXEL, "features": FEATURES, **traversal.streams},
@@ -82,8 +82,8 @@ def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blend
             State("add", feature_kernel(backdrop, blended), {**behind, "again": "begin", "done": DONE}),
         ),
         start="begin",
-        order=turn,
-        groups={"ray": (("->add", "add"),), "surface": (turn,)},
+        order=order,
+        groups={"ray": (("->add", "add"),), "surface": (order,)},
         resumes=True,
         limit="path_samples",
     )

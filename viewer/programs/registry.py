@@ -74,10 +74,10 @@ class PictureProgram:
         """Whether it reads a photon map."""
         return "photons" in self._inputs
 
-    def arguments(self, **known: Any) -> dict[str, Any]:
+    def arguments(self, **keywords: Any) -> dict[str, Any]:
         """Those of these keywords that its maker has, where they are not its defaults."""
-        own = self.parameters
-        return {name: value for name, value in known.items() if name in own and value != own[name]}
+        parameters = self.parameters
+        return {name: value for name, value in keywords.items() if name in parameters and value != parameters[name]}
 
     def uses(self, option: str) -> bool:
         """Whether an option, by its name, serves it."""

@@ -18,8 +18,8 @@ from viewer.stream.declare.program import DONE, Call, Program, State
 def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
     """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`. backdrop : a
     kind of `viewer.programs.backdrop.BACKDROPS`."""
-    seen = backdrop_states(backdrop, surface="arrive", end="finish")
-    eye = Call("setup", then=seen.first)
+    background = backdrop_states(backdrop, surface="arrive", end="finish")
+    eye = Call("setup", then=background.first)
     return Program(
         "shadow",
         streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
@@ -29,7 +29,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", bac
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
             *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
             *traversal.states,
-            *seen.states,
+            *background.states,
             State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
             *direct_light(whitted.NEXT_LIGHT, then="finish"),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
@@ -45,19 +45,19 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", bac
             "begin",
             "root",
             *extra_states(first_hits),
-            *seen.order,
+            *background.order,
         ),
         groups={
-            "ray": (*seen.groups, ("->arrive", "arrive"), ("->resolve", "resolve")),
+            "ray": (*background.groups, ("->arrive", "arrive"), ("->resolve", "resolve")),
             "surface": (
-                *seen.groups,
+                *background.groups,
                 ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
                 ("finish", "begin"),
             ),
         },
         gpu_groups={
             "ray": (
-                *seen.gpu_groups,
+                *background.gpu_groups,
                 *(("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin")),
             )
         },

@@ -88,12 +88,12 @@ def arrival(
     if not volumes:
         return (), arrive, (f"->{arrive}", arrive)
     name = arrive.replace("arrive", "absorb")
-    turn = f"->{name}", name, arrive
+    order = f"->{name}", name, arrive
     kernel = paths.CROSS_BOUNDARY if nested else paths.ABSORB
-    own = {argument.name for argument in kernel.arguments}
-    used = {argument: stream for argument, stream in (streams or {}).items() if argument in own}
+    argument_names = {argument.name for argument in kernel.arguments}
+    used = {argument: stream for argument, stream in (streams or {}).items() if argument in argument_names}
     passes = {"pass": Call("setup", then=name)} if nested else {}
-    return (State(name, kernel, {"done": arrive, **passes}, used),), name, turn
+    return (State(name, kernel, {"done": arrive, **passes}, used),), name, order
 
 
 def arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:

@@ -109,22 +109,22 @@ def whitted_trace(
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow, seen = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="next")
-    eye = Call("setup", then=seen.first)
+    follow, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="next")
+    eye = Call("setup", then=background.first)
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
     to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
-    whole: tuple[tuple[str, ...], ...] = (to,)
+    surface_passes: tuple[tuple[str, ...], ...] = (to,)
     if nested:
-        first, *rest = arrivals(arriving, nested)
-        whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")
-    turn = tuple(name for group in indirect.passes for name in group)
+        first, *later = arrivals(arriving, nested)
+        surface_passes = ("root", *extra_states(first_hits)), first, *later, ("light", "->resolve", "resolve")
+    gather_states = tuple(name for group in indirect.passes for name in group)
     behind = tuple(_behind_light(list(push.values()), list(pop.values())))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
     states = (
         State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
         *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
         *traversal.states,
-        *seen.states,
+        *background.states,
         *absorb,
         State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "next"}),
         *direct_light(light, then=indirect.names[0] if indirect.states else "refract"),
@@ -154,30 +154,30 @@ def whitted_trace(
         results=("film",),
         states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.beside),
         start="begin",
-        # A turn takes a ray of the tree from one surface to the next.
+        # A bounce takes a ray of the tree from one surface to the next.
         order=(
-            *(*arriving, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
+            *(*arriving, "light", "->resolve", "resolve", *gather_states, "refract", *push.values()),
             *("reflect", "next"),
-            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits), *seen.order),
+            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits), *background.order),
         ),
         groups={
             "ray": (
-                *seen.groups,
+                *background.groups,
                 *arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.rays,
             ),
             "surface": (
-                *seen.groups,
+                *background.groups,
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
-                *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
+                *((*surface_passes, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
                 *((("finish",), ("begin",)) if nested else (("finish", "begin"),)),
             ),
         },
         gpu_groups={
             "ray": (
                 ("root", *extra_states(first_hits)),
-                *seen.gpu_groups,
+                *background.gpu_groups,
                 *gpu_arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.passes,

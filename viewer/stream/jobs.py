@@ -113,7 +113,7 @@ class Executor:
         self._drawn_before = 0  # draws since the last job that belong to the next one
 
     def run(self, job: Job) -> Iterator[float]:
-        """Yields the completed share of the last run, 0 before one. The result of a `Host` function, and a run's
+        """Yields the completed fraction of the last run, 0 before one. The result of a `Host` function, and a run's
         machine, are sent into the job.
 
         Raises DeviceError for a job continued after another one has begun, in any thread: its streams then hold the
@@ -123,7 +123,7 @@ class Executor:
         self._job, self._running, self._drawn_before = self._job + 1, True, 0
         number = self._job
         answer: Any = None
-        share = 0.0
+        fraction = 0.0
         try:
             while True:
                 with self._job_context(number):
@@ -137,13 +137,13 @@ class Executor:
                         self._begin(step.name)
                     answer = None
                 elif isinstance(step, Run):
-                    for share in self._run(step, number):
-                        yield share
-                    answer, share = self.machine, 1.0
+                    for fraction in self._run(step, number):
+                        yield fraction
+                    answer, fraction = self.machine, 1.0
                 else:
                     with self._job_context(number):
                         answer = self._do(step)
-                yield share
+                yield fraction
         finally:
             if number == self._job:
                 self._running = False

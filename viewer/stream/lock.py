@@ -73,20 +73,20 @@ class FairLock:
                 raise interrupt
 
     def _wait(self, me: int) -> None:
-        turn = me, Lock()
-        turn[1].acquire()
+        ticket = me, Lock()
+        ticket[1].acquire()
         with self._guard:
             if self._holder is None:  # released since
                 self._holder, self._depth = me, 1
                 return
-            self._waiting.append(turn)
+            self._waiting.append(ticket)
         try:
-            turn[1].acquire()
+            ticket[1].acquire()
         except BaseException:  # Ctrl-C
             with self._guard:
-                handed = turn not in self._waiting
+                handed = ticket not in self._waiting
                 if not handed:
-                    self._waiting.remove(turn)
+                    self._waiting.remove(ticket)
             if handed:
                 self._release()
             raise
@@ -104,9 +104,9 @@ class FairLock:
             if not self._waiting:
                 self._holder, self._depth = None, 0
                 return
-            self._holder, turn = self._waiting.popleft()
+            self._holder, lock = self._waiting.popleft()
             self._depth = 1
-            turn.release()
+            lock.release()
 
 
 class Locked(Protocol):

@@ -83,14 +83,14 @@ def variance_of_mean(
     levels = np.array(sorted(level for level in differences if 1 << level <= samples), int)
     if not len(levels) or spread <= 0:
         return spread
-    seen = np.array([differences[level] / 4.0 for level in levels.tolist()])
+    measured = np.array([differences[level] / 4.0 for level in levels.tolist()])
     rates = np.array(RATES)
-    shares = rates ** (levels[:, None] - 1) * (1.0 - rates)  # fractions of V(1): its decrease down to this level
+    decreases = rates ** (levels[:, None] - 1) * (1.0 - rates)  # fractions of V(1): its decrease down to this level
     sigma = spread * samples
     inside = (1.0 - rates ** math.log2(samples)) * samples / (samples - 1)  # share in the variance within the samples
-    weights = RECENT ** (levels[-1] - levels) / np.maximum(seen, 1e-6 * sigma * 0.25**levels)
-    matrix = np.vstack([shares * weights[:, None], inside / sigma])
-    target = np.append(seen * weights, 1.0)
+    weights = RECENT ** (levels[-1] - levels) / np.maximum(measured, 1e-6 * sigma * 0.25**levels)
+    matrix = np.vstack([decreases * weights[:, None], inside / sigma])
+    target = np.append(measured * weights, 1.0)
     a, b = _not_negative(matrix, target)
 
     def fitted(k: float) -> float:
@@ -111,11 +111,11 @@ def variance_of_mean(
 def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
     """Ratio of the measured to the fitted variances up to 2^last samples: a geometric mean in which each measurement
     leaves the earlier ones the share `EARLIER`."""
-    found = 0.0
+    mean_log = 0.0
     for number, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
-        here = math.log(variances[level] / fitted(level))
-        found = here if number == 0 else (1 - EARLIER) * here + EARLIER * found
-    return math.exp(found)
+        log_ratio = math.log(variances[level] / fitted(level))
+        mean_log = log_ratio if number == 0 else (1 - EARLIER) * log_ratio + EARLIER * mean_log
+    return math.exp(mean_log)
 
 
 def _by_last(differences: Mapping[int, float], level: int) -> float:
@@ -133,9 +133,9 @@ def _between(of_power: Callable[[float], float], samples: int) -> float:
     p, m = 1 << k, samples - (1 << k)
     if m == 0:
         return of_power(k)
-    first, whole = of_power(k), of_power(k + 1)
-    rest = _between(of_power, m)
-    return max((p * p * first + m * m * rest + 2 * p * m * (2.0 * whole - first)) / samples**2, whole)
+    first, of_double = of_power(k), of_power(k + 1)
+    of_remainder = _between(of_power, m)
+    return max((p * p * first + m * m * of_remainder + 2 * p * m * (2.0 * of_double - first)) / samples**2, of_double)
 
 
 def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[float, float]:
@@ -143,9 +143,9 @@ def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> t
     both = np.linalg.lstsq(matrix, target, rcond=None)[0]
     if (both >= 0).all():
         return float(both[0]), float(both[1])
-    alone = np.maximum(matrix.T @ target, 0.0) / np.einsum("ij,ij->j", matrix, matrix)
-    first, second = (float(np.sum((matrix[:, k] * alone[k] - target) ** 2)) for k in (0, 1))
-    return (float(alone[0]), 0.0) if first <= second else (0.0, float(alone[1]))
+    single = np.maximum(matrix.T @ target, 0.0) / np.einsum("ij,ij->j", matrix, matrix)
+    first, second = (float(np.sum((matrix[:, k] * single[k] - target) ** 2)) for k in (0, 1))
+    return (float(single[0]), 0.0) if first <= second else (0.0, float(single[1]))
 
 
 @dataclass(frozen=True)

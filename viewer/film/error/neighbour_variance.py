@@ -48,26 +48,26 @@ def block_sums(
     """
     height, width = mean.shape
     room = (0, -height % EDGE), (0, -width % EDGE)
-    x, d = (np.pad(each.astype(np.float64), room) for each in (mean, apart))
-    there = np.pad(np.ones(mean.shape, bool) if of is None else of, room)
+    x, d = (np.pad(values.astype(np.float64), room) for values in (mean, apart))
+    mask = np.pad(np.ones(mean.shape, bool) if of is None else of, room)
     shape = x.shape[0] // EDGE, EDGE, x.shape[1] // EDGE, EDGE
-    x, d, there = (each.reshape(shape) for each in (x, d, there))
-    found = [np.where(there, d * d, 0.0).sum(axis=(1, 3))]
+    x, d, mask = (values.reshape(shape) for values in (x, d, mask))
+    sums = [np.where(mask, d * d, 0.0).sum(axis=(1, 3))]
     for axis in (3, 1):
-        first, second = (np.moveaxis(there, axis, 0)[cut] for cut in (slice(None, -1), slice(1, None)))
+        first, second = (np.moveaxis(mask, axis, 0)[cut] for cut in (slice(None, -1), slice(1, None)))
         pairs = np.moveaxis(first & second, 0, axis)
-        found += [(np.where(pairs, np.diff(each, axis=axis), 0.0) ** 2).sum(axis=(1, 3)) for each in (x, d)]
-    return np.stack(found, axis=-1)
+        sums += [(np.where(pairs, np.diff(values, axis=axis), 0.0) ** 2).sum(axis=(1, 3)) for values in (x, d)]
+    return np.stack(sums, axis=-1)
 
 
 def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """(rows, columns) V by the squared difference of the halves, of blocks with these sums; NaN where the picture is
     not smooth or the error is zero."""
-    across, down = (
+    horizontal, vertical = (
         np.divide(sums[..., k], sums[..., k + 1], out=np.full(sums.shape[:-1], np.inf), where=sums[..., k + 1] > 0)
         for k in (1, 3)
     )
-    least = np.minimum(across, down)
+    least = np.minimum(horizontal, vertical)
     return np.where(least <= SMOOTH, least, np.nan)
 
 
@@ -78,11 +78,11 @@ def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64],
     """
     fallen = 2.0**POWERS - 1.0
     logs = np.log(fallen) - (POWERS - 1.0) * math.log(samples)  # of E[d^2] / (4 s^2 / n), which falls with a
-    known = (squares > 0) & (spreads > 0)
-    seen = np.log(np.where(known, squares, 1.0)) - np.log(np.where(known, 4.0 * spreads, 1.0))
-    powers = np.interp(-seen, -logs, POWERS)
-    found: NDArray[np.float64] = np.where(known, INDEPENDENT / (2.0**powers - 1.0), INDEPENDENT)
-    return found
+    valid = (squares > 0) & (spreads > 0)
+    log_ratios = np.log(np.where(valid, squares, 1.0)) - np.log(np.where(valid, 4.0 * spreads, 1.0))
+    powers = np.interp(-log_ratios, -logs, POWERS)
+    factors: NDArray[np.float64] = np.where(valid, INDEPENDENT / (2.0**powers - 1.0), INDEPENDENT)
+    return factors
 
 
 def neighbour_variances(

@@ -64,26 +64,26 @@ SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of
 def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float32]]:
     """The film's arrays as layers of an EXR or NPZ, under ``prefix``; several films have several
     (``film.bounce.0``)."""
-    found = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
+    layers = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
     if film.halves is not None:
-        found |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
+        layers |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
     if film.sample_budget is not None:
-        found |= {f"{prefix}.{name}": getattr(film.sample_budget, name) for name in BUDGET}
-    return found
+        layers |= {f"{prefix}.{name}": getattr(film.sample_budget, name) for name in BUDGET}
+    return layers
 
 
 def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film") -> dict[str, str]:
     """Attributes for `resume`: the settings of the samples, and the digest of the film."""
-    found = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
+    attributes = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
     if film.halves is not None:
         for name, field in HISTORY.items():
             levels = getattr(film.halves, field).items()
-            found[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in levels)
+            attributes[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in levels)
     if (budget := film.sample_budget) is not None:
-        found[ADAPTIVE.replace("film", prefix, 1)] = " ".join(
+        attributes[ADAPTIVE.replace("film", prefix, 1)] = " ".join(
             repr(number) for number in (budget.error, budget.efficiency, budget.relative_std_error)
         )
-    return found | {CHECK.replace("film", prefix, 1): _digest(film)}
+    return attributes | {CHECK.replace("film", prefix, 1): _digest(film)}
 
 
 def resume(
@@ -190,15 +190,15 @@ class Checkpoint:
 
         pictures : accept the picture itself, too, as an EXR with a film.
         """
-        found: list[tuple[int, Path]] = []
+        candidates: list[tuple[int, Path]] = []
         wrong: list[str] = []
-        own = self.target.suffix.lower() == ".exr" and self.target.is_file()
-        for path in [*states.existing_states(self.target), *([self.target] if pictures and own else [])]:
+        picture_exists = self.target.suffix.lower() == ".exr" and self.target.is_file()
+        for path in [*states.existing_states(self.target), *([self.target] if pictures and picture_exists else [])]:
             try:
-                found.append((int(resume(path, size, self.settings).count.mean()), path))
+                candidates.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
                 wrong.append(str(error))
-        samples, best = max(found, key=lambda each: each[0], default=(0, None))
+        samples, best = max(candidates, key=lambda candidate: candidate[0], default=(0, None))
         return best, samples, wrong
 
     def use(self, path: str | os.PathLike[str]) -> None:
@@ -262,23 +262,23 @@ def _suffixes(components: int) -> Sequence[str]:
 
 def _levels(text: str) -> dict[int, float]:
     """Inverse of `film_metadata`; empty for a damaged text, which fails the digest."""
-    found = {}
+    values = {}
     for part in text.split():
         level, _, value = part.partition(":")
         try:
-            found[int(level)] = float(value)
+            values[int(level)] = float(value)
         except ValueError:
             return {}
-    return found
+    return values
 
 
 def _numbers(text: str) -> list[float]:
     """The numbers of a sample budget; empty for a damaged text, which fails the digest."""
     try:
-        found = [float(part) for part in text.split()]
+        numbers = [float(part) for part in text.split()]
     except ValueError:
         return []
-    return found if len(found) in (2, 3) else []  # older files have no standard error
+    return numbers if len(numbers) in (2, 3) else []  # older files have no standard error
 
 
 def _digest(film: Film) -> str:
@@ -366,10 +366,10 @@ def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]
     """Feed dataclasses of one kind field by field, numbers as an array: to write a hundred thousand lights as text
     would take longer than their picture."""
     update(b"columns of %b" % (_record(kind) or (b"",))[0])
-    for each in dataclasses.fields(kind):
-        column = list(map(attrgetter(each.name), rows))
+    for field in dataclasses.fields(kind):
+        column = list(map(attrgetter(field.name), rows))
         kinds = set(map(type, column))
-        update(each.name.encode())
+        update(field.name.encode())
         if kinds == {float}:
             _feed(update, np.array(column, np.float64))
             continue

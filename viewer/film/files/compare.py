@@ -112,7 +112,7 @@ def compare(
 
     Raises ViewerError for pictures of different sizes, and for layers of different kinds.
     """
-    sizes = [f"{each.pixels.shape[1]} x {each.pixels.shape[0]}" for each in (first, second)]
+    sizes = [f"{picture.pixels.shape[1]} x {picture.pixels.shape[0]}" for picture in (first, second)]
     if sizes[0] != sizes[1]:
         what = f"is {sizes[1]} pixels, and {first.name} {sizes[0]}"
         raise ViewerError(second.name, what, "make them of one size")
@@ -124,22 +124,22 @@ def compare(
     one: NDArray
     other: NDArray
     if layer is not None:
-        one, other = (each.pixels.astype(np.float64) for each in (first, second))
+        one, other = (picture.pixels.astype(np.float64) for picture in (first, second))
         error = _relative(one, other)
-        shown = _layer_looks(one, other)
+        pictures = _layer_pictures(one, other)
     else:
         codes = _displayed(first, second)
-        looks = [each.astype(np.float32) / np.float32(255) for each in codes]
-        spots = blemishes(looks[1], looks[0], first.ids if first.ids is not None else second.ids)
+        display_values = [picture.astype(np.float32) / np.float32(255) for picture in codes]
+        spots = blemishes(display_values[1], display_values[0], first.ids if first.ids is not None else second.ids)
         if displayed:  # of 16 bits all stay
-            made = zip((first, second), looks, strict=True)
-            one, other = (each.pixels if each.displayed else look for each, look in made)
+            pairs = zip((first, second), display_values, strict=True)
+            one, other = (picture.pixels if picture.displayed else values for picture, values in pairs)
             error = relative_error(decode(one), decode(other))
         else:
             one, other = first.pixels, second.pixels
             error = relative_error(one, other)
-        flip_errors = flip_map(*looks) if has_flip() else None
-        shown = dict(zip(("first", "second"), codes, strict=True))
+        flip_errors = flip_map(*display_values) if has_flip() else None
+        pictures = dict(zip(("first", "second"), codes, strict=True))
     apart = _largest_difference(one, other)
     row, column = divmod(int(np.argmax(apart)), apart.shape[1])
     errors: NDArray | None = apart / apart.max() if flip_errors is None and 0 < apart.max() < math.inf else flip_errors
@@ -154,7 +154,7 @@ def compare(
         float((apart > tolerance).mean()),
         tolerance,
         spots,
-        {**shown, "difference": _heat(apart > 0 if errors is None else errors)},
+        {**pictures, "difference": _heat(apart > 0 if errors is None else errors)},
     )
 
 
@@ -223,17 +223,21 @@ def _largest_difference(one: NDArray, other: NDArray) -> NDArray[np.float64]:
 
 def _displayed(first: ComparedPicture, second: ComparedPicture) -> list[NDArray[np.uint8]]:
     """Both as 8-bit sRGB: linear ones with the same exposure and tone map."""
-    exposure = next((each.exposure for each in (first, second) if each.exposure is not None), AUTO)
-    tonemap = next((each.tonemap for each in (first, second) if each.tonemap is not None), OPTIONS["tonemap"].default)
-    linear = [each for each in (first, second) if not each.displayed]
-    seen = stops(exposure, linear[0].pixels) if linear else 0.0
+    exposure = next((picture.exposure for picture in (first, second) if picture.exposure is not None), AUTO)
+    tonemap = next(
+        (picture.tonemap for picture in (first, second) if picture.tonemap is not None), OPTIONS["tonemap"].default
+    )
+    linear = [picture for picture in (first, second) if not picture.displayed]
+    exposure_stops = stops(exposure, linear[0].pixels) if linear else 0.0
     return [
-        np.rint(each.pixels * 255).astype(np.uint8) if each.displayed else srgb8(each.pixels, seen, tonemap)
-        for each in (first, second)
+        np.rint(picture.pixels * 255).astype(np.uint8)
+        if picture.displayed
+        else srgb8(picture.pixels, exposure_stops, tonemap)
+        for picture in (first, second)
     ]
 
 
-def _layer_looks(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.uint8]]:
+def _layer_pictures(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.uint8]]:
     """Both layers as pictures, grey or colour, over the range of the first one's finite values."""
     finite = one[np.isfinite(one)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -253,12 +257,12 @@ def _heat(share: NDArray) -> NDArray[np.uint8]:
     return np.rint(np.clip(ramp, 0, 1) * 255).astype(np.uint8)
 
 
-def _finite(shown: ComparedPicture) -> ComparedPicture:
-    wrong = np.argwhere(~np.isfinite(shown.pixels).all(axis=-1))
+def _finite(picture: ComparedPicture) -> ComparedPicture:
+    wrong = np.argwhere(~np.isfinite(picture.pixels).all(axis=-1))
     if wrong.size:
         row, column = wrong[0]
-        raise ViewerError(shown.name, f"pixel ({column}, {row}) is not finite", "column and row from the upper left")
-    return shown
+        raise ViewerError(picture.name, f"pixel ({column}, {row}) is not finite", "column and row from the upper left")
+    return picture
 
 
 def _display(data: bytes) -> tuple[float | None, str | None]:
@@ -285,30 +289,30 @@ def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
 
 def _read_exr(name: str, layer: str | None) -> ComparedPicture:
     if layer is None:
-        pixels, held = read_picture(Path(name)), image.exr_header(name).channels
-        ids = [each for each in IDS if each in held]
+        pixels, present = read_picture(Path(name)), image.exr_header(name).channels
+        ids = [channel for channel in IDS if channel in present]
         stacked = stacked_ids(image.read_exr(name, ids)[1]) if ids else None
         same = stacked is not None and stacked.shape[:2] == pixels.shape[:2]  # not of a crop in a larger window
         return _finite(ComparedPicture(name, pixels, ids=stacked if same else None))
     head = image.exr_header(name)
-    held, names = head.channels, channels(layer)
-    if not set(names) <= held.keys():
-        raise _missing(name, layer, [each for each in LAYERS if held.keys() >= set(channels(each))])
-    _, found = image.read_exr(name, names)
-    planes = [displayed(found[each], head, name) for each in names]
+    present, names = head.channels, channels(layer)
+    if not set(names) <= present.keys():
+        raise _missing(name, layer, [candidate for candidate in LAYERS if present.keys() >= set(channels(candidate))])
+    _, planes_of = image.read_exr(name, names)
+    planes = [displayed(planes_of[channel], head, name) for channel in names]
     return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 
 def _read_npz(name: str, data: bytes, layer: str | None) -> ComparedPicture:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            known = [each for each in file.files if each not in ("linear", "metadata")]
+            layers = [key for key in file.files if key not in ("linear", "metadata")]
             if "linear" not in file.files:
                 raise ViewerError(name, "holds no array 'linear'", "an NPZ that raystream render has written")
-            if layer is not None and layer not in known:
-                raise _missing(name, layer, known)
+            if layer is not None and layer not in layers:
+                raise _missing(name, layer, layers)
             values = file[layer or "linear"]
-            ids = stacked_ids({each: file[each] for each in known if each in IDS})
+            ids = stacked_ids({key: file[key] for key in layers if key in IDS})
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ViewerError(name, f"cannot be read: {error}", "the file is damaged") from None
     if values.dtype.kind not in "fiu" or values.ndim not in (2, 3) or not values.size:

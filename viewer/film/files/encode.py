@@ -52,11 +52,11 @@ def write_jpeg(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str,
     from PIL import Image
 
     comment = "\n".join(f"{key}: {value}" for key, value in metadata.items()).encode()[:_LONGEST_COMMENT]
-    held = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
+    buffer = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
     Image.fromarray(pixels).save(
-        held, format="JPEG", quality=JPEG_QUALITY, subsampling=0, optimize=True, comment=comment
+        buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0, optimize=True, comment=comment
     )
-    file.write(held.getbuffer())
+    file.write(buffer.getbuffer())
 
 
 def write_webp(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> None:
@@ -68,10 +68,10 @@ def write_webp(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str,
         what = f"a WebP file holds at most {MOST_WEBP} pixels a side"
         raise ViewerError(f"{pixels.shape[1]} x {pixels.shape[0]}", what, "save as .png or .exr")
     lines = escape("\n".join(f"{key}: {value}" for key, value in metadata.items()), quote=False)
-    held = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
+    buffer = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
     xmp = XMP.format(lines).encode()
-    Image.fromarray(pixels).save(held, format="WEBP", lossless=True, quality=WEBP_EFFORT, exact=True, xmp=xmp)
-    file.write(held.getbuffer())
+    Image.fromarray(pixels).save(buffer, format="WEBP", lossless=True, quality=WEBP_EFFORT, exact=True, xmp=xmp)
+    file.write(buffer.getbuffer())
 
 
 def grey_png(values: NDArray[np.uint16] | NDArray[np.bool_]) -> bytes:

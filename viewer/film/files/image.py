@@ -84,11 +84,11 @@ def save(
     def write(part: Path) -> None:
         match _ending(target):
             case ending if ending in DISPLAYED:
-                seen = stops(exposure, picture if matte is None else matte.metered(picture))
-                pixels = displayed(picture, matte, seen, tonemap)
+                exposure_stops = stops(exposure, picture if matte is None else matte.metered(picture))
+                pixels = displayed(picture, matte, exposure_stops, tonemap)
                 with open(part, "wb") as file:
-                    shown = {"exposure": exposure_text(exposure, seen), "tonemap": tonemap}
-                    DISPLAYED[ending][1](file, pixels, {**texts, **shown})
+                    display_texts = {"exposure": exposure_text(exposure, exposure_stops), "tonemap": tonemap}
+                    DISPLAYED[ending][1](file, pixels, {**texts, **display_texts})
             case ".exr":
                 _write_exr(part, picture, extra, texts, alpha)
             case ".npz":
@@ -127,20 +127,24 @@ class Matte:
         return found[None] if len(found) else linear
 
 
-def displayed(linear: NDArray[np.float32], matte: Matte | None, seen: float, tonemap: str) -> NDArray[np.uint8]:
+def displayed(
+    linear: NDArray[np.float32], matte: Matte | None, exposure_stops: float, tonemap: str
+) -> NDArray[np.uint8]:
     """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or of a transparent one (H, W, 4), its
     colours not multiplied by alpha, and black where nothing is.
 
     A colour behind it is neither exposed nor tone mapped: white stays white, whatever stands before it.
     """
     if matte is None:
-        return srgb8(linear, seen, tonemap)
-    share = np.asarray(matte.alpha, np.float32)[..., None]
-    straight = matte.foreground(linear) / np.where(share > 0, share, np.float32(1))
+        return srgb8(linear, exposure_stops, tonemap)
+    alpha = np.asarray(matte.alpha, np.float32)[..., None]
+    straight = matte.foreground(linear) / np.where(alpha > 0, alpha, np.float32(1))
     if matte.color is None:
-        return np.concatenate([srgb8(straight, seen, tonemap), np.rint(share * 255).astype(np.uint8)], axis=-1)
-    shown = np.clip(np.nan_to_num(tonemapped(straight.astype(np.float32), seen, tonemap)), 0, 1)
-    return srgb8(shown * share + (1 - share) * np.asarray(matte.color, np.float32))
+        return np.concatenate(
+            [srgb8(straight, exposure_stops, tonemap), np.rint(alpha * 255).astype(np.uint8)], axis=-1
+        )
+    foreground = np.clip(np.nan_to_num(tonemapped(straight.astype(np.float32), exposure_stops, tonemap)), 0, 1)
+    return srgb8(foreground * alpha + (1 - alpha) * np.asarray(matte.color, np.float32))
 
 
 def check_alpha(path: str | os.PathLike[str]) -> None:
@@ -168,11 +172,11 @@ def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
     text = os.fspath(path)
     try:
         with open(text, "rb") as file:
-            (found, start), length = exr.read_header(file, text, "start a new render"), os.fstat(file.fileno()).st_size
+            (parts, start), length = exr.read_header(file, text, "start a new render"), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
-    exr.check(found, start, length, text, "start a new render")
-    return found[0]
+    exr.check(parts, start, length, text, "start a new render")
+    return parts[0]
 
 
 def read_exr(
@@ -188,10 +192,10 @@ def read_exr(
     chosen = list(head.channels if names is None else names)
     pixels = exr.ExrPixels(text, [head], text, "start a new render")
     try:
-        found = pixels.lines(chosen, 0, head.height)
+        planes = pixels.lines(chosen, 0, head.height)
     finally:
         pixels.close()
-    return head.texts, dict(zip(chosen, found, strict=True))
+    return head.texts, dict(zip(chosen, planes, strict=True))
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
@@ -207,7 +211,7 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     begin_part(target).end()
 
 
-def checked_path(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
+def checked_path(path: str | os.PathLike[str], formats: Sequence[str] = FORMATS) -> Path:
     """The file to replace, links resolved, or the FIFO or device to write to, with any extension. Raises ViewerError
     for other kinds of files."""
     text = os.fspath(path)
@@ -218,10 +222,10 @@ def checked_path(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -
         raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
     if is_stream(text):
         return Path(text)
-    if target.suffix.lower() not in known or not Path(text).suffix:
+    if target.suffix.lower() not in formats or not Path(text).suffix:
         ending = Path(text).suffix
         what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
-        raise ViewerError(text or "picture", what, f"known: {', '.join(known)}")
+        raise ViewerError(text or "picture", what, f"known: {', '.join(formats)}")
     if not folder_exists:
         raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
     if is_folder:
@@ -330,9 +334,10 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
         layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
     if layer.ndim == 2:
         return {name: np.ascontiguousarray(layer, kind)}
-    named = channels(name) if find(name) is not None else [f"{name}.{suffix}" for suffix in RGB]
+    channel_names = channels(name) if find(name) is not None else [f"{name}.{suffix}" for suffix in RGB]
     return {
-        channel: np.ascontiguousarray(layer[..., index], kind) for index, channel in enumerate(named[: layer.shape[2]])
+        channel: np.ascontiguousarray(layer[..., index], kind)
+        for index, channel in enumerate(channel_names[: layer.shape[2]])
     }
 
 
@@ -344,11 +349,11 @@ def _exr_complete(part: Path) -> bool:
     size = part.stat().st_size
     with open(part, "rb") as file:
         try:
-            found, start = exr.read_header(file, str(part))
+            parts, start = exr.read_header(file, str(part))
         except ViewerError:
             return False
-        head = found[0]
-        if len(found) > 1 or head.tile is not None:  # not one of ours: left to the library
+        head = parts[0]
+        if len(parts) > 1 or head.tile is not None:  # not one of ours: left to the library
             return True
         file.seek(start)
         table = file.read(8 * head.chunks)

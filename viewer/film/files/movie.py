@@ -50,12 +50,12 @@ def frame_path(pattern: str, number: int) -> str:
     Raises ViewerError unless there is exactly one.
     """
     folder, name = os.path.split(pattern)
-    found = list(_NUMBER.finditer(name))
-    if len(found) != 1:
-        what = "no %d" if not found else f"{len(found)} times %d"
+    matches = list(_NUMBER.finditer(name))
+    if len(matches) != 1:
+        what = "no %d" if not matches else f"{len(matches)} times %d"
         raise ViewerError(pattern, f"{what} in the file name for the frame's number", _PATTERN_HINT)
-    digits = format(number, found[0][1] or "")
-    return os.path.join(folder, name[: found[0].start()] + digits + name[found[0].end() :])
+    digits = format(number, matches[0][1] or "")
+    return os.path.join(folder, name[: matches[0].start()] + digits + name[matches[0].end() :])
 
 
 def check_output(path: str, frames: range, size: tuple[int, int], fps: float, layers: Iterable[str] = ()) -> None:

@@ -22,16 +22,16 @@ class Coverage:
         self._others: list[NDArray[np.int64]] = []
         self._merged = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
-    def add(self, seen: NDArray) -> None:
+    def add(self, numbers: NDArray) -> None:
         """One sample of every pixel: (pixels,) numbers."""
-        seen = seen.astype(np.int64)
-        fresh = (self._first < 0) & (seen >= 0)
-        np.copyto(self._first, seen, where=fresh)
-        same = (seen == self._first) & (seen >= 0)
+        numbers = numbers.astype(np.int64)
+        fresh = (self._first < 0) & (numbers >= 0)
+        np.copyto(self._first, numbers, where=fresh)
+        same = (numbers == self._first) & (numbers >= 0)
         self._count += same
-        other = np.flatnonzero(~same & (seen >= 0))
+        other = np.flatnonzero(~same & (numbers >= 0))
         if other.size:
-            self._others.append(other * self.numbers + seen[other])
+            self._others.append(other * self.numbers + numbers[other])
             if sum(map(len, self._others)) > MOST_PAIRS:
                 self._merge()
 
@@ -44,10 +44,10 @@ class Coverage:
         """Pixels, numbers and counts (P,): each pair once."""
         self._merge()
         keys, counts = self._merged
-        own = np.flatnonzero(self._first >= 0)
-        pixels = np.concatenate([own, keys // self.numbers])
-        numbers = np.concatenate([self._first[own], keys % self.numbers])
-        return pixels, numbers, np.concatenate([self._count[own].astype(np.int64), counts])
+        covered = np.flatnonzero(self._first >= 0)
+        pixels = np.concatenate([covered, keys // self.numbers])
+        numbers = np.concatenate([self._first[covered], keys % self.numbers])
+        return pixels, numbers, np.concatenate([self._count[covered].astype(np.int64), counts])
 
 
 def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -65,8 +65,8 @@ def ranked(
     pixels, numbers, counts = pixels[order], numbers[order], counts[order]
     begins = np.searchsorted(pixels, pixels, side="left")
     rank = np.arange(len(pixels)) - begins
-    kept = rank < ranks
-    found, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
-    found[pixels[kept], rank[kept]] = numbers[kept]
-    times[pixels[kept], rank[kept]] = counts[kept]
-    return found, times
+    within = rank < ranks
+    ranked_numbers, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    ranked_numbers[pixels[within], rank[within]] = numbers[within]
+    times[pixels[within], rank[within]] = counts[within]
+    return ranked_numbers, times

@@ -52,13 +52,13 @@ def layer_of(
     """
     height, width = samples.shape
     most, (pixels, numbers, counts) = max(1, len(ids)), pairs
-    alone = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
-    keys, sums = summed((pixels * most + numbers)[~alone], counts[~alone])
-    found, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
-    found[pixels[alone], 0], times[pixels[alone], 0] = numbers[alone], counts[alone]
+    single = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
+    keys, sums = summed((pixels * most + numbers)[~single], counts[~single])
+    ranked_numbers, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
+    ranked_numbers[pixels[single], 0], times[pixels[single], 0] = numbers[single], counts[single]
     out = np.zeros((height * width, RANKS, 2), np.float32)
-    there = found >= 0
-    out[..., 0][there] = ids[found[there]].view(np.float32)
+    present = ranked_numbers >= 0
+    out[..., 0][present] = ids[ranked_numbers[present]].view(np.float32)
     out[..., 1] = times / np.maximum(samples.reshape(-1, 1), 1)
     return out.reshape(height, width, 2 * RANKS)
 

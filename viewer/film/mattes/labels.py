@@ -63,11 +63,11 @@ def assets(scene: Scene) -> Labels:
 def classes(scene: Scene) -> Labels:
     """Semantic classes, see `viewer.scene.hierarchy.Hierarchy.classes`: the node's, else that of the nearest node above
     it which has one. In order of their first appearance; -1 without one."""
-    given = None if scene.hierarchy is None else scene.hierarchy.classes
-    if given is None:
+    node_classes = None if scene.hierarchy is None else scene.hierarchy.classes
+    if node_classes is None:
         return Labels(np.full(len(scene.instances), -1, np.int32), ())
     below: dict[int, str] = {}
-    for node, (name, parent) in enumerate(zip(given, scene.hierarchy.parents.tolist(), strict=True)):  # type: ignore[union-attr]
+    for node, (name, parent) in enumerate(zip(node_classes, scene.hierarchy.parents.tolist(), strict=True)):  # type: ignore[union-attr]
         below[node] = name or below.get(parent, "")
     keys = ["" if owner < 0 else shortened(below[owner]) for owner in _owners(scene)]
     names = tuple(dict.fromkeys(key for key in keys if key))
@@ -83,19 +83,19 @@ def material_names(scene: Scene) -> tuple[str, ...]:
 def unique(names: Sequence[str]) -> tuple[str, ...]:
     """The names, `shortened`, each told once: later equal ones get the next number that makes another name."""
     short = [shortened(name) for name in names]
-    taken, seen, found = set(short), set[str](), list[str]()
+    used, visited, labels = set(short), set[str](), list[str]()
     following: dict[str, int] = {}
     for name in short:
-        if name in seen:
+        if name in visited:
             number = following.get(name, 2)
-            while f"{name} {number}" in taken:
+            while f"{name} {number}" in used:
                 number += 1
             following[name] = number + 1
             name = f"{name} {number}"
-            taken.add(name)
-        seen.add(name)
-        found.append(name)
-    return tuple(found)
+            used.add(name)
+        visited.add(name)
+        labels.append(name)
+    return tuple(labels)
 
 
 def shortened(name: str) -> str:
@@ -123,11 +123,11 @@ def _object_keys(scene: Scene) -> list[object]:
     """(I,) equal for instances of one object, whatever the time."""
     offsets = None if scene.hierarchy is None else scene.hierarchy.offsets
     keys: list[object] = []
-    for number, (owner, each) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
+    for number, (owner, instance) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
         if owner >= 0:
             keys.append((owner, b"" if offsets is None else offsets[number].tobytes()))
-        elif each.name:
-            keys.append((each.name, each.transform.tobytes()))
+        elif instance.name:
+            keys.append((instance.name, instance.transform.tobytes()))
         else:
             keys.append(number)
     return keys
@@ -141,22 +141,22 @@ def _name_of(scene: Scene, number: int) -> str:
 def _path(scene: Scene, node: int) -> list[int]:
     """The nodes from the root to this one."""
     assert scene.hierarchy is not None
-    found = [node]
+    nodes = [node]
     while (node := int(scene.hierarchy.parents[node])) >= 0:
-        found.append(node)
-    return found[::-1]
+        nodes.append(node)
+    return nodes[::-1]
 
 
 def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
     """By the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node and the
     number of the first such instance."""
-    alone = objects(scene)
+    by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []
     for number, owner in enumerate(_owners(scene)):
-        key = (False, int(alone.numbers[number])) if owner < 0 else (True, node_of(owner))
+        key = (False, int(by_object.numbers[number])) if owner < 0 else (True, node_of(owner))
         if key not in names:
-            names[key] = alone.names[key[1]] if owner < 0 else name_of(owner, number)
+            names[key] = by_object.names[key[1]] if owner < 0 else name_of(owner, number)
         keys.append(key)
     order = {key: number for number, key in enumerate(names)}
     return Labels(np.array([order[key] for key in keys], np.int32), unique(list(names.values())))

@@ -103,26 +103,28 @@ class Graph(Values):
             else:
                 frame.values[number] = argument
         with self.within(place):
-            exits = [each for each in self.run(frame, function.entry, memory, frozenset()) if each.target == RETURN]
+            exits = [
+                ending for ending in self.run(frame, function.entry, memory, frozenset()) if ending.target == RETURN
+            ]
         if not exits:  # it discards
             return self.node(INPUT, (), 1, ("undefined", ())), memory
         value = exits[-1].value
-        for each in reversed(exits[:-1]):
-            value = None if value is None else self.join(each.condition, each.value, value)
+        for ending in reversed(exits[:-1]):
+            value = None if value is None else self.join(ending.condition, ending.value, value)
         return value, self.merged(exits)
 
     def merged(self, exits: Sequence[Exit]) -> Memory:
         """The joined memory of several exits."""
         memory = exits[-1].memory
-        for each in reversed(exits[:-1]):
-            if each.memory is memory:
+        for ending in reversed(exits[:-1]):
+            if ending.memory is memory:
                 continue
             joined = dict(memory)
-            for key, value in each.memory.items():
+            for key, value in ending.memory.items():
                 if key not in memory:
                     joined[key] = value
                 elif memory[key] is not value:
-                    joined[key] = self.join(each.condition, value, memory[key])
+                    joined[key] = self.join(ending.condition, value, memory[key])
             memory = joined
         return memory
 
@@ -143,13 +145,13 @@ class Graph(Values):
                 exits = self._loop(frame, label, memory, stops, came)
             else:
                 exits = self._block(frame, label, block, memory, stops, came)
-            here = [each for each in exits if each.target not in stops and each.target != RETURN]
-            away += [each for each in exits if each.target in stops or each.target == RETURN]
-            if not here:
+            next_exits = [ending for ending in exits if ending.target not in stops and ending.target != RETURN]
+            away += [ending for ending in exits if ending.target in stops or ending.target == RETURN]
+            if not next_exits:
                 return away
             # The block's own end, or the block behind a selection or loop.
-            assert len({each.target for each in here}) == 1, (frame.function.name, label)
-            label, memory, came = here[0].target, self.merged(here), here
+            assert len({ending.target for ending in next_exits}) == 1, (frame.function.name, label)
+            label, memory, came = next_exits[0].target, self.merged(next_exits), next_exits
         return [*away, Exit(label, came[0].came if came else 0, memory)]
 
     def _block(
@@ -187,16 +189,16 @@ class Graph(Values):
         before = self.fetches
         for number, (_, target) in enumerate(cases):
             if target in within or target == block.merge:
-                found = [Exit(target, label, memory)]
+                case_exits = [Exit(target, label, memory)]
             else:
-                found = self.run(frame, target, memory, within, [Exit(target, label, memory)])
-            for each in found:
+                case_exits = self.run(frame, target, memory, within, [Exit(target, label, memory)])
+            for ending in case_exits:
                 condition = self._condition(chosen, number, len(cases), name)
-                if condition is not None and each.condition is not None:
-                    condition = self.node(BOTH, (condition, each.condition))
-                each.condition = condition or each.condition
-                each.came = each.came or label
-            exits += found
+                if condition is not None and ending.condition is not None:
+                    condition = self.node(BOTH, (condition, ending.condition))
+                ending.condition = condition or ending.condition
+                ending.came = ending.came or label
+            exits += case_exits
         if len(cases) > 1 and self.fetches > before:
             self._jumps(frame, label)
         return exits
@@ -216,31 +218,31 @@ class Graph(Values):
 
         conditions: list[Node] = []
 
-        def turn(begun: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
+        def iteration(begun: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
             """Exits to the next iteration, exits behind the loop, and others; records their conditions."""
-            own = stops | {block.merge, block.again}
-            exits = self.run(frame, label, begun, own, came, label)
-            again = [each for each in exits if each.target == block.again]
-            others = [each for each in exits if each.target != block.again]
-            conditions.extend(each.condition for each in again if each.condition is not None)
+            loop_stops = stops | {block.merge, block.again}
+            exits = self.run(frame, label, begun, loop_stops, came, label)
+            again = [ending for ending in exits if ending.target == block.again]
+            leaving = [ending for ending in exits if ending.target != block.again]
+            conditions.extend(ending.condition for ending in again if ending.condition is not None)
             if again and block.again != label:
                 more = stops | {block.merge, label}
-                others += self.run(frame, block.again, self.merged(again), more, again)
-            conditions.extend(each.condition for each in others if each.condition is not None)
-            back = [each for each in others if each.target == label]
-            left = [each for each in others if each.target == block.merge]
-            return back, left, [each for each in others if each.target not in (label, block.merge)]
+                leaving += self.run(frame, block.again, self.merged(again), more, again)
+            conditions.extend(ending.condition for ending in leaving if ending.condition is not None)
+            back = [ending for ending in leaving if ending.target == label]
+            behind = [ending for ending in leaving if ending.target == block.merge]
+            return back, behind, [ending for ending in leaving if ending.target not in (label, block.merge)]
 
         self._jumps(frame, label)
-        back, left, away = turn(memory)
-        ends = [each.memory for each in (*back, *left, *away)]
+        back, behind, away = iteration(memory)
+        ends = [ending.memory for ending in (*back, *behind, *away)]
         changed = [key for key in memory if any(end[key] is not memory[key] for end in ends)]
         begun = dict(memory)
         patches: list[tuple[Any, tuple[int, ...], Node]] = []
         for key in changed:
             begun[key] = self._any_turn(memory[key], (frame.depth, label, key), patches, ())
         conditions.clear()
-        back, left, away = turn(begun)
+        back, behind, away = iteration(begun)
         if back:
             end = self.merged(back)
             for key, path, node in patches:
@@ -248,7 +250,7 @@ class Graph(Values):
                 for step in path:
                     value = value[step]
                 node.args = (*node.args, value, *conditions)
-        return [*left, *away]
+        return [*behind, *away]
 
     def _any_turn(self, value: Value, key: Any, patches: list[Any], path: tuple[int, ...]) -> Value:
         if isinstance(value, tuple):
@@ -264,13 +266,13 @@ class Graph(Values):
         """The value of an operand: a constant, or an operation's result."""
         if number in frame.values:
             return frame.values[number]
-        kind, held = self.binary.constants[number]
-        if held is None:
+        kind, content = self.binary.constants[number]
+        if content is None:
             return self.opaque(kind, lambda path: (CONST, (), 0))
-        if isinstance(held, tuple):
-            parts = [self.value(frame, part) for part in held]
+        if isinstance(content, tuple):
+            parts = [self.value(frame, part) for part in content]
             return self.compose(parts) if self.binary.types[kind].kind == "vector" else tuple(parts)
-        return self.constant(held)  # type: ignore[arg-type]
+        return self.constant(content)  # type: ignore[arg-type]
 
     def _pointer(self, frame: CallFrame, number: int) -> tuple[Any, tuple[Any, ...]]:
         return frame.pointers.get(number, (number, ()))
@@ -289,12 +291,12 @@ class Graph(Values):
             self.store(memory, self._pointer(frame, operands[0]), self.value(frame, operands[1]))
         elif name == "AccessChain":
             base, path = self._pointer(frame, operands[0])
-            frame.pointers[result] = base, (*path, *(self.value(frame, each) for each in operands[1:]))
+            frame.pointers[result] = base, (*path, *(self.value(frame, operand) for operand in operands[1:]))
         elif name == "FunctionCall":
             function = self.binary.functions[operands[0]]
             arguments = [
-                Pointer(*self._pointer(frame, each)) if self._points(frame, each) else self.value(frame, each)
-                for each in operands[1:]
+                Pointer(*self._pointer(frame, operand)) if self._points(frame, operand) else self.value(frame, operand)
+                for operand in operands[1:]
             ]
             place = Place((*frame.place.calls, function.name))
             frame.values[result], memory = self.call(function, arguments, memory, place)
@@ -319,11 +321,13 @@ class Graph(Values):
 
     def _phi(self, frame: CallFrame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
         by_block = dict(zip(operands[1::2], operands[::2], strict=True))
-        known = [(each.condition, self.value(frame, by_block[each.came])) for each in came if each.came in by_block]
-        if not known:
-            known = [(None, self.value(frame, each)) for each in operands[::2]]
-        value = known[-1][1]
-        for condition, other in reversed(known[:-1]):
+        choices = [
+            (ending.condition, self.value(frame, by_block[ending.came])) for ending in came if ending.came in by_block
+        ]
+        if not choices:
+            choices = [(None, self.value(frame, operand)) for operand in operands[::2]]
+        value = choices[-1][1]
+        for condition, other in reversed(choices[:-1]):
             value = self.join(condition, other, value)
         return value
 

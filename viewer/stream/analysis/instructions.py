@@ -150,12 +150,12 @@ def instructions(
 
     Raises `NoCompiler` without glslangValidator.
     """
-    wanted = None if states is None else set(states)
-    found = {}
+    requested = None if states is None else set(states)
+    counts = {}
     for name, source in step_sources(program, addresses):
-        if wanted is None or name in wanted:
-            found[name] = count(source.text, "frag", program.program.by_name[name].kernel.name)
-    return found
+        if requested is None or name in requested:
+            counts[name] = count(source.text, "frag", program.program.by_name[name].kernel.name)
+    return counts
 
 
 @lru_cache(maxsize=256)
@@ -180,14 +180,14 @@ def _counted(text: str, stage: str, kernel: str) -> Instructions:
 
 def _levels(nodes: list[Node]) -> int:
     """The longest chain of fetches in one iteration."""
-    found: dict[int, int] = {}
+    levels: dict[int, int] = {}
 
     def level(node: Node) -> int:
-        if node.number not in found:
-            found[node.number] = 0
+        if node.number not in levels:
+            levels[node.number] = 0
             args = node.args[:1] if node.op == LOOP else node.args
-            found[node.number] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
-        return found[node.number]
+            levels[node.number] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
+        return levels[node.number]
 
     return max(map(level, nodes), default=0)
 
@@ -203,14 +203,14 @@ def _group(calls: tuple[str, ...], inside: bool) -> str:
 
 def reached(roots: Iterable[Node]) -> list[Node]:
     """The nodes reachable from the roots, roots included."""
-    found: dict[int, Node] = {}
+    visited: dict[int, Node] = {}
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
-        if node.number not in found:
-            found[node.number] = node
+        if node.number not in visited:
+            visited[node.number] = node
             waiting += node.args
-    return list(found.values())
+    return list(visited.values())
 
 
 def priced(nodes: list[Node]) -> dict[Node, int]:
@@ -330,15 +330,15 @@ def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = Non
 
     Raises `NoCompiler` without glslangValidator, the compiler behind the counts.
     """
-    limits, found = LIMITS[year], []
-    for name, each in instructions(linked, addresses=addresses).items():
-        arithmetic = each.all - each.textures
+    limits, excesses = LIMITS[year], []
+    for name, counts in instructions(linked, addresses=addresses).items():
+        arithmetic = counts.all - counts.textures
         over = [f"{arithmetic} instructions of {limits.instructions}"] if arithmetic > limits.instructions else []
-        if each.levels > limits.fetches:
-            over.append(f"{each.levels} levels of fetches of {limits.fetches}")
+        if counts.levels > limits.fetches:
+            over.append(f"{counts.levels} levels of fetches of {limits.fetches}")
         if over:
-            found.append(f"{name} ({', '.join(over)})")
-    return found
+            excesses.append(f"{name} ({', '.join(over)})")
+    return excesses
 
 
 def remarks(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:

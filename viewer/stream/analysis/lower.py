@@ -39,34 +39,34 @@ class Lower:
     def __init__(self, graph: Values) -> None:
         self.graph = graph
 
-    def operation(self, operation: Operation, given: Sequence[Value]) -> Value:
-        """The value of an operation other than memory accesses and calls. given: its operands, None for a plain
+    def operation(self, operation: Operation, arguments: Sequence[Value]) -> Value:
+        """The value of an operation other than memory accesses and calls. arguments: its operands, None for a plain
         number."""
         graph, name, operands = self.graph, operation.name, operation.operands
         width = graph.width(operation.type)
         if name == "ExtInst":
-            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), given[2:], width)
+            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), arguments[2:], width)
         if name == "CompositeExtract":
-            value = given[0]
+            value = arguments[0]
             for step in operands[1:]:
                 value = graph.part(value, step)
             return value
         if name == "CompositeInsert":
-            return graph.replaced(given[1], operands[2:], given[0])
+            return graph.replaced(arguments[1], operands[2:], arguments[0])
         if name == "VectorShuffle":
-            both = [*graph.components(given[0]), *graph.components(given[1])]
+            both = [*graph.components(arguments[0]), *graph.components(arguments[1])]
             return graph.compose([both[k if k < len(both) else 0] for k in operands[2:]])
         if name == "CompositeConstruct":
             if graph.binary.types[operation.type].kind != "vector":
-                return tuple(given)
-            return graph.compose([one for part in given for one in graph.components(part)])
+                return tuple(arguments)
+            return graph.compose([one for part in arguments for one in graph.components(part)])
         if name.startswith("Image"):
             fetches = name.startswith(("ImageFetch", "ImageSample"))
             graph.fetches += fetches
             # After image and coordinates comes a mask of the operands that follow it.
-            args = [*given[:2], *given[3:]] if fetches else given
+            args = [*arguments[:2], *arguments[3:]] if fetches else arguments
             return graph.node(name, args, width)
-        return self.arithmetic(name, given, width)
+        return self.arithmetic(name, arguments, width)
 
     def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
         """Of operands that are all values."""
@@ -138,13 +138,13 @@ class Lower:
 
     def reciprocal(self, divisor: Node) -> Node:
         """Component by component: 1 / sqrt(x) is a reciprocal root alone."""
-        known = constant_of(divisor)
-        if known is not None:
-            return self.wide(self.graph.constant(1.0 / known if known else 0.0), divisor.width)
-        each = []
+        constant = constant_of(divisor)
+        if constant is not None:
+            return self.wide(self.graph.constant(1.0 / constant if constant else 0.0), divisor.width)
+        parts = []
         for part in self.graph.components(divisor):
-            each.append(part.args[0] if part.op == "Reciprocal" else self.graph.node("Reciprocal", (part,)))
-        return self.graph.compose(each)
+            parts.append(part.args[0] if part.op == "Reciprocal" else self.graph.node("Reciprocal", (part,)))
+        return self.graph.compose(parts)
 
     def divided(self, a: Node, b: Node) -> Node:
         """a / b."""
@@ -152,24 +152,24 @@ class Lower:
 
     def root(self, a: Node, inverse: bool) -> Node:
         """The square root, component by component, or its reciprocal."""
-        found = self.graph.compose(
+        root = self.graph.compose(
             [
                 self.graph.node("ReciprocalRoot", (self.graph.node("FAbs", (part,)),))
                 for part in self.graph.components(a)
             ]
         )
-        return found if inverse else self.reciprocal(found)
+        return root if inverse else self.reciprocal(root)
 
     def shifted(self, name: str, number: Node, by: Node) -> Node:
         """Shifts are products by powers of two; to the right with a floor."""
-        graph, left = self.graph, name == "ShiftLeftLogical"
-        known = constant_of(by)
-        if known is None:
-            factor = graph.node("Exp2", (by if left else graph.node("SNegate", (by,), by.width),), by.width)
+        graph, to_left = self.graph, name == "ShiftLeftLogical"
+        constant = constant_of(by)
+        if constant is None:
+            factor = graph.node("Exp2", (by if to_left else graph.node("SNegate", (by,), by.width),), by.width)
         else:
-            factor = self.wide(graph.constant(2.0 ** (known if left else -known)), number.width)
+            factor = self.wide(graph.constant(2.0 ** (constant if to_left else -constant)), number.width)
         scaled = self.product(number, factor)
-        return scaled if left else graph.node("Floor", (scaled,), number.width)
+        return scaled if to_left else graph.node("Floor", (scaled,), number.width)
 
     def matrix(self, name: str, args: Sequence[Value]) -> Value:
         """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""

@@ -132,16 +132,16 @@ def compiled(text: str, stage: str = "frag") -> Binary:
     with tempfile.TemporaryDirectory(prefix="raystream-spirv-") as folder:
         file = Path(folder) / f"program.{stage}"
         file.write_text(text, encoding="utf-8")
-        made = file.with_suffix(".spv")
-        command = [VALIDATOR, "-G", "--aml", "--amb", "-o", str(made), str(file)]
+        binary = file.with_suffix(".spv")
+        command = [VALIDATOR, "-G", "--aml", "--amb", "-o", str(binary), str(file)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         except (OSError, subprocess.SubprocessError) as error:
             raise NoCompiler(f"{VALIDATOR}: {error}") from None
-        if done.returncode or not made.is_file():
+        if done.returncode or not binary.is_file():
             lines = [line for line in done.stdout.splitlines() if "ERROR" in line] or [f"exit code {done.returncode}"]
             raise NoCompiler(f"{VALIDATOR}: {lines[0].strip()}")
-        return parsed(made.read_bytes())
+        return parsed(binary.read_bytes())
 
 
 def parsed(data: bytes) -> Binary:
@@ -149,7 +149,7 @@ def parsed(data: bytes) -> Binary:
     words = np.frombuffer(data[: len(data) // 4 * 4], "<u4").tolist()
     if len(words) < 5 or words[0] != MAGIC:
         raise NoCompiler("no SPIR-V")
-    made, at = Binary(), 5
+    binary, at = Binary(), 5
     function: Function | None = None
     block: BasicBlock | None = None
     while at < len(words):
@@ -159,7 +159,7 @@ def parsed(data: bytes) -> Binary:
         operands, at = tuple(words[at + 1 : at + length]), at + length
         name = NAMES.get(code, f"Op{code}")
         if function is None or name == "FunctionEnd":
-            function = _declare(made, name, operands) if name != "FunctionEnd" else None
+            function = _declare(binary, name, operands) if name != "FunctionEnd" else None
             block = None
         elif name == "FunctionParameter":
             function.parameters.append(operands[1])
@@ -173,47 +173,47 @@ def parsed(data: bytes) -> Binary:
                 block.operations.append(Operation(name, 0, 0, operands))
             else:
                 block.operations.append(Operation(name, operands[0], operands[1], operands[2:]))
-    return made
+    return binary
 
 
-def _declare(made: Binary, name: str, operands: tuple[int, ...]) -> Function | None:
+def _declare(binary: Binary, name: str, operands: tuple[int, ...]) -> Function | None:
     """Declare an instruction outside of functions; returns a function that begins here."""
     if name == "Name":
-        made.names[operands[0]] = _text(operands[1:])
+        binary.names[operands[0]] = _text(operands[1:])
     elif name == "EntryPoint":
-        made.entry = operands[1]
+        binary.entry = operands[1]
     elif name.startswith("Type"):
-        _declare_type(made, name, operands)
+        _declare_type(binary, name, operands)
     elif name in ("ConstantTrue", "ConstantFalse"):
-        made.constants[operands[1]] = operands[0], name == "ConstantTrue"
+        binary.constants[operands[1]] = operands[0], name == "ConstantTrue"
     elif name == "Constant":
-        made.constants[operands[1]] = operands[0], _number(made.types[operands[0]], operands[2])
+        binary.constants[operands[1]] = operands[0], _number(binary.types[operands[0]], operands[2])
     elif name in ("ConstantComposite", "ConstantNull"):
-        made.constants[operands[1]] = operands[0], operands[2:] if name == "ConstantComposite" else None
+        binary.constants[operands[1]] = operands[0], operands[2:] if name == "ConstantComposite" else None
     elif name == "Variable":
-        made.variables[operands[1]] = made.pointers[operands[0]], operands[2]
+        binary.variables[operands[1]] = binary.pointers[operands[0]], operands[2]
     elif name == "Function":
-        made.functions[operands[1]] = Function(made.names.get(operands[1], "").split("(")[0])
-        return made.functions[operands[1]]
+        binary.functions[operands[1]] = Function(binary.names.get(operands[1], "").split("(")[0])
+        return binary.functions[operands[1]]
     return None
 
 
-def _declare_type(made: Binary, name: str, operands: tuple[int, ...]) -> None:
-    number, rest = operands[0], operands[1:]
+def _declare_type(binary: Binary, name: str, operands: tuple[int, ...]) -> None:
+    number, arguments = operands[0], operands[1:]
     kind = name.removeprefix("Type").lower()
     if kind in ("vector", "matrix"):
-        made.types[number] = Type(kind, rest[1], rest[:1])
+        binary.types[number] = Type(kind, arguments[1], arguments[:1])
     elif kind == "array":
-        made.types[number] = Type(kind, int(made.constants[rest[1]][1]), rest[:1])  # type: ignore[call-overload]
+        binary.types[number] = Type(kind, int(binary.constants[arguments[1]][1]), arguments[:1])  # type: ignore[call-overload]
     elif kind == "struct":
-        made.types[number] = Type(kind, len(rest), rest)
+        binary.types[number] = Type(kind, len(arguments), arguments)
     elif kind == "pointer":
-        made.pointers[number] = rest[1]
-        made.types[number] = Type(kind)
+        binary.pointers[number] = arguments[1]
+        binary.types[number] = Type(kind)
     elif kind in ("bool", "int", "float", "void"):
-        made.types[number] = Type(kind, rest[0] if rest else 0)
+        binary.types[number] = Type(kind, arguments[0] if arguments else 0)
     else:
-        made.types[number] = Type("opaque")
+        binary.types[number] = Type("opaque")
 
 
 def _number(kind: Type, word: int) -> float | int:

@@ -79,10 +79,10 @@ class Values:
     def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
         """The unique node of an operation."""
         key = (op, tuple(arg.number for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
-        found = self.nodes.get(key)
-        if found is None:
-            found = self.nodes[key] = Node(op, tuple(args), width, extra, self.place, len(self.nodes))
-        return found
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = Node(op, tuple(args), width, extra, self.place, len(self.nodes))
+        return node
 
     def constant(self, value: float | int | bool) -> Node:
         """A scalar constant."""
@@ -164,17 +164,17 @@ class Values:
         """A value with one part replaced."""
         if not path:
             return new
-        step, rest = path[0], path[1:]
+        step, inner_path = path[0], path[1:]
         if isinstance(step, Node) and step.op == CONST:
             step = int(step.extra)
         if isinstance(step, Node):  # a dynamic index may be any part
             count = len(value) if isinstance(value, tuple) else value.width
-            each = [self.part(value, k) for k in range(count)]
+            parts_before = [self.part(value, k) for k in range(count)]
             address = self.node("Address", (step,))
-            changed = [self._either(address, self.replaced(one, rest, new), one) for one in each]
+            changed = [self._either(address, self.replaced(one, inner_path, new), one) for one in parts_before]
             return tuple(changed) if isinstance(value, tuple) else self.compose(changed)
         if isinstance(value, tuple):
-            return (*value[:step], self.replaced(value[step], rest, new), *value[step + 1 :])
+            return (*value[:step], self.replaced(value[step], inner_path, new), *value[step + 1 :])
         parts = self.components(value)
         parts[step] = new
         return self.compose(parts)

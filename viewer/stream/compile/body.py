@@ -73,19 +73,19 @@ class _Main:
     def _loads(self) -> Iterator[Line]:
         """The streams, loaded where they are read before they are written; prepared values; counters."""
         states = (self.program.by_name[name] for name in self.step.states)
-        own = {state.stream_of(a.name): None for state in states for a in state.kernel.own}
-        for stream in dict.fromkeys([*own, *self.step.loads, *self.stores]):
+        kernel_state = {state.stream_of(a.name): None for state in states for a in state.kernel.own}
+        for stream in dict.fromkeys([*kernel_state, *self.step.loads, *self.stores]):
             record = self.linked.records[stream]
             if stream in self.step.loads and stream not in self.late and record.fields:
                 yield f"    {record.name} s_{stream} = {self._loaded(stream)};", f"load {stream}"
             else:
                 zero = "" if self.form.software else f" = {record.glsl_zero()}"
                 yield f"    {record.name} s_{stream}{zero};", f"stream {stream}"
-        for each in self.prepared:
-            for stream in each.streams if len(each.streams) > 1 else ():
-                yield f"    {each.prepared.type} {each.variable(stream)};", f"prepared {stream}"
-            for stream in each.loads:
-                yield f"    {each.make(stream)}", f"prepared {stream}"
+        for preparation in self.prepared:
+            for stream in preparation.streams if len(preparation.streams) > 1 else ():
+                yield f"    {preparation.prepared.type} {preparation.variable(stream)};", f"prepared {stream}"
+            for stream in preparation.loads:
+                yield f"    {preparation.make(stream)}", f"prepared {stream}"
         for k in self.form.counts:
             yield f"    vec4 count_{k} = vec4(0.0);", "counters"
 
@@ -114,8 +114,8 @@ class _Main:
 
     def _states(self) -> Iterator[Line]:
         """The kernels of the step's states, in their order."""
-        alone = self.step.order[0] if len(self.step.order) == 1 else None
-        if not isinstance(alone, str) or not unrolls(self.step, self.form):
+        single = self.step.order[0] if len(self.step.order) == 1 else None
+        if not isinstance(single, str) or not unrolls(self.step, self.form):
             for element in self.step.order:
                 for stream in (
                     s for s, first in self.late.items() if first == element and self.linked.records[s].fields
@@ -123,15 +123,15 @@ class _Main:
                     yield f"    s_{stream} = {self._loaded(stream)};", f"load {stream}"
                 yield from self._element(element, "    ", self.step.turns and self.form.scheduled)
             return
-        served, within = self.program.by_name[alone], f"state == {state_constant(alone)}"
-        loops = alone in served.exits.values()
+        served, within = self.program.by_name[single], f"state == {state_constant(single)}"
+        loops = single in served.exits.values()
         head, tail = f"if ({within}) {{", "}"
         if loops:
-            yield "    int turn = 0;", f"state {alone}"
+            yield "    int turn = 0;", f"state {single}"
             head, tail = self._loop_lines(served, f"turn < unroll && {within}")
-        yield "    " + head, f"state {alone}"
+        yield "    " + head, f"state {single}"
         yield from self._call(served, "        ")
-        yield ("        ++turn;\n    " if loops else "    ") + tail, f"state {alone}"
+        yield ("        ++turn;\n    " if loops else "    ") + tail, f"state {single}"
 
     def _stores(self) -> Iterator[Line]:
         """The stores of the step."""
@@ -237,20 +237,20 @@ def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, 
     pass's beginning; by the exits of states there is no such ray."""
     program, dead = linked.program, {}
     for element, states in _present(linked, step).items():
-        needed = {stream for state in states for stream in (linked.live[state] if state else program.results)}
+        live = {stream for state in states for stream in (linked.live[state] if state else program.results)}
         inside = element.states() if isinstance(element, StateLoop) else [element]
         written = {stream for state in inside for stream in program.by_name[state].writes()}
-        dead[element] = tuple(s for s in program.streams if s in written - needed)
+        dead[element] = tuple(s for s in program.streams if s in written - live)
     return dead
 
 
 def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
     """For each element the states in which rays may be when the pass comes to it; an empty name for those done."""
     program = linked.program
-    found: dict[Element, set[str]] = {}
+    present: dict[Element, set[str]] = {}
 
     def after(element: Element, states: set[str]) -> set[str]:
-        found[element] = found.get(element, set()) | states
+        present[element] = present.get(element, set()) | states
         if isinstance(element, StateLoop):
             before: set[str] = set()
             while before != states:
@@ -269,4 +269,4 @@ def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
     states = {*step.entries}
     for element in step.order:
         states = after(element, states)
-    return found
+    return present

@@ -23,18 +23,18 @@ def check_needs(source: Source, linked: LinkedProgram, kernel: Kernel, log: str 
     """Raises WiringError where a kernel calls a module's function, or a driver's ``log`` names a uniform or constant of
     a module, that the kernel does not need. source : with the kernel's file."""
     text, _ = _own(source, kernel)
-    words = set(_CALL.findall(text)) - {found[2] for found in _DEFINITION.finditer(text)}
+    words = set(_CALL.findall(text)) - {definition[2] for definition in _DEFINITION.finditer(text)}
     foreign = words & linked.providers.keys()
     logged = set(_WORD.findall(text)) & set(_WORD.findall(log)) if log else set()
     if not foreign and not logged:
         return
-    held = {id(module) for module in linked.modules_for([kernel])}
-    known = {name: name for name in foreign if id(linked.providers[name]) not in held}
+    declared_modules = {id(module) for module in linked.modules_for([kernel])}
+    needs = {name: name for name in foreign if id(linked.providers[name]) not in declared_modules}
     for module in linked.modules if logged else ():
-        if id(module) not in held and module.provides:
+        if id(module) not in declared_modules and module.provides:
             names = (*module.uniforms, *module.constants)
-            known |= {name: module.provides[0] for name in names if name in logged}
-    for name, need in sorted(known.items()):
+            needs |= {name: module.provides[0] for name in names if name in logged}
+    for name, need in sorted(needs.items()):
         verb = "calls" if name in words else "uses"
         raise WiringError(f"kernel {kernel.name}", f"{verb} {name}", f"name {need} in its needs")
 

@@ -45,10 +45,13 @@ def fragment(
     kernels = linked.kernels_of(step)
     modules = linked.modules_for(kernels)
     prepared = preparations(linked, step)
-    source.features |= {each.prepared.feature for each in prepared}
+    source.features |= {preparation.prepared.feature for preparation in prepared}
     if not form.software:
         source.add(BIT_FUNCTIONS, "version")
-        source.features |= {GPU_FORM, *({REMATERIALISED} if all(_seldom(linked, each) for each in prepared) else ())}
+        source.features |= {
+            GPU_FORM,
+            *({REMATERIALISED} if all(_seldom(linked, value) for value in prepared) else ()),
+        }
     source.include("lib/int_of.glsl")
     _add_records(source, linked, step, form, modules)
     if form.counts:
@@ -147,16 +150,16 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
 def _add_states(source: Source, linked: LinkedProgram, step: Step) -> None:
     """The constants of the states named in the program."""
     program = linked.program
-    named: dict[str, None] = dict.fromkeys(step.states)
+    state_names: dict[str, None] = dict.fromkeys(step.states)
     for name in step.states:
         for target in program.by_name[name].exits.values():
             targets = (target.state, target.then) if isinstance(target, Call) else (target,)
-            named |= dict.fromkeys(t for t in targets if isinstance(t, str))
+            state_names |= dict.fromkeys(t for t in targets if isinstance(t, str))
     if not isinstance(program.start, str):
-        named |= dict.fromkeys(t for t in (program.start.state, program.start.then) if isinstance(t, str))
-    elif program.start not in named:
-        named[program.start] = None
+        state_names |= dict.fromkeys(t for t in (program.start.state, program.start.then) if isinstance(t, str))
+    elif program.start not in state_names:
+        state_names[program.start] = None
     origin = f"states of program {program.name}"
     source.add("const int STATE_DONE = 0;", origin)
-    for name in sorted(named, key=program.number):
+    for name in sorted(state_names, key=program.number):
         source.add(f"const int {state_constant(name)} = {program.number(name)};", origin)

@@ -57,11 +57,11 @@ def inlined(program: Program) -> Program:
             states.append(State(f"{name}{MARK}{back}", state.kernel, exits, state.streams))
     names = [state.name for state in states]
 
-    def expanded(wanted: str) -> list[str]:
+    def expanded(entry: str) -> list[str]:
         """The states of an entry of the order: a state, or after ``->`` the states called with that return."""
-        if not wanted.startswith("->"):
-            return [wanted]
-        return [name for name in names if name.endswith(MARK + wanted.removeprefix("->"))]
+        if not entry.startswith("->"):
+            return [entry]
+        return [name for name in names if name.endswith(MARK + entry.removeprefix("->"))]
 
     def copied(group: tuple[str, ...]) -> list[tuple[str, ...]]:
         """A fused group, once for each return state if it holds called states."""
@@ -72,7 +72,7 @@ def inlined(program: Program) -> Program:
         ]
 
     def all_copied(fusions: Mapping[str, Groups]) -> dict[str, Groups]:
-        return {fusion: tuple(made for group in groups for made in copied(group)) for fusion, groups in fusions.items()}
+        return {fusion: tuple(c for group in groups for c in copied(group)) for fusion, groups in fusions.items()}
 
     at = {state.name: k for k, state in enumerate(program.states)}
     states.sort(key=lambda state: at[origin(state.name)])
@@ -88,5 +88,5 @@ def inlined(program: Program) -> Program:
         stacked=program.stacked,
         groups=all_copied(program.groups),
         gpu_groups=all_copied(program.gpu_groups),
-        order=tuple(name for wanted in program.order for name in expanded(wanted)),
+        order=tuple(name for entry in program.order for name in expanded(entry)),
     )

@@ -58,7 +58,7 @@ class LinkedProgram:
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Module] = {}
-        kept: dict[str, Record] = {}
+        module_records: dict[str, Record] = {}
         for module in self.modules:
             for function in module.provides:
                 if function in self.providers:
@@ -68,18 +68,18 @@ class LinkedProgram:
                     )
                 self.providers[function] = module
             if module.module_state is not None:
-                if module.module_state.name in kept:
+                if module.module_state.name in module_records:
                     raise WiringError(
                         f"program {self.program.name}", f"two modules keep record {module.module_state.name}"
                     )
-                kept[module.module_state.name] = module.module_state
+                module_records[module.module_state.name] = module.module_state
         self.records = {}
         for stream, record in self.program.streams.items():
-            if isinstance(record, ModuleState) and record.name not in kept:
+            if isinstance(record, ModuleState) and record.name not in module_records:
                 raise WiringError(
                     f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
                 )
-            self.records[stream] = kept[record.name] if isinstance(record, ModuleState) else record
+            self.records[stream] = module_records[record.name] if isinstance(record, ModuleState) else record
         used = self.modules_for([state.kernel for state in self.program.states])
         self.features = {feature for module in used for feature in module.features}
         tables = [memory for module in used for memory in module.memories if isinstance(memory, Table)]
@@ -170,19 +170,19 @@ class LinkedProgram:
         """The memories of the step's modules."""
         return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
 
-    def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
-        """The pass that runs ``states``; ``whole`` when it is the single pass: program inputs in, results out."""
+    def step(self, name: str, states: Sequence[str], single: bool = False) -> Step:
+        """The pass that runs ``states``; ``single`` when it is the only pass: program inputs in, results out."""
         program = self.program
         start = entry_state(program.start)
         inside = [s for s in states]
         entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
         rank = program.order if set(program.order) == set(inside) else ()
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
-        turns = not whole and len(inside) == len(program.states) > 1 and len(order) == 1
+        turns = not single and len(inside) == len(program.states) > 1 and len(order) == 1
         if turns:  # where an iteration ends, the next pass begins
             entered += [s for s in self._reentered(order[0]) if s not in entered]
         touched = [program.by_name[s] for s in inside]
-        if whole:
+        if single:
             read = {stream for s in touched for stream in s.reads()}
             loads = [s for s in program.inputs if s in read or s in program.results]
             stores = list(program.results)
@@ -191,13 +191,13 @@ class LinkedProgram:
             after = {s for name in inside for s in program.successors(name) if s not in inside}
             # A stack filled and emptied within the pass lives in its local variables.
             local = set() if turns else self._emptied(inside, after)
-            needed = self._read_before_written(inside, entered) - local
+            inputs = self._read_before_written(inside, entered) - local
             live = set(program.results)
             if turns or len(inside) == 1:  # a pass may end with the ray where it was
-                live |= needed
+                live |= inputs
             for other in after:
                 live |= self.live[other] - local
-            loads = [s for s in program.streams if s in needed]
+            loads = [s for s in program.streams if s in inputs]
             stores = [s for s in program.streams if s in writes & live]
             # A stream not written on every path through the group must pass through unchanged.
             sure = set(stores) if len(inside) == 1 else set() if turns else self._always_written(inside, entered)
@@ -372,7 +372,7 @@ class LinkedProgram:
 
     def single(self) -> Step:
         """The one pass of the single-pass machine."""
-        step = self.step(self.program.name, [s.name for s in self.program.states], whole=True)
+        step = self.step(self.program.name, [s.name for s in self.program.states], single=True)
         self.check(step, scheduled=False)
         return step
 

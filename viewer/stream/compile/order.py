@@ -65,12 +65,12 @@ def weak_topological_order(
         return [s for s in successors(name) if s in inside and s != name]
 
     out: list[Element] = []
-    left = _components(states, edges)
-    while left:
-        targets = {id(c): {t for name in c for t in edges(name)} for c in left}
-        ready = [c for c in left if rank or not any(targets[id(o)] & set(c) for o in left if o is not c)]
+    components = _components(states, edges)
+    while components:
+        targets = {id(c): {t for name in c for t in edges(name)} for c in components}
+        ready = [c for c in components if rank or not any(targets[id(o)] & set(c) for o in components if o is not c)]
         component = min(ready, key=lambda c: min(map((rank or states).index, c)))
-        left.remove(component)
+        components.remove(component)
         if len(component) == 1:
             out.append(component[0])
             continue
@@ -78,8 +78,8 @@ def weak_topological_order(
         outside = [*heads, *(s for s in states if s not in component)]
         entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
         head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
-        rest = [s for s in members if s != head]
-        out.append(StateLoop(head, weak_topological_order(rest, successors, None, (*heads, head), rank)))
+        body = [s for s in members if s != head]
+        out.append(StateLoop(head, weak_topological_order(body, successors, None, (*heads, head), rank)))
     return tuple(out)
 
 

@@ -73,10 +73,10 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> 
         if linked.records[state.stream_of(of)].name == prepared.record
     }
     copies: dict[str, tuple[str, str]] = {}
-    wanted = set(asks.values())
-    while more := {name: pair for name, pair in moved.items() if pair[1] in wanted and name not in copies}:
+    streams = set(asks.values())
+    while more := {name: pair for name, pair in moved.items() if pair[1] in streams and name not in copies}:
         copies |= more  # of streams that are themselves copied from, too
-        wanted |= {of for of, _ in more.values()}
+        streams |= {of for of, _ in more.values()}
     used = {**{name: of for name, (of, _) in copies.items()}, **asks}
     writes: dict[str, dict[str, tuple[str, ...]]] = {}
     for name, state in states.items():
@@ -117,14 +117,14 @@ def _comes(
     ahead: Iterable[str],
 ) -> bool:
     """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
-    left, seen = [name for name in ahead if name in states], set()
-    while left:
-        name = left.pop()
-        if name in seen:
+    pending, visited = [name for name in ahead if name in states], set()
+    while pending:
+        name = pending.pop()
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         if asks.get(name) == stream:
             return True
         if stream not in _written(states[name], prepared):
-            left += [other for other in linked.program.successors(name) if other in states]
+            pending += [other for other in linked.program.successors(name) if other in states]
     return False

@@ -174,15 +174,15 @@ class Source:
         entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
         # Some drivers say "error" in every line, some only before its number; a header may say "failed".
         first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
-        known = self.diagnose(self, log)
-        if known is not None:
-            known.log = self.explain(log)
-            return known
-        found = self._place(first)
-        if found is None:  # a linker error has no line
+        diagnosis = self.diagnose(self, log)
+        if diagnosis is not None:
+            diagnosis.log = self.explain(log)
+            return diagnosis
+        place = self._place(first)
+        if place is None:  # a linker error has no line
             message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
             return ShaderError(what, message, "", self.explain(log))
-        (text, origin), message = found
+        (text, origin), message = place
         if _CANDIDATES.search(message):
             message = self._with_candidates(message, origin, entries[entries.index(first) + 1 :])
         return ShaderError(str(origin), f"{message} in `{text.strip()}`", what, self.explain(log))
@@ -191,10 +191,10 @@ class Source:
         """A message of no matching function with the candidates that the next entries of a log list; without its tail
         where there are none."""
         listed = []
-        for found in map(self._place, entries):
-            if found is None or found[0][1] != origin or not found[1].rstrip().endswith(")"):
+        for place in map(self._place, entries):
+            if place is None or place[0][1] != origin or not place[1].rstrip().endswith(")"):
                 break
-            listed.append(re.sub(r"^error:\s*", "", found[1]).strip())
+            listed.append(re.sub(r"^error:\s*", "", place[1]).strip())
         return f"{message} {'; '.join(listed)}" if listed else _CANDIDATES.sub("", message)
 
     def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
@@ -223,12 +223,12 @@ def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[
     """A file's lines, each with its origin, and its included file, or the directive and name of its condition, if
     any."""
     lines, visible = text.removesuffix("\n").split("\n"), blank_comments(text).split("\n")
-    found = []
+    parsed_lines = []
     for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
         match, condition = _INCLUDE.match(bare), _CONDITION.match(bare)
         directive = (condition.group(1), condition.group(2)) if condition else None
-        found.append((line, Origin(name, number), match.group(1) if match else None, directive))
-    return tuple(found)
+        parsed_lines.append((line, Origin(name, number), match.group(1) if match else None, directive))
+    return tuple(parsed_lines)
 
 
 def blank_comments(text: str) -> str:

@@ -146,10 +146,10 @@ class Program:
             stream = state.stream_of(name)
             if stream not in self.streams:
                 raise self._fault(state.name, f"no stream '{stream}' for argument '{name}'")
-            held = self.streams[stream]
-            if held != argument.record:
+            record = self.streams[stream]
+            if record != argument.record:
                 takes = f"argument '{name}' takes {argument.record.name}"
-                raise self._fault(state.name, f"{takes}, stream '{stream}' holds {held.name}")
+                raise self._fault(state.name, f"{takes}, stream '{stream}' holds {record.name}")
             if stream in used:
                 raise self._fault(state.name, f"stream '{stream}' serves two arguments")
             used.append(stream)
@@ -181,33 +181,33 @@ class Program:
 
     def body(self, entry: str) -> set[str]:
         """States of the subroutine that begins at ``entry``: up to its RETURNs. Raises on a call inside it."""
-        seen: set[str] = set()
+        visited: set[str] = set()
         ahead = [entry]
         while ahead:
             name = ahead.pop()
-            if name in seen:
+            if name in visited:
                 continue
-            seen.add(name)
+            visited.add(name)
             for target in self.by_name[name].exits.values():
                 if isinstance(target, Call):
                     raise self._fault(name, f"calls '{target.state}' inside a call", "one return state is kept per ray")
                 if isinstance(target, str):
                     ahead.append(target)
-        return seen
+        return visited
 
     def _returns(self) -> dict[str, list[str | _Mark]]:
         """For each state with an exit to RETURN, its possible targets."""
-        found: dict[str, list[str | _Mark]] = {}
+        targets: dict[str, list[str | _Mark]] = {}
         for call in self.calls():
             for name in self.body(call.state):
                 if RETURN in self.by_name[name].exits.values():
-                    found.setdefault(name, [])
-                    if call.then not in found[name]:
-                        found[name].append(call.then)
+                    targets.setdefault(name, [])
+                    if call.then not in targets[name]:
+                        targets[name].append(call.then)
         for state in self.states:
-            if RETURN in state.exits.values() and state.name not in found:
+            if RETURN in state.exits.values() and state.name not in targets:
                 raise self._fault(state.name, "an exit returns without a call", "wire a Call to this part")
-        return found
+        return targets
 
     def successors(self, name: str) -> tuple[str, ...]:
         """The possible next states of a ray, returns included."""
@@ -259,11 +259,11 @@ class Program:
                     if target[0] is not DONE:
                         ahead.append(target)
         for state in self.states:
-            ways = [streams for (name, _), streams in written.items() if name == state.name]
-            if not ways:
+            arrivals = [streams for (name, _), streams in written.items() if name == state.name]
+            if not arrivals:
                 raise self._fault(state.name, "cannot be reached")
             for stream in [*state.reads(), *state.gathers()]:
-                if stream not in self.stacked and any(stream not in streams for streams in ways):
+                if stream not in self.stacked and any(stream not in streams for streams in arrivals):
                     raise self._fault(state.name, f"reads stream '{stream}', which is not written on every path to it")
         finished = [streams for (name, _), streams in written.items() if name is DONE]
         if not finished:

@@ -113,10 +113,10 @@ class Record:
         free = [4] * self.texels
         placed: list[FieldSlice] = []
         for f in sorted(self.fields, key=lambda f: -f.width):
-            whole = next((k for k, room in enumerate(free) if room >= f.width), None)
+            whole_texel = next((k for k, room in enumerate(free) if room >= f.width), None)
             done = 0
             while done < f.width:
-                texel = whole if whole is not None else next(k for k, room in enumerate(free) if room)
+                texel = whole_texel if whole_texel is not None else next(k for k, room in enumerate(free) if room)
                 size = min(f.width - done, free[texel])
                 placed.append(FieldSlice(f, done, size, texel, 4 - free[texel]))
                 free[texel] -= size

@@ -94,9 +94,9 @@ class Arena:
     def reserve(self, texels: int) -> None:
         """Have room for ``texels`` more behind the last table, at once: to grow for one table after the other copies
         all of them each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
-        needed = self._end + texels
-        if self._room < needed <= self._most:
-            self._grow(needed, doubles=False)
+        total = self._end + texels
+        if self._room < total <= self._most:
+            self._grow(total, doubles=False)
 
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload the rows first .. last - 1, changed in place."""
@@ -119,10 +119,10 @@ class Arena:
 
     def drop(self, table: Table) -> None:
         """Free the table's place."""
-        found = self._places.pop(id(table), None)
+        place = self._places.pop(id(table), None)
         self._numbers.pop(id(table), None)
-        if found is not None:
-            self._free(*found[1:])
+        if place is not None:
+            self._free(*place[1:])
 
     def compact(self) -> None:
         """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
@@ -192,12 +192,12 @@ class Arena:
         """Texels that the driver allows."""
         return self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
 
-    def _grow(self, needed: int, doubles: bool = True) -> None:
-        """Grow to at least ``needed`` texels; ``doubles``: to twice as many as before, as far as the driver allows."""
+    def _grow(self, least: int, doubles: bool = True) -> None:
+        """Grow to at least ``least`` texels; ``doubles``: to twice as many as before, as far as the driver allows."""
         most = self._most
-        if needed > most:
-            raise DeviceError("scene tables", f"{needed:,} texels; this driver allows {most:,}", "use a smaller scene")
-        texels = min(max(needed, 2 * self._room * doubles, LEAST), most)
+        if least > most:
+            raise DeviceError("scene tables", f"{least:,} texels; this driver allows {most:,}", "use a smaller scene")
+        texels = min(max(least, 2 * self._room * doubles, LEAST), most)
         if self.row == IN_BUFFER:
             if isinstance(self.texture, BufferTexture):
                 self.texture.grow(texels)

@@ -298,12 +298,12 @@ class Device:
 
     def compilation(self, vertex: Source, fragment: Source) -> Compilation:
         """A program that is compiled and linked; within `deferred` it is still to be. Raises ShaderError."""
-        made = self._compilation(vertex, "fragment_shader", fragment)
+        compilation = self._compilation(vertex, "fragment_shader", fragment)
         if self._deferred is None:
-            made.finish()
+            compilation.finish()
         else:
-            self._deferred.append(made)
-        return made
+            self._deferred.append(compilation)
+        return compilation
 
     def _compilation(self, vertex: Source, stage: str, other: Source, varyings: tuple[str, ...] = ()) -> Compilation:
         self.files.update(vertex.files, other.files)

@@ -83,9 +83,9 @@ def devices() -> list[dict[str, Any]]:
     ``error``."""
     if not sys.platform.startswith("linux"):
         device = open_device()
-        found = {"index": None, "default": True, **device.describe()}
+        description = {"index": None, "default": True, **device.describe()}
         device.release()
-        return [found]
+        return [description]
     out: list[dict[str, Any]] = []
     preferred = open_device().describe()  # raises a clear error without any OpenGL
     for index in range(_MOST_DEVICES):
@@ -96,10 +96,10 @@ def devices() -> list[dict[str, Any]]:
                 break
             out.append({"index": index, "default": False, "error": str(error)})
             continue
-        found = device.describe()
+        description = device.describe()
         device.release()
-        first = found["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
-        out.append({"index": index, "default": first, **found})
+        first = description["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
+        out.append({"index": index, "default": first, **description})
     return out
 
 

@@ -46,13 +46,13 @@ class TimedParts:
         if query is None and not timed:
             yield
             return
-        own = Query(self.device, samples=query is not None or self.counts, time=timed)
-        with own:
+        part_query = Query(self.device, samples=query is not None or self.counts, time=timed)
+        with part_query:
             yield
         if query is not None:
-            query.add(own)
+            query.add(part_query)
         if timed:
-            self._add(rays, own, [own])
+            self._add(rays, part_query, [part_query])
 
     @contextmanager
     def each(self, rays: int, queries: Sequence[Query]) -> Iterator[Sequence[Query]]:
@@ -60,13 +60,13 @@ class TimedParts:
         if not self._times(rays):
             yield queries
             return
-        time, own = Query(self.device, time=True), [Query(self.device, samples=True) for _ in queries]
+        time, part_queries = Query(self.device, time=True), [Query(self.device, samples=True) for _ in queries]
         with time:
-            yield own
-        for query, one in zip(queries, own, strict=True):
+            yield part_queries
+        for query, part_query in zip(queries, part_queries, strict=True):
             query.begin_parts()
-            query.add(one)
-        self._add(rays, time, own)
+            query.add(part_query)
+        self._add(rays, time, part_queries)
 
     def _times(self, rays: int) -> bool:
         return not self.device.timing and self.sizes.times(rays)

@@ -36,15 +36,15 @@ def leave() -> Callable[[], None]:
     """Leave the current GLX context of this thread; returns a function that restores it, if there was one."""
     glx = _glx()
     if glx is not None and (context := glx.glXGetCurrentContext()):
-        display, drawn = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
+        display, surface = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
         read = glx.glXGetCurrentReadDrawable()
         glx.glXMakeContextCurrent(display, 0, 0, None)
-        return lambda: _ignored(glx.glXMakeContextCurrent(display, drawn, read, context))
+        return lambda: _ignored(glx.glXMakeContextCurrent(display, surface, read, context))
     egl = _egl()
     if egl is not None and (context := egl.eglGetCurrentContext()):
-        display, drawn = egl.eglGetCurrentDisplay(), egl.eglGetCurrentSurface(_DRAW)
+        display, surface = egl.eglGetCurrentDisplay(), egl.eglGetCurrentSurface(_DRAW)
         read = egl.eglGetCurrentSurface(_READ)
-        return lambda: _ignored(egl.eglMakeCurrent(display, drawn, read, context))
+        return lambda: _ignored(egl.eglMakeCurrent(display, surface, read, context))
     return _nothing
 
 
@@ -91,11 +91,11 @@ def _library(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
             return None
         library = ctypes.CDLL(name)
         for function, (result, *arguments) in functions.items():
-            found = getattr(library, function, None)
-            if found is None:
+            entry_point = getattr(library, function, None)
+            if entry_point is None:
                 library = None  # type: ignore[assignment]
                 break
-            found.restype, found.argtypes = result, arguments
+            entry_point.restype, entry_point.argtypes = result, arguments
         _loaded[name] = library
     return _loaded[name]
 

@@ -154,7 +154,7 @@ class Resources:
         on. They must be `exchangeable`."""
         if old is new:
             return
-        held = self._held(old)
+        uploaded = self._held(old)
         if self._held(new) and self._current(new) is new:  # already uploaded
             self.drop([new])
         self._stands_for.pop(id(new), None)
@@ -162,8 +162,8 @@ class Resources:
             if current is old:
                 self._stands_for[key] = reference, new
         key = id(old)
-        self._stands_for[key] = weakref.ref(old, lambda gone: self._collected(key, gone)), new
-        if not held:
+        self._stands_for[key] = weakref.ref(old, lambda collected: self._collected(key, collected)), new
+        if not uploaded:
             return
         if isinstance(old, Table) and isinstance(new, Table) and not new.hot:
             self.arena.exchange(old, new)
@@ -171,9 +171,9 @@ class Resources:
             memory = self._memories[id(new)] = self._memories.pop(id(old))
             memory.exchange(new)
 
-    def _collected(self, key: int, gone: weakref.ref[Source]) -> None:
+    def _collected(self, key: int, collected: weakref.ref[Source]) -> None:
         """A replaced memory has no references left, in machines or elsewhere."""
-        if key in self._stands_for and self._stands_for[key][0] is gone:
+        if key in self._stands_for and self._stands_for[key][0] is collected:
             del self._stands_for[key]
 
     def drop(self, sources: Iterable[Source]) -> None:
@@ -192,11 +192,11 @@ class Resources:
 
     def stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
         """The stream of a name, W x H records, not cleared."""
-        held = self._streams.get(name)
-        if held is None or held.record != record or held.size != size:
+        stream = self._streams.get(name)
+        if stream is None or stream.record != record or stream.size != size:
             self.give_back(name)
-            held = self._streams[name] = Stream(self.device, record, size)
-        return held
+            stream = self._streams[name] = Stream(self.device, record, size)
+        return stream
 
     def give_back(self, name: str) -> None:
         """Free the stream of a name, if present."""
@@ -207,12 +207,14 @@ class Resources:
     def beside(self, buffers: bool = True) -> Resources:
         """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
         textures. `leave` frees its own."""
-        made = copy(self)
-        made._streams = {}
+        resources = copy(self)
+        resources._streams = {}
         if not buffers:
-            made._memories = {key: held for key, held in self._memories.items() if isinstance(held.source, Texels)}
-            made._lent = frozenset(made._memories)
-        return made
+            resources._memories = {
+                key: memory for key, memory in self._memories.items() if isinstance(memory.source, Texels)
+            }
+            resources._lent = frozenset(resources._memories)
+        return resources
 
     def leave(self) -> None:
         """Free its own streams and memories, `beside` another one's."""

@@ -121,12 +121,12 @@ class RowWriter:
             self._draw(stream, self.device.context.framebuffer([texture]), row, first, count, (low, high))
             return
         assert isinstance(texture, BufferTexture)
-        wide, (rows, rest) = stream.size[0] * texels, divmod(count, stream.size[0])
-        held = self._held((wide, stream.size[1]))
-        self._interleave(stream, held.framebuffer, (wide, rows + bool(rest)))
-        for part, offset in (((0, 0, wide, rows), 0), ((0, rows, rest * texels, 1), rows * wide)):
+        wide, (rows, remainder) = stream.size[0] * texels, divmod(count, stream.size[0])
+        interleaved = self._held((wide, stream.size[1]))
+        self._interleave(stream, interleaved.framebuffer, (wide, rows + bool(remainder)))
+        for part, offset in (((0, 0, wide, rows), 0), ((0, rows, remainder * texels, 1), rows * wide)):
             if part[2] and part[3]:
-                held.framebuffer.read_into(
+                interleaved.framebuffer.read_into(
                     texture.buffer, part, components=4, dtype="f4", write_offset=16 * (first + offset)
                 )
 

@@ -25,24 +25,24 @@ class Stencil:
 
     def __init__(self, device: Device, framebuffer: moderngl.Framebuffer) -> None:
         """Attach a stencil buffer to ``framebuffer``, of its size."""
-        whole = ctypes.c_uint
+        uint = ctypes.c_uint
         self.framebuffer = framebuffer
-        self._enable, self._disable = device.require("glEnable", whole), device.require("glDisable", whole)
-        self._func = device.require("glStencilFunc", whole, ctypes.c_int, whole)
-        self._op = device.require("glStencilOp", whole, whole, whole)
-        self._mask = device.require("glStencilMask", whole)
+        self._enable, self._disable = device.require("glEnable", uint), device.require("glDisable", uint)
+        self._func = device.require("glStencilFunc", uint, ctypes.c_int, uint)
+        self._op = device.require("glStencilOp", uint, uint, uint)
+        self._mask = device.require("glStencilMask", uint)
         self._clear_value = device.require("glClearStencil", ctypes.c_int)
-        self._clear = device.require("glClear", whole)
-        self._store = device.require("glPixelStorei", whole, ctypes.c_int)
-        self._read = device.require("glReadPixels", *[ctypes.c_int] * 4, whole, whole, ctypes.c_void_p)
+        self._clear = device.require("glClear", uint)
+        self._store = device.require("glPixelStorei", uint, ctypes.c_int)
+        self._read = device.require("glReadPixels", *[ctypes.c_int] * 4, uint, uint, ctypes.c_void_p)
         self._buffer = RawObject(device, "Renderbuffer")
-        bind = device.require("glBindRenderbuffer", whole, whole)
+        bind = device.require("glBindRenderbuffer", uint, uint)
         bind(_RENDERBUFFER, self._buffer.name)
         size = framebuffer.size
-        storage = device.require("glRenderbufferStorage", whole, whole, ctypes.c_int, ctypes.c_int)
+        storage = device.require("glRenderbufferStorage", uint, uint, ctypes.c_int, ctypes.c_int)
         storage(_RENDERBUFFER, _DEPTH24_STENCIL8, *size)
         bind(_RENDERBUFFER, 0)
-        self._attach = device.require("glFramebufferRenderbuffer", whole, whole, whole, whole)
+        self._attach = device.require("glFramebufferRenderbuffer", uint, uint, uint, uint)
         self.share(framebuffer)
 
     def share(self, framebuffer: moderngl.Framebuffer) -> None:

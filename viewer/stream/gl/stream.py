@@ -153,14 +153,14 @@ class Stream:
         """Fill the first ``rays`` elements (by default all) in row order with ``texels``, one per texture (zeros by
         default), on the device."""
         width, height = self.size
-        rows, rest = (height, 0) if rays is None else divmod(rays, width)
+        rows, remainder = (height, 0) if rays is None else divmod(rays, width)
         for k in range(len(self.textures)):
             red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
             value = (float(red), float(green), float(blue), float(alpha))
             if rows:
                 self._alone(k).clear(viewport=None if rows == height else (0, 0, width, rows), color=value)
-            if rest:
-                self._alone(k).clear(viewport=(0, rows, rest, 1), color=value)
+            if remainder:
+                self._alone(k).clear(viewport=(0, rows, remainder, 1), color=value)
 
     def _alone(self, number: int) -> moderngl.Framebuffer:
         """A texture as the only attachment of a framebuffer, which is in use: another one's scissors would clip a
@@ -203,12 +203,12 @@ class NamedStreams:
 
     def get(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
         """The stream of that name, replaced for another size, (width, height)."""
-        held = self._held.get(name)
-        if held is None or held.size != size:
-            if held is not None:
-                held.release()
-            held = self._held[name] = Stream(self.device, record, size)
-        return held
+        stream = self._held.get(name)
+        if stream is None or stream.size != size:
+            if stream is not None:
+                stream.release()
+            stream = self._held[name] = Stream(self.device, record, size)
+        return stream
 
     def __getitem__(self, name: str) -> Stream:
         return self._held[name]

@@ -65,16 +65,16 @@ class Choice:
         context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "1"  # always
-        found = 0
+        count = 0
         for band in bands:
             query = Query(self.device, samples=True) if counted else None
             self.target.scissor = band
             with query or nullcontext():
                 self._draw(chosen, 1)
             self.target.scissor = (0, 0, *self.size)
-            found += query.samples if query is not None else 0
+            count += query.samples if query is not None else 0
         context.disable(moderngl.DEPTH_TEST)
-        return found
+        return count
 
     def finish(self, chosen: Stream, state: Stream) -> None:
         """Set the state of excluded rays to done."""

@@ -90,10 +90,10 @@ class Machine:
     def borrow(self, streams: Mapping[str, Stream]) -> None:
         """Use these inputs and results from the next run on. Raises DeviceError for a mismatch."""
         for name, stream in streams.items():
-            wanted = self.linked.records[name]
+            record = self.linked.records[name]
             gathered = any(name in state.gathers() for state in self.linked.program.states)
-            if stream.record != wanted or (stream.size != self.size and not gathered):
-                what = f"holds {stream.record.name} in {stream.size}, not {wanted.name} in {self.size}"
+            if stream.record != record or (stream.size != self.size and not gathered):
+                what = f"holds {stream.record.name} in {stream.size}, not {record.name} in {self.size}"
                 raise DeviceError(f"stream {name}", what, "lend another")
         if any(self.streams.get(name) is not stream for name, stream in streams.items()):
             self.streams |= streams
@@ -254,17 +254,17 @@ class Machine:
 
     def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:
         names = inputs(self.linked, step, form)
-        found: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(names), strict=True))
+        samplers: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(names), strict=True))
         memories = self.linked.memories_of(step)
         for memory in memories:
             if not isinstance(memory, Table) or memory.hot:
-                found.append((f"memory_{memory.name}", self.resources.get(memory).texture))
+                samplers.append((f"memory_{memory.name}", self.resources.get(memory).texture))
         cold = [memory for memory in memories if isinstance(memory, Table) and not memory.hot]
         for table in cold:
             self.resources.base(table)  # uploads on first use
         if cold:
-            found.append(("memory_arena", self.resources.arena))
-        return found
+            samplers.append(("memory_arena", self.resources.arena))
+        return samplers
 
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
         return self._textures(outputs(self.linked, step, form), back)

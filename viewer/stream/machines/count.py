@@ -50,13 +50,13 @@ class Queries:
 def waiting(mask: Mask, queries: Queries, numbers: Sequence[int], masked: bool = False) -> list[int]:
     """Rays waiting for each of these steps, by count passes over one mask, which may be there. Waits for the device
     once."""
-    asked = []
+    count_queries = []
     if mask.lasts and not masked:
         mask.select(numbers[0])
     for number in numbers:
-        asked.append(queries.take())
-        mask.count(number, asked[-1])
-    return [queries.read(query) for query in asked]
+        count_queries.append(queries.take())
+        mask.count(number, count_queries[-1])
+    return [queries.read(query) for query in count_queries]
 
 
 class Census:
@@ -79,7 +79,7 @@ class Census:
     def take(self) -> NDArray[np.int64]:
         """(rows, columns, 1 + steps): counts per tile, zeros for tiles not drawn; state 0, done, is not counted."""
         context = self.device.context
-        found = [np.zeros((self.tiles.rows, self.tiles.columns, 1), np.float32)]
+        counts = [np.zeros((self.tiles.rows, self.tiles.columns, 1), np.float32)]
         for drawing, target, framebuffer in self.parts:
             framebuffer.use()
             context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
@@ -87,8 +87,8 @@ class Census:
                 framebuffer.clear()
             drawing.shader.bind("in_state", self.state.textures[0])
             drawing.render()
-            found.append(target.read_texels()[..., 0, :])
-        return np.concatenate(found, axis=-1)[..., : 1 + self.steps].astype(np.int64)
+            counts.append(target.read_texels()[..., 0, :])
+        return np.concatenate(counts, axis=-1)[..., : 1 + self.steps].astype(np.int64)
 
     def release(self) -> None:
         """Free its textures."""

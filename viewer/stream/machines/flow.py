@@ -83,7 +83,7 @@ class LoopTiles:
         """Whether no pass can find a ray."""
         return not self.alive.any()
 
-    def note(self, number: int, found: NDArray[np.bool_]) -> None:
+    def note(self, number: int, active_tiles: NDArray[np.bool_]) -> None:
         """A pass was drawn on all of its tiles, and rays were found, or may have been, in some."""
         self.alive[number] = False
-        self.alive[self.flow.after[number]] |= found
+        self.alive[self.flow.after[number]] |= active_tiles

@@ -163,20 +163,20 @@ class Multipass(PassMachine):
         self._settle()
         if not all_stay:
             self.stats.waits += bool(reached)
-            found = waiting(self.mask, self.queries, [stage[k].number for k in reached]) if reached else []
-            for k, count in zip(reached, found, strict=True):
+            counts = waiting(self.mask, self.queries, [stage[k].number for k in reached]) if reached else []
+            for k, count in zip(reached, counts, strict=True):
                 rays[k] = count
             return rays, bool(reached) and self.mask.lasts
-        left, last, masked = sum(before[k] for k in served), reached.pop(), False
+        remaining, last, masked = sum(before[k] for k in served), reached.pop(), False
         for k in reached:  # most go to the first ones
-            if not left:
+            if not remaining:
                 break
             self.stats.waits += 1
             (count,) = waiting(self.mask, self.queries, [stage[k].number], masked)
             masked = self.mask.lasts
-            left -= count - rays[k]
+            remaining -= count - rays[k]
             rays[k] = count
-        rays[last] += left
+        rays[last] += remaining
         return rays, masked
 
     def _narrow(self, stage: list[StepPass], rays: int) -> None:
@@ -228,26 +228,26 @@ class Multipass(PassMachine):
 
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[RunProgress]:
         """Round by round, every pass inside a query read one round late, until a round without rays."""
-        found = [1] * len(stage)  # rays of each step's pass in the last round read
-        asked: deque[list[Query]] = deque()
-        while any(found):
+        active_rays = [1] * len(stage)  # rays of each step's pass in the last round read
+        pending: deque[list[Query]] = deque()
+        while any(active_rays):
             if self.counting:  # counting waits for every pass anyway
-                found = [self._draw(entry) for entry in stage]
+                active_rays = [self._draw(entry) for entry in stage]
                 yield self._progress()
                 continue
             queries = [self.queries.take() for _ in stage]
-            asked.append(queries)
-            for entry, query, before in zip(stage, queries, found, strict=True):
+            pending.append(queries)
+            for entry, query, before in zip(stage, queries, active_rays, strict=True):
                 self._draw(entry, query=query, conditional=not before)
-            if len(asked) > LATE:
-                while self.device.polls and not all(query.ready for query in asked[0]):
+            if len(pending) > LATE:
+                while self.device.polls and not all(query.ready for query in pending[0]):
                     self.device.in_vain += 1
                     yield self._progress()
-                found = [self.queries.read(query) for query in asked.popleft()]
+                active_rays = [self.queries.read(query) for query in pending.popleft()]
                 self.stats.waits += 1
-                self.active = min(self.active, sum(found))
+                self.active = min(self.active, sum(active_rays))
             yield self._progress()
-        for queries in asked:
+        for queries in pending:
             self.queries.give_back(queries)
 
     def _loop_tiles(self, stage: list[StepPass]) -> LoopTiles:
@@ -258,7 +258,7 @@ class Multipass(PassMachine):
         tile is inside a query; in between, rays are taken to be wherever they may be."""
         tiles = self._loop_tiles(stage)
         while not tiles.over:
-            found = 0
+            active_rays = 0
             for group in tiles.flow.order:
                 rounds = asking = 0
                 while tiles.any(group):
@@ -266,27 +266,27 @@ class Multipass(PassMachine):
                     asking += (1 + rounds // ASK_AGAIN) * asks
                     self.stats.waits += asks
                     for k in group:
-                        found += self._draw_tiles(stage[k], tiles, k, asks)
+                        active_rays += self._draw_tiles(stage[k], tiles, k, asks)
                     rounds += 1
                     yield self._progress()
                     if len(group) == 1 and not stage[group[0]].loops:
                         break
-            self.active = min(self.active, found)
+            self.active = min(self.active, active_rays)
 
     def _draw_tiles(self, entry: StepPass, tiles: LoopTiles, number: int, asks: bool = True) -> int:
         """Draw a pass of a loop on its tiles, each inside a query if it ``asks``: the rays that it has found then."""
-        kept = tiles.alive[number].copy()
-        count = int(np.count_nonzero(kept))
+        alive = tiles.alive[number].copy()
+        count = int(np.count_nonzero(alive))
         if not count:
             return 0
-        self.tiles.keep(kept)
+        self.tiles.keep(alive)
         queries = [self.queries.take() for _ in range(count)] if asks else []
-        self._draw(entry, each=queries)
+        self._draw(entry, tile_queries=queries)
         self.stats.tiles += count
-        rays = np.zeros(kept.shape, np.int64)
+        rays = np.zeros(alive.shape, np.int64)
         if asks:
-            rays[kept] = [self.queries.read(query) for query in queries]
-        tiles.note(number, rays > 0 if asks else kept)
+            rays[alive] = [self.queries.read(query) for query in queries]
+        tiles.note(number, rays > 0 if asks else alive)
         return int(rays.sum())
 
     def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[RunProgress]:

@@ -124,11 +124,11 @@ class PassMachine(Machine):
         masked: bool = False,
         query: Query | None = None,
         conditional: bool = False,
-        each: Sequence[Query] = (),
+        tile_queries: Sequence[Query] = (),
     ) -> int:
-        """Mask (unless already ``masked``), kernel pass inside a ``query`` or with a query for ``each`` tile, and the
-        copy back where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then around
-        the count pass.
+        """Mask (unless already ``masked``), kernel pass inside a ``query`` or with ``tile_queries``, one for each
+        tile, and the copy back where there is no barrier. ``conditional``: only if a count pass finds a ray; the query
+        is then around the count pass.
 
         Returns the number of rays of the pass, if the machine is counting.
         """
@@ -155,12 +155,12 @@ class PassMachine(Machine):
             self._count(drawing, entry.samplers)
             self.mask.leave()
         if self.counting:
-            query = Query(self.device, samples=not each, time=True)
-        self._kernel(entry, query, each)
+            query = Query(self.device, samples=not tile_queries, time=True)
+        self._kernel(entry, query, tile_queries)
         self._copy_back(entry)
         if not self.counting or query is None:
             return 0
-        fragments = sum(int(one.samples) for one in each or (query,))
+        fragments = sum(int(one.samples) for one in tile_queries or (query,))
         calls = self._new_calls(entry) if self._calls(entry) > 1 or entry.step.fused else fragments
         read, written = entry.words
         seconds = query.elapsed * 1e-9
@@ -187,20 +187,20 @@ class PassMachine(Machine):
             for drawing in (*entry.drawings, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(self, entry: StepPass, query: Query | None = None, each: Sequence[Query] = ()) -> None:
-        """The pass itself, inside a ``query``, or with one for ``each`` tile.
+    def _kernel(self, entry: StepPass, query: Query | None = None, tile_queries: Sequence[Query] = ()) -> None:
+        """The pass itself, inside a ``query``, or with ``tile_queries``, one for each tile.
 
         llvmpipe compiles a program separately for draws inside and outside queries, which would delay the first such
         pass by a second: there all passes are inside one, those of `warm` and conditional ones too.
         """
-        unread = self.queries.take() if query is None and not each and self.device.software else None
+        unread = self.queries.take() if query is None and not tile_queries and self.device.software else None
         for number, (drawing, target) in enumerate(entry.parts):
             self._prepare(target, entry.number)
             for name, texture in entry.samplers:
                 drawing.shader.bind(name, texture)
-            if each and not number:
+            if tile_queries and not number:
                 with query or nullcontext():
-                    drawing.render_each(each)
+                    drawing.render_each(tile_queries)
             else:
                 drawing.render(None if number else query or unread)  # the others have the same rays as the first
             self.mask.leave()

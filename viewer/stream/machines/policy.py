@@ -81,12 +81,12 @@ def policy(name: str, share: float = 0.2, of: str = "active") -> Policy:
     """The policy of a name. Raises ViewerError for an unknown one, a share beyond 0 .. 1 or an unknown ``of``."""
     if not 0 <= share <= 1 or of not in ("active", "all"):
         raise ViewerError("--policy", f"a threshold of {share} of '{of}'", "0 to 1, of 'active' or 'all'")
-    made: dict[str, Policy] = {
+    policies: dict[str, Policy] = {
         "sweep": Sweep(),
         "naive": Naive(),
         "threshold": Threshold(share, of),
         "most-work": MostWork(),
     }
-    if name not in made:
-        raise ViewerError("--policy", f"unknown policy '{name}'", f"one of {', '.join(made)}")
-    return made[name]
+    if name not in policies:
+        raise ViewerError("--policy", f"unknown policy '{name}'", f"one of {', '.join(policies)}")
+    return policies[name]

@@ -41,10 +41,10 @@ class Portions:
         """Whether the present portion cannot be halved."""
         return self._known and self._to - self._at <= 1
 
-    def note(self, done: bool, alone: bool = True) -> None:
-        """All rays have come to the present limit, or some have not. alone : not by another machine's help."""
+    def note(self, done: bool, unaided: bool = True) -> None:
+        """All rays have come to the present limit, or some have not. unaided : not by another machine's help."""
         if done:
-            if alone and self._known and self._to - self._at == self.most:
+            if unaided and self._known and self._to - self._at == self.most:
                 self._pass()
             self._at, self._known = self._to, True
         elif not self._known:

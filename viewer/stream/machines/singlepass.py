@@ -67,12 +67,13 @@ class Singlepass(Machine):
         """Framebuffers of a run and of its counts, with or without a depth buffer."""
         parts = self.linked.count_parts(self.step) if self.count_drawings else ()
         counted = [[self.counts[f"count_{k}"].textures[0] for k in part] for part in parts]
-        made = [
-            self.device.context.framebuffer(each, depth) for each in (self._targets(self.step, self.form), *counted)
+        framebuffers = [
+            self.device.context.framebuffer(attachments, depth)
+            for attachments in (self._targets(self.step, self.form), *counted)
         ]
-        for target in made:
+        for target in framebuffers:
             target.depth_mask = False
-        return made[0], made[1:]
+        return framebuffers[0], framebuffers[1:]
 
     def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
         """Have streams that are both read and written sampled from copies; (to, from) pairs to copy before each run."""
@@ -97,30 +98,30 @@ class Singlepass(Machine):
             drawing.shader.set("extent", (self.size[0], rays))
         # Rays of loops ended by the driver are discarded (see `_again`), and so missing in the number of samples.
         checks = self.counting or self.device.software
-        wanted = self._lay(rays, checks)
+        chosen_rays = self._lay(rays, checks)
         query = Query(self.device, samples=True, time=self.counting) if checks else None
         limit = self.linked.program.limit
         if query is None or self.counting or limit not in self.values:
-            if not (yield from self._drawn(rays, wanted, query)):
+            if not (yield from self._drawn(rays, chosen_rays, query)):
                 yield from self._again(Multipass, rays)
             return
         end = int(self.values[limit])
         for to in self.portions.ends(end):
             self.set({limit: to})
-            done = yield from self._drawn(rays, wanted, query)
+            done = yield from self._drawn(rays, chosen_rays, query)
             helped = not done and self.portions.least
             if helped:
                 yield from self._again(Multipass, rays)
             self.portions.note(done or helped, not helped)
         self.set({limit: end})
 
-    def _drawn(self, rays: int, wanted: int, query: Query | None) -> Generator[RunProgress, None, bool]:
-        """Draw once; whether all of the rays that are ``wanted`` are done, as a query tells."""
+    def _drawn(self, rays: int, chosen_rays: int, query: Query | None) -> Generator[RunProgress, None, bool]:
+        """Draw once; whether all of the ``chosen_rays`` are done, as a query tells."""
         context, barrier = self.device.context, self.device.texture_barrier
         for to, source in self.copies:
             to.use()  # resets other scissors, which would clip the copy
             context.copy_framebuffer(to, source)
-        fragments, seconds, left = 0, 0.0, rays
+        fragments, seconds, remaining = 0, 0.0, rays
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
                 barrier()
@@ -132,8 +133,8 @@ class Singlepass(Machine):
             self.drawing.render(query)
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
-            left -= band[2] * band[3]
-            yield RunProgress(self.stats.kernel_passes, left, rays)
+            remaining -= band[2] * band[3]
+            yield RunProgress(self.stats.kernel_passes, remaining, rays)
             if query is not None:  # reading blocks: by now the caller may have given the device more work
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9 if self.counting else 0.0
@@ -146,7 +147,7 @@ class Singlepass(Machine):
             self.stats.passes = [
                 KernelPass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
-        return query is None or fragments >= wanted
+        return query is None or fragments >= chosen_rays
 
     def warm(self) -> Iterator[float]:
         """The one program, drawn for no ray."""
@@ -165,11 +166,11 @@ class Singlepass(Machine):
         self.target, self.count_targets = self._whole
         if self.chosen is None:
             return rays
-        wanted = self.choice.lay(self.chosen, self._bands(rays), counted)
+        chosen_rays = self.choice.lay(self.chosen, self._bands(rays), counted)
         if self._chosen is None:
             self._chosen = self._made_targets(self.choice.depths())
         self.target, self.count_targets = self._chosen
-        return wanted
+        return chosen_rays
 
     def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
         """Prepare drawing on a rectangle of the streams."""
@@ -185,10 +186,10 @@ class Singlepass(Machine):
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
         """Rectangles (x, y, width, height) that cover the first ``rays`` rays: strips of rows, then the rest."""
         width = self.size[0]
-        rows, rest = divmod(rays, width)
+        rows, remainder = divmod(rays, width)
         for band in range(self.bands):
             first, last = rows * band // self.bands, rows * (band + 1) // self.bands
             if first < last:
                 yield 0, first, width, last - first
-        if rest:
-            yield 0, rows, rest, 1
+        if remainder:
+            yield 0, rows, remainder, 1

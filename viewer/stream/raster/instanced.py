@@ -94,22 +94,22 @@ class InstancedDraw:
             return replace(self, instances=some), [
                 replace(self, offset=self.offset + some, instances=self.instances - some)
             ]
-        own = replace(self, instances=1)
-        rest = [replace(own, first=self.first + most, triangles=self.triangles - most)]
+        single = replace(self, instances=1)
+        remaining = [replace(single, first=self.first + most, triangles=self.triangles - most)]
         if self.instances > 1:
-            rest.append(replace(self, offset=self.offset + 1, instances=self.instances - 1))
-        return replace(own, triangles=most), rest
+            remaining.append(replace(self, offset=self.offset + 1, instances=self.instances - 1))
+        return replace(single, triangles=most), remaining
 
 
 def in_parts(draws: Iterable[InstancedDraw], sizes: DrawSizes) -> Iterator[list[InstancedDraw]]:
     """Draws in their order, cut and put together to parts of as many triangles as a draw may have by then."""
-    left, part, room = deque(draws), [], sizes.rays
-    while left:
-        found, rest = left.popleft().cut(room)
-        left.extendleft(reversed(rest))
-        part.append(found)
-        room -= found.all
-        if room <= 0 or not left:
+    waiting, part, room = deque(draws), [], sizes.rays
+    while waiting:
+        draw, remaining = waiting.popleft().cut(room)
+        waiting.extendleft(reversed(remaining))
+        part.append(draw)
+        room -= draw.all
+        if room <= 0 or not waiting:
             yield part
             part, room = [], sizes.rays
 
@@ -190,16 +190,16 @@ class InstancedMeshes:
             if a < b:
                 self._take(source, int(firsts[a]), int(begin[a]), int(end[b - 1] - begin[a]))
 
-    def _take(self, source: Stream, first: int, at: int, left: int) -> None:
-        """Positions of ``left`` vertices from number ``at`` on, as of `write_positions`."""
+    def _take(self, source: Stream, first: int, at: int, count: int) -> None:
+        """Positions of ``count`` vertices from number ``at`` on, as of `write_positions`."""
         buffer, wide = self._buffers["position"][0], source.size[0]
-        while left:  # the rest of a row, whole rows, the beginning of one
+        while count:  # the rest of a row, whole rows, the beginning of one
             row, column = divmod(first, wide)
-            rows = 1 if column else max(1, left // wide)
-            part = column, row, min(wide - column, left), rows
+            rows = 1 if column else max(1, count // wide)
+            part = column, row, min(wide - column, count), rows
             source.framebuffer.read_into(buffer, part, components=3, dtype="f4", write_offset=12 * at)
-            taken = part[2] * rows
-            first, at, left = first + taken, at + taken, left - taken
+            copied = part[2] * rows
+            first, at, count = first + copied, at + copied, count - copied
 
     def place(self, of: NDArray, transforms: NDArray, extra: NDArray) -> None:
         """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
@@ -222,23 +222,23 @@ class InstancedMeshes:
         linear = view.rows @ self._linear
         place = (self._origins - view.origin) @ view.rows.T
         planes, offsets = _PLANES @ linear, place @ _PLANES.T
-        seen = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
-        seen = seen[np.lexsort((self._mirrored[seen], self._of[seen]))]
-        of, mirrored = self._of[seen], self._mirrored[seen]
+        instances = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
+        instances = instances[np.lexsort((self._mirrored[instances], self._of[instances]))]
+        of, mirrored = self._of[instances], self._mirrored[instances]
         copies = np.bincount(of, minlength=count)
         first = np.cumsum(copies) - copies
         turned = np.bincount(of, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
         # Groups of meshes that are seen once, all of one batch, and of others, of a batch each.
-        own = np.append(seen, -1)[np.minimum(first[groups.mesh], len(seen))]
-        once, kept = copies[groups.mesh] == 1, copies[groups.mesh] > 0
+        group_instances = np.append(instances, -1)[np.minimum(first[groups.mesh], len(instances))]
+        once, visible = copies[groups.mesh] == 1, copies[groups.mesh] > 0
         single = np.flatnonzero(once)
         middle, half = (groups.low[single] + groups.high[single]) / 2, (groups.high[single] - groups.low[single]) / 2
-        kept[single] = _inside(planes[own[single]], offsets[own[single]], middle, half)
+        visible[single] = _inside(planes[group_instances[single]], offsets[group_instances[single]], middle, half)
         flipped = once & (groups.kinds & ONE_SIDED > 0) & (turned[groups.mesh] > 0)
         batches = np.where(once, groups.kinds + 4 * flipped, 8 + 4 * groups.mesh + groups.kinds)
-        batches[~kept] = -1
+        batches[~visible] = -1
         self._write_triangles(batches)
-        self._write_slots(seen, linear, place, first)
+        self._write_slots(instances, linear, place, first)
         self.draws = list(self._ranges(copies, turned))
         self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
 
@@ -273,49 +273,49 @@ class InstancedMeshes:
             context.disable(moderngl.CULL_FACE)
 
     def _array(self, shader: Shader) -> moderngl.VertexArray:
-        held = self._arrays.get(id(shader))
-        if held is None:
+        arrays = self._arrays.get(id(shader))
+        if arrays is None:
             content = [
                 (buffer, f"{width}f4", name)
                 for name, (buffer, width) in self._buffers.items()
                 if name in shader.members
             ]
             array = self.device.context.vertex_array(shader.program, content, self._indices, index_element_size=4)
-            held = self._arrays[id(shader)] = shader, array
-        return held[1]
+            arrays = self._arrays[id(shader)] = shader, array
+        return arrays[1]
 
     def _write_triangles(self, batches: NDArray[np.int64]) -> None:
         """Have the groups (G,) of these batches, -1 for none, in the index buffer, and their triangles' numbers."""
         if self._batches is not None and np.array_equal(batches, self._batches):
             return
         self._batches = batches
-        kept = np.flatnonzero(batches >= 0)
-        kept = kept[np.argsort(batches[kept], kind="stable")]
-        lengths = self.groups.lengths[kept]
+        visible = np.flatnonzero(batches >= 0)
+        visible = visible[np.argsort(batches[visible], kind="stable")]
+        lengths = self.groups.lengths[visible]
         ends = np.cumsum(lengths)
         total = int(ends[-1]) if len(ends) else 0
-        found, first = np.unique(batches[kept], return_index=True)
+        drawn_batches, first = np.unique(batches[visible], return_index=True)
         starts = np.append(ends - lengths, total)
-        self._runs = [(int(b), int(starts[a]), int(starts[e])) for b, a, e in _runs(found, first, len(kept))]
+        self._runs = [(int(b), int(starts[a]), int(starts[e])) for b, a, e in _runs(drawn_batches, first, len(visible))]
         if not total:
             return
-        chosen = np.repeat(self.groups.starts[kept] - (ends - lengths), lengths) + np.arange(total)
+        chosen = np.repeat(self.groups.starts[visible] - (ends - lengths), lengths) + np.arange(total)
         self._indices.write(self.groups.corners[chosen])
         _write(self.order, self.groups.numbers[chosen])
 
-    def _write_slots(self, seen: NDArray, linear: NDArray, place: NDArray, first: NDArray) -> None:
+    def _write_slots(self, instances: NDArray, linear: NDArray, place: NDArray, first: NDArray) -> None:
         """Have these instances in the slots."""
         _write(self.first_slots, first.astype(np.float32))
-        rows = -(-len(seen) // SLOTS)
+        rows = -(-len(instances) // SLOTS)
         if self.slots.height < rows or self.slots.width == 1:
             self.slots.release()
             self.slots = float_texture(self.device, (SLOTS * self.texels, max(1, 2 * rows)))
         if not rows:
             return
         texels = np.zeros((rows * SLOTS, self.texels, 4), np.float32)
-        texels[: len(seen), :CLIP, :3] = linear[seen]
-        texels[: len(seen), :CLIP, 3] = place[seen]
-        texels[: len(seen), CLIP:] = self._extra[seen]
+        texels[: len(instances), :CLIP, :3] = linear[instances]
+        texels[: len(instances), :CLIP, 3] = place[instances]
+        texels[: len(instances), CLIP:] = self._extra[instances]
         self.slots.write(texels, viewport=(0, 0, SLOTS * self.texels, rows))
 
     def _ranges(self, copies: NDArray, turned: NDArray) -> Iterator[InstancedDraw]:
@@ -370,26 +370,26 @@ def _bytes(parts: Sequence[NDArray]) -> bytes:
 
 def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
     """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
-    kept = np.arange(len(mesh.corners))
+    triangles = np.arange(len(mesh.corners))
     if not np.isfinite(mesh.positions).all():  # row by row takes far longer
         finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
-        kept = np.flatnonzero(finite[mesh.corners].all(axis=1))
+        triangles = np.flatnonzero(finite[mesh.corners].all(axis=1))
     positions = mesh.positions.astype(np.float64)
-    a, b, c = (positions[mesh.corners[kept, k]] for k in range(3))
+    a, b, c = (positions[mesh.corners[triangles, k]] for k in range(3))
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-    kinds = mesh.kinds[kept]
+    kinds = mesh.kinds[triangles]
     if ordered or (kinds[1:] != kinds[:-1]).any():
         order = np.lexsort((_along_curve(low + high), kinds)) if ordered else np.argsort(kinds, kind="stable")
-        kept, low, high, kinds = kept[order], low[order], high[order], kinds[order]
+        triangles, low, high, kinds = triangles[order], low[order], high[order], kinds[order]
     kinds = kinds.astype(np.int64)
     edges = np.flatnonzero(np.diff(kinds, prepend=-1)).tolist()
-    ends = [*edges[1:], len(kept)]
+    ends = [*edges[1:], len(triangles)]
     starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
-    lengths = np.diff(starts, append=len(kept))
-    numbers = kept if mesh.numbers is None else mesh.numbers[kept]
+    lengths = np.diff(starts, append=len(triangles))
+    numbers = triangles if mesh.numbers is None else mesh.numbers[triangles]
     if len(starts):
         low, high = np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
-    corners = (mesh.corners[kept].astype(np.int64) + first).astype(np.uint32)
+    corners = (mesh.corners[triangles].astype(np.int64) + first).astype(np.uint32)
     return corners, numbers.astype(np.float32), lengths, kinds[starts], low, high
 
 

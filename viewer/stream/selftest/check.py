@@ -44,11 +44,11 @@ def exact(wrong: int, of: int, what: str, **figures: Any) -> Finding:
 def worst(*findings: Finding) -> Finding:
     """Several findings as one: the worst verdict, all texts and figures."""
     order = (PASS, ABSENT, DIFFERS, FAIL)
-    text = "; ".join(each.text for each in findings if each.text)
+    text = "; ".join(finding.text for finding in findings if finding.text)
     figures: dict[str, Any] = {}
-    for each in findings:
-        figures |= each.figures
-    return Finding(max((each.verdict for each in findings), key=order.index), text, figures)
+    for finding in findings:
+        figures |= finding.figures
+    return Finding(max((finding.verdict for finding in findings), key=order.index), text, figures)
 
 
 def examine(device: Device, check: Check) -> Finding:
@@ -58,11 +58,13 @@ def examine(device: Device, check: Check) -> Finding:
     try:
         with device.current():
             _ = device.context.error  # of whoever came before
-            found = check.run(device)
-            left = device.context.error
+            finding = check.run(device)
+            gl_error = device.context.error
     except Exception as error:
         return Finding(FAIL, in_one_line(error))
-    return found if left == "GL_NO_ERROR" else Finding(found.verdict, found.text, {**found.figures, "error": left})
+    if gl_error == "GL_NO_ERROR":
+        return finding
+    return Finding(finding.verdict, finding.text, {**finding.figures, "error": gl_error})
 
 
 def in_one_line(error: Exception) -> str:

@@ -26,17 +26,17 @@ def texels(count: int) -> Record:
 def source(body: str, inputs: int = 0, outputs: int = 1, include: str = "", **constants: float) -> Source:
     """A fragment program: functions, then ``main``. It finds the inputs' texels by ``value_K(at)``, writes ``out_K``;
     outputs are invariant, as those of all generated programs. include : a file that it needs."""
-    made = Source.begin(**constants)
+    program = Source.begin(**constants)
     if include:
-        made.include(include)
+        program.include(include)
     for k in range(inputs):
-        made.add(
+        program.add(
             f"uniform sampler2D in_{k};\nvec4 value_{k}(ivec2 at) {{ return texelFetch(in_{k}, at, 0); }}", "input"
         )
     for k in range(outputs):
-        made.add(f"invariant layout(location = {k}) out vec4 out_{k};", "output")
-    made.add(body, "self-test")
-    return made
+        program.add(f"invariant layout(location = {k}) out vec4 out_{k};", "output")
+    program.add(body, "self-test")
+    return program
 
 
 def drawing(device: Device, made: Source) -> Drawing:
@@ -51,21 +51,21 @@ def stream(device: Device, values: NDArray[np.float32]) -> Stream:
     return held
 
 
-def draw(drawn: Drawing, target: moderngl.Framebuffer, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
+def draw(drawing: Drawing, target: moderngl.Framebuffer, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
     """Draw over a target, without any test or blending."""
     target.use()
     target.viewport = (0, 0, *target.size)
     target.ctx.disable(_STATE)
-    render(drawn, inputs, **uniforms)
+    render(drawing, inputs, **uniforms)
 
 
-def render(drawn: Drawing, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
+def render(drawing: Drawing, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:
     """Draw over the target in use, under its state."""
-    for k, held in enumerate(inputs):
-        drawn.shader.bind(f"in_{k}", held.textures[0])
+    for k, stream in enumerate(inputs):
+        drawing.shader.bind(f"in_{k}", stream.textures[0])
     for name, value in uniforms.items():
-        drawn.shader.set(name, value)
-    drawn.render()
+        drawing.shader.set(name, value)
+    drawing.render()
 
 
 def computed(
@@ -77,11 +77,11 @@ def computed(
     **uniforms: Any,
 ) -> NDArray[np.float32]:
     """(H, W, outputs, 4) float32: the outputs of a program, as of `source`, over inputs (H, W, 4) float32."""
-    held = [stream(device, values) for values in inputs]
-    target = Stream(device, texels(outputs), held[0].size)
-    drawn = drawing(device, source(body, len(held), outputs, include))
-    draw(drawn, target.framebuffer, held, **uniforms)
-    found = target.read_texels()
-    for each in (*held, target):
-        each.release()
-    return found
+    streams = [stream(device, values) for values in inputs]
+    target = Stream(device, texels(outputs), streams[0].size)
+    program = drawing(device, source(body, len(streams), outputs, include))
+    draw(program, target.framebuffer, streams, **uniforms)
+    results = target.read_texels()
+    for buffer in (*streams, target):
+        buffer.release()
+    return results

@@ -22,20 +22,20 @@ SIZE = (37, 11)  # odd, and a little more than a tile
 
 def results(device: Device, machine: str, **options: Any) -> NDArray:
     """(N,) structured: a machine's results of the program."""
-    made = MACHINES[machine](device, program.linked(), SIZE, **options)
-    made.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
-    made.finish()
-    found = program.ANSWER.unpack(made.streams["answer"].read_texels()).reshape(-1)
-    made.release()
-    made.resources.release()
-    return found
+    running = MACHINES[machine](device, program.linked(), SIZE, **options)
+    running.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
+    running.finish()
+    answers = program.ANSWER.unpack(running.streams["answer"].read_texels()).reshape(-1)
+    running.release()
+    running.resources.release()
+    return answers
 
 
-def judged(found: NDArray) -> Finding:
+def judged(answers: NDArray) -> Finding:
     """Results against the model."""
-    seeds = program.seeds(len(found))["n"]
-    wrong = (found["began"] != seeds) | (found["steps"] != program.steps(seeds)) | ~np.isfinite(found["sum"])
-    return exact(int(wrong.sum()), len(found), "rays")
+    seeds = program.seeds(len(answers))["n"]
+    wrong = (answers["began"] != seeds) | (answers["steps"] != program.steps(seeds)) | ~np.isfinite(answers["sum"])
+    return exact(int(wrong.sum()), len(answers), "rays")
 
 
 def machine_check(machine: str) -> Callable[[Device], Finding]:
@@ -49,43 +49,43 @@ def machine_check(machine: str) -> Callable[[Device], Finding]:
 
 
 def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
-    """All ways to run the program on a device, by name."""
-    found: dict[str, tuple[Device, str, dict[str, Any]]] = {"singlepass": (device, "singlepass", {})}
+    """All variants of running the program on a device, by name."""
+    variants: dict[str, tuple[Device, str, dict[str, Any]]] = {"singlepass": (device, "singlepass", {})}
     for fuse in program.FUSIONS:
         for mask in MASKS:
             for count in COUNT_MODES if fuse == "none" else COUNT_MODES[:1]:
                 name = f"fuse {fuse}, mask {mask}, {count}"
-                found[name] = device, "multipass", {"fuse": fuse, "mask": mask, "count": count}
+                variants[name] = device, "multipass", {"fuse": fuse, "mask": mask, "count": count}
     plain = replace(device, allow_barrier=False)  # the same context
-    found["singlepass, no barrier"] = plain, "singlepass", {}
+    variants["singlepass, no barrier"] = plain, "singlepass", {}
     for mask in ("depth", "none"):
-        found[f"mask {mask}, no barrier"] = plain, "multipass", {"mask": mask}
+        variants[f"mask {mask}, no barrier"] = plain, "multipass", {"mask": mask}
     other = replace(device)
     other.software_form = not device.software_form  # of programs for GPUs, or for rasterisers on the CPU
-    found["singlepass, other form"] = other, "singlepass", {}
-    found["fuse pair, other form"] = other, "multipass", {"fuse": "pair"}
+    variants["singlepass, other form"] = other, "singlepass", {}
+    variants["fuse pair, other form"] = other, "multipass", {"fuse": "pair"}
     if device.max_buffer:
         textures = replace(device, allow_buffers=False)
-        found["singlepass, textures"] = textures, "singlepass", {}
-        found["multipass, textures"] = textures, "multipass", {}
-    return found
+        variants["singlepass, textures"] = textures, "singlepass", {}
+        variants["multipass, textures"] = textures, "multipass", {}
+    return variants
 
 
 def all_ways(device: Device) -> Finding:
-    """Bits of results in all ways, the same as the first one's."""
-    wanted, wrong, failed = b"", [], []
-    ways = ways_of(device)
-    for name, (held, machine, options) in ways.items():
+    """Bits of results of all variants, the same as the first one's."""
+    reference, wrong, failed = b"", [], []
+    variants = ways_of(device)
+    for name, (variant_device, machine, options) in variants.items():
         try:
-            found = results(held, machine, **options)
+            answers = results(variant_device, machine, **options)
         except Exception as error:
             failed.append(f"{name}: {in_one_line(error)}")
             continue
-        wanted = wanted or found.tobytes()
-        if judged(found).verdict != PASS or found.tobytes() != wanted:
+        reference = reference or answers.tobytes()
+        if judged(answers).verdict != PASS or answers.tobytes() != reference:
             wrong.append(name)
     texts = [f"others' bits by {'; '.join(wrong)}"] if wrong else []
-    return Finding(FAIL if wrong or failed else PASS, "; ".join([*texts, *failed]), {"ways": len(ways)})
+    return Finding(FAIL if wrong or failed else PASS, "; ".join([*texts, *failed]), {"ways": len(variants)})
 
 
 CHECKS = (

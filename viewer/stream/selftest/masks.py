@@ -52,13 +52,13 @@ def states(device: Device, numbers: NDArray[np.int64]) -> Stream:
 
 def mask_source(name: str) -> Source:
     """A mask's program where a state is its own step."""
-    made = Source.begin()
+    program = Source.begin()
     if name == "mask_stencil":
-        made.add("#extension GL_ARB_shader_stencil_export : require", "extension")
-    made.add_constants({"DEPTH_OF_STEP": DEPTH_OF_STEP})
-    made.add("int step_of(int state) { return state; }", "self-test")
-    made.include(f"stream/{name}.glsl")
-    return made
+        program.add("#extension GL_ARB_shader_stencil_export : require", "extension")
+    program.add_constants({"DEPTH_OF_STEP": DEPTH_OF_STEP})
+    program.add("int step_of(int state) { return state; }", "self-test")
+    program.include(f"stream/{name}.glsl")
+    return program
 
 
 class Marked:
@@ -80,7 +80,7 @@ class Marked:
         """Draw a mask's program to the depth buffer, in a query."""
         if name not in self.masks:
             self.masks[name] = drawing(self.device, mask_source(name))
-        drawn = self.masks[name]
+        mask = self.masks[name]
         self.masked.depth_mask = True
         self.masked.use()
         if name == "mask_kill":
@@ -88,9 +88,9 @@ class Marked:
         self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         self.context.enable(moderngl.DEPTH_TEST)
         self.context.depth_func = ALWAYS_PASSES
-        drawn.shader.bind("in_state", self.state.textures[0])
+        mask.shader.bind("in_state", self.state.textures[0])
         with query or nullcontext():
-            render(drawn, serves=step, depth=step * DEPTH_OF_STEP)
+            render(mask, serves=step, depth=step * DEPTH_OF_STEP)
         self.context.disable(moderngl.DEPTH_TEST)
 
     def write(self, step: int, query: Query | None = None) -> None:
@@ -137,10 +137,10 @@ def kill_mask(device: Device) -> Finding:
 
 def stencil_mask(device: Device) -> Finding:
     """Stencil values set bit by bit, and at once where the driver can (`viewer.stream.machines.mask.StencilMask`)."""
-    found = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
+    findings = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
     if device.stencil_export:
-        found.append(_stencil_mask(device, "mask_stencil", [LARGEST]))
-    return worst(*found)
+        findings.append(_stencil_mask(device, "mask_stencil", [LARGEST]))
+    return worst(*findings)
 
 
 def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
@@ -156,13 +156,13 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
         target.use()
         with stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
             render(mask, bit=bits)
-    held = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
+    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
     target.color_mask = True, True, True, True
     target.use()
     for step in STEPS:
         with stencil.test(EQUAL, step, KEEP):
             render(marked.mark, number=float(step))
-    wrong = int((held != marked.numbers).sum()), marked.wrong()
+    wrong = int((stencil_values != marked.numbers).sum()), marked.wrong()
     stencil.release()
     marked.release()
     return worst(exact(wrong[0], marked.numbers.size, "stencil values"), exact(wrong[1], marked.numbers.size, "texels"))
@@ -183,33 +183,33 @@ def stencil_counts(device: Device) -> Finding:
         for _ in range(step * rounds):
             with stencil.test(ALWAYS, 0, INCREASE_AND_WRAP):
                 render(kill, serves=step)
-    held = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
-    wrong = int((held != marked.numbers * rounds % (LARGEST + 1)).sum())
+    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
+    wrong = int((stencil_values != marked.numbers * rounds % (LARGEST + 1)).sum())
     target.color_mask = True, True, True, True
     stencil.release()
     marked.release()
-    return exact(wrong, held.size, "stencil values")
+    return exact(wrong, stencil_values.size, "stencil values")
 
 
 def queries(device: Device) -> Finding:
     """Samples that pass a discarding program and a depth test, counted by queries that are read later; of a large
     target, too."""
     marked = Marked(device, step_numbers())
-    asked = [(Query(device, samples=True), Query(device, samples=True)) for _ in STEPS]
-    for step, (laid, written) in zip(STEPS, asked, strict=True):
+    query_pairs = [(Query(device, samples=True), Query(device, samples=True)) for _ in STEPS]
+    for step, (laid, written) in zip(STEPS, query_pairs, strict=True):
         marked.lay("mask_kill", step, laid)
         marked.write(step, written)
     counts = [int((marked.numbers == step).sum()) for step in STEPS]
-    found = [(laid.samples, written.samples) for laid, written in asked]
-    wrong = sum(pair != (count, count) for pair, count in zip(found, counts, strict=True))
+    sample_pairs = [(laid.samples, written.samples) for laid, written in query_pairs]
+    wrong = sum(pair != (count, count) for pair, count in zip(sample_pairs, counts, strict=True))
     marked.release()
-    large, whole = (512, 512), Query(device, samples=True)
-    held = Stream(device, texels(1), large)
-    held.framebuffer.use()
-    with whole:
-        draw(marked.mark, held.framebuffer, number=1.0)
-    wrong += whole.samples != large[0] * large[1]
-    held.release()
+    large, full_query = (512, 512), Query(device, samples=True)
+    target = Stream(device, texels(1), large)
+    target.framebuffer.use()
+    with full_query:
+        draw(marked.mark, target.framebuffer, number=1.0)
+    wrong += full_query.samples != large[0] * large[1]
+    target.release()
     return exact(wrong, len(STEPS) + 1, "counts")
 
 
@@ -219,13 +219,13 @@ def conditional_rendering(device: Device) -> Finding:
         return Finding(ABSENT)
     marked = Marked(device, np.zeros(SIZE[::-1], np.int64))
     wrong = []
-    for step, drawn in ((1, False), (0, True)):  # no texel is of step 1
+    for step, expected in ((1, False), (0, True)):  # no texel is of step 1
         query = Query(device, samples=True)
         marked.lay("mask_kill", step, query)
         _ = query.samples  # without its answer a draw is done
         with query.crender:
             draw(marked.mark, marked.marks.framebuffer, number=7.0 + step)
-        wrong.append(bool((marked.marks.read_texels()[:, :, 0, 0] == 7.0 + step).all()) != drawn)
+        wrong.append(bool((marked.marks.read_texels()[:, :, 0, 0] == 7.0 + step).all()) != expected)
     marked.release()
     if wrong[1]:
         return Finding(FAIL, "left out despite samples")
@@ -257,10 +257,10 @@ def early_depth_test(device: Device) -> Finding:
     blocks = marked.state.read_texels()[:, :, 0]
     marked.state.write_texels([np.ones_like(blocks)])
     marked.lay("mask_depth", 0)
-    rounds, whole = 0, 0.0
+    rounds, full = 0, 0.0
     for rounds in ROUNDS:
-        whole = seconds(1, rounds)
-        if whole > LONG:
+        full = seconds(1, rounds)
+        if full > LONG:
             break
     marked.marks.clear([(-1.0, -1.0, -1.0, -1.0)])
     marked.state.write_texels([blocks])
@@ -270,12 +270,16 @@ def early_depth_test(device: Device) -> Finding:
     few = seconds(2, rounds)
     touched += int(((marked.marks.read_texels()[..., 0, 0] > 0) != (numbers == 2)).sum())
     marked.release()
-    figures = {"none_of_all": none / whole, "a_sixteenth_of_all": few / whole, "milliseconds_of_all": 1e3 * whole}
+    figures = {
+        "none_of_all": none / full,
+        "a_sixteenth_of_all": few / full,
+        "milliseconds_of_all": 1e3 * full,
+    }
     if touched:
         return exact(touched, numbers.size, "excluded texels", **figures)
-    if none > CHEAP * whole:
-        return Finding(DIFFERS, f"excluded fragments cost {none / whole:.0%} of those that run", figures)
-    return Finding(PASS, f"excluded fragments cost {none / whole:.1%} of those that run", figures)
+    if none > CHEAP * full:
+        return Finding(DIFFERS, f"excluded fragments cost {none / full:.0%} of those that run", figures)
+    return Finding(PASS, f"excluded fragments cost {none / full:.1%} of those that run", figures)
 
 
 CHECKS = (

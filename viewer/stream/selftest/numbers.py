@@ -73,14 +73,14 @@ void main() {{
     vec4 a = value_0(ivec2(gl_FragCoord.xy)), b = value_1(ivec2(gl_FragCoord.xy));
     out_0 = vec4({lanes});
 }}"""
-        found = computed(device, body, [a, b])[:, :, 0].astype(np.float64)
-        wanted = function.exact(a.astype(np.float64), b.astype(np.float64))
-        error = np.abs(found - wanted)
-        units = error / np.spacing(np.abs(wanted).astype(np.float32)).astype(np.float64)
+        results = computed(device, body, [a, b])[:, :, 0].astype(np.float64)
+        exact_results = function.exact(a.astype(np.float64), b.astype(np.float64))
+        error = np.abs(results - exact_results)
+        units = error / np.spacing(np.abs(exact_results).astype(np.float32)).astype(np.float64)
         largest, most = float(error.max()), float(units.max())
         figures = {"ulp": most, "mean_ulp": float(units.mean()), "largest": largest}
-        if not np.isfinite(found).all():
-            return Finding(FAIL, f"{int((~np.isfinite(found)).sum())} results are not finite", {})
+        if not np.isfinite(results).all():
+            return Finding(FAIL, f"{int((~np.isfinite(results)).sum())} results are not finite", {})
         how = f"by up to {largest:.2g}" if function.absolute else f"by up to {most:.3g} ulp"
         if (largest if function.absolute else most) > function.limit:
             return Finding(FAIL, how, figures)
@@ -98,12 +98,12 @@ def denormals(device: Device) -> Finding:
     out_0 = v * 16777216.0;
     out_1 = (v * 16777216.0) * 5.9604644775390625e-8;
 }"""
-    found = computed(device, body, [tiny], 2)
-    taken, made = (found[:, :, 0] == tiny * np.float32(2.0**24)).mean(), (found[:, :, 1] == tiny).mean()
-    if taken == 1.0 and made == 1.0:
+    results = computed(device, body, [tiny], 2)
+    operands, products = (results[:, :, 0] == tiny * np.float32(2.0**24)).mean(), (results[:, :, 1] == tiny).mean()
+    if operands == 1.0 and products == 1.0:
         return Finding(PASS, "", {"taken": 1.0, "made": 1.0})
-    flushed = [what for what, kept in (("taken as zero", taken), ("made zero", made)) if kept < 1.0]
-    return Finding(DIFFERS, f"flushed: {' and '.join(flushed)}", {"taken": float(taken), "made": float(made)})
+    flushed = [what for what, fraction in (("taken as zero", operands), ("made zero", products)) if fraction < 1.0]
+    return Finding(DIFFERS, f"flushed: {' and '.join(flushed)}", {"taken": float(operands), "made": float(products)})
 
 
 SPECIAL = {  # by name: an expression of one (1.0), nil (0.0) and huge (3e38), and whether it is true
@@ -159,11 +159,11 @@ void main() {{
     out_0 = vec4(sum, 0.0);
     out_1 = vec4(compensation, 0.0);
 }}"""
-        found = computed(twin, body, [first, term], 2, EXACT)[..., :3].astype(np.float64)
+        results = computed(twin, body, [first, term], 2, EXACT)[..., :3].astype(np.float64)
         total = first[..., :3].astype(np.float64) + TERMS * term[..., :3].astype(np.float64)
         # The first of both floats is the rounded sum; each addition to both rounds at 2^-48 of it.
-        wrong = np.abs(found[:, :, 0] - total) > 0.50001 * np.spacing(total.astype(np.float32))
-        wrong |= np.abs(found.sum(axis=2) - total) > TERMS * 2.0**-48 * total
+        wrong = np.abs(results[:, :, 0] - total) > 0.50001 * np.spacing(total.astype(np.float32))
+        wrong |= np.abs(results.sum(axis=2) - total) > TERMS * 2.0**-48 * total
         return exact(int(wrong.sum()), wrong.size, "sums")
 
     return run
@@ -177,15 +177,17 @@ def multiply_add(device: Device) -> Finding:
     ivec2 at = ivec2(gl_FragCoord.xy);
     out_0 = value_0(at) * value_1(at) + value_2(at);
 }"""
-    found = computed(device, body, [a, b, c])[:, :, 0]
+    results = computed(device, body, [a, b, c])[:, :, 0]
     once = (a.astype(np.float64) * b + c).astype(np.float32)
     twice = a * b + c
-    shares = {"twice": float((found == twice).mean()), "once": float((found == once).mean())}
-    if shares["twice"] == 1.0:
-        return Finding(PASS, "rounded twice", shares)
-    if shares["once"] == 1.0:
-        return Finding(DIFFERS, "rounded once", shares)
-    return Finding(DIFFERS, f"{shares['twice']:.1%} as if rounded twice, {shares['once']:.1%} as if once", shares)
+    fractions = {"twice": float((results == twice).mean()), "once": float((results == once).mean())}
+    if fractions["twice"] == 1.0:
+        return Finding(PASS, "rounded twice", fractions)
+    if fractions["once"] == 1.0:
+        return Finding(DIFFERS, "rounded once", fractions)
+    return Finding(
+        DIFFERS, f"{fractions['twice']:.1%} as if rounded twice, {fractions['once']:.1%} as if once", fractions
+    )
 
 
 def integers(device: Device) -> Finding:

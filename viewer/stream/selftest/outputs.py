@@ -54,16 +54,16 @@ def texture_barrier(device: Device) -> Finding:
     if barrier is None:
         return Finding(ABSENT)
     values = _values(1)
-    held, drawn = stream(device, values), drawing(device, source(_IN_PLACE, 1, LARGEST=LARGEST))
+    target, update = stream(device, values), drawing(device, source(_IN_PLACE, 1, LARGEST=LARGEST))
     for _ in range(PASSES):
         barrier()
-        draw(drawn, held.framebuffer, [held])
+        draw(update, target.framebuffer, [target])
     barrier()
-    wanted = values.astype(np.int64)
+    expected = values.astype(np.int64)
     for _ in range(PASSES):
-        wanted = (3 * wanted + 1) % LARGEST
-    wrong = int((held.read_texels()[:, :, 0] != wanted).any(axis=-1).sum())
-    held.release()
+        expected = (3 * expected + 1) % LARGEST
+    wrong = int((target.read_texels()[:, :, 0] != expected).any(axis=-1).sum())
+    target.release()
     return exact(wrong, SIZE[0] * SIZE[1], "texels")
 
 
@@ -81,26 +81,26 @@ def float_blending(device: Device) -> Finding:
     """Sums of floats by blending: rounded once an addition, in order, and not clamped."""
     rng = np.random.default_rng(3)
     total = rng.uniform(-2.0, 2.0, (SIZE[1], SIZE[0], 4)).astype(np.float32)
-    held, context = stream(device, total), device.context
-    drawn = drawing(
+    target, context = stream(device, total), device.context
+    addition = drawing(
         device, source("uniform float weight;\nvoid main() { out_0 = value_0(ivec2(gl_FragCoord.xy)) * weight; }", 1)
     )
     added = stream(device, rng.uniform(-4096.0, 4096.0, total.shape).astype(np.float32))
     terms = added.read_texels()[:, :, 0]
-    held.framebuffer.use()
+    target.framebuffer.use()
     context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
     context.enable(moderngl.BLEND)
     context.blend_func = moderngl.ONE, moderngl.ONE
     context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
     for k in range(12):
-        render(drawn, [added], weight=0.25**k)
+        render(addition, [added], weight=0.25**k)
         total = total + terms * np.float32(0.25**k)
     context.disable(moderngl.BLEND)
-    found = held.read_texels()[:, :, 0]
-    held.release()
+    sums = target.read_texels()[:, :, 0]
+    target.release()
     added.release()
-    wrong = int((found != total).any(axis=-1).sum())
-    error = float(np.abs(found - total).max())
+    wrong = int((sums != total).any(axis=-1).sum())
+    error = float(np.abs(sums - total).max())
     if wrong and error < 12 * 2.0**-23 * 4096:
         return Finding(DIFFERS, f"by {error:.2g} in sums of up to 4096", {"largest": error})
     return exact(wrong, total[..., 0].size, "texels", largest=error)
@@ -120,35 +120,35 @@ def transform_feedback(device: Device) -> Finding:
         device.context.vertex_array(program, []).transform(buffer, moderngl.POINTS, vertices=count)
     written = query.primitives
     numbers = np.arange(1, count, every, dtype=np.float32)
-    wanted = np.stack([numbers, 0.25 * numbers, -numbers, 1.0 / (1.0 + numbers)], axis=1)
-    found = np.frombuffer(buffer.read(), np.float32).reshape(-1, 4)[: len(wanted)]
+    expected = np.stack([numbers, 0.25 * numbers, -numbers, 1.0 / (1.0 + numbers)], axis=1)
+    points = np.frombuffer(buffer.read(), np.float32).reshape(-1, 4)[: len(expected)]
     buffer.release()
     target.release()
-    wrong = int((found[:, :3] != wanted[:, :3]).any(axis=1).sum()) + abs(written - len(wanted))
-    return exact(wrong, len(wanted), "points", written=written)
+    wrong = int((points[:, :3] != expected[:, :3]).any(axis=1).sum()) + abs(written - len(expected))
+    return exact(wrong, len(expected), "points", written=written)
 
 
 def timer_query(device: Device) -> Finding:
     """Nanoseconds of a pass beside the host's clock."""
     values = _values(4)
-    held, target = stream(device, values), Stream(device, texels(1), SIZE)
+    source_stream, target = stream(device, values), Stream(device, texels(1), SIZE)
     body = "uniform int n;\nvoid main() { vec4 v = value_0(ivec2(gl_FragCoord.xy)); for (int k = 0; k < n; k++) "
-    drawn = drawing(device, source(body + "v = fract(v * 1.3 + sqrt(v + 0.01)); out_0 = v; }", 1))
+    loop = drawing(device, source(body + "v = fract(v * 1.3 + sqrt(v + 0.01)); out_0 = v; }", 1))
     times: dict[int, tuple[float, float]] = {}
     for rounds in (10, 10, 1000):
         query = Query(device, time=True)
         device.wait()
         begin = perf_counter()
         with query:
-            draw(drawn, target.framebuffer, [held], n=rounds)
+            draw(loop, target.framebuffer, [source_stream], n=rounds)
         device.wait()
         times[rounds] = query.elapsed * NANOSECOND, perf_counter() - begin
-    held.release()
+    source_stream.release()
     target.release()
-    short, (told, clock) = times[10][0], times[1000]
-    figures = {"query_ms": 1e3 * told, "clock_ms": 1e3 * clock}
-    if told <= 0 or told <= short or told > 1.5 * clock + 1e-3 or told < 0.2 * clock - 1e-3:
-        return Finding(DIFFERS, f"a pass of {1e3 * clock:.2f} ms takes {1e3 * told:.2f} ms by the query", figures)
+    short, (measured, clock) = times[10][0], times[1000]
+    figures = {"query_ms": 1e3 * measured, "clock_ms": 1e3 * clock}
+    if measured <= 0 or measured <= short or measured > 1.5 * clock + 1e-3 or measured < 0.2 * clock - 1e-3:
+        return Finding(DIFFERS, f"a pass of {1e3 * clock:.2f} ms takes {1e3 * measured:.2f} ms by the query", figures)
     return Finding(PASS, "", figures)
 
 

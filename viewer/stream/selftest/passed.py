@@ -32,9 +32,9 @@ def build(device: Device) -> str:
 def passed(device: Device) -> frozenset[str]:
     """The self-tests that the driver's build has passed; none where nothing is kept, or the file is damaged."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        kept = json.loads(_file(device).read_text(encoding="utf-8"))
-        if kept["format"] == FORMAT:
-            return frozenset(str(name) for name in kept["passed"])
+        record = json.loads(_file(device).read_text(encoding="utf-8"))
+        if record["format"] == FORMAT:
+            return frozenset(str(name) for name in record["passed"])
     return frozenset()
 
 
@@ -47,10 +47,10 @@ def keep(device: Device, name: str, fails: bool = False) -> None:
     path = _file(device)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"format": FORMAT, "driver": device.driver, "passed": sorted(after)}
+        record = {"format": FORMAT, "driver": device.driver, "passed": sorted(after)}
         part = part_file.begin(path)
         try:
-            part.path.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+            part.path.write_text(json.dumps(record, indent=1), encoding="utf-8")
             os.replace(part.path, path)
         finally:
             part.end()

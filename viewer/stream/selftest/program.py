@@ -57,8 +57,8 @@ def seeds(count: int) -> NDArray:
 
 def steps(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
     """Steps of every number on its way to 1."""
-    n, found = numbers.astype(np.int64), np.zeros(len(numbers), np.int32)
+    n, counts = numbers.astype(np.int64), np.zeros(len(numbers), np.int32)
     while (n > 1).any():
-        found += n > 1
+        counts += n > 1
         n = np.where(n > 1, np.where(n % 2 == 0, n // 2, 3 * n + 1), n)
-    return found
+    return counts

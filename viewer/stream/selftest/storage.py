@@ -46,14 +46,14 @@ def float_bits(device: Device) -> Finding:
     copy = drawing(device, source("void main() { out_0 = value_0(ivec2(gl_FragCoord.xy)); }", 1))
     lost: dict[str, str] = {}
     for kind, values in patterns().items():
-        held, copied = stream(device, values), Stream(device, texels(1), (WIDTH, len(values)))
-        draw(copy, copied.framebuffer, [held])
-        wanted = values.view(np.uint32)
-        back, through = (each.read_texels()[:, :, 0].view(np.uint32) for each in (held, copied))
-        shares = [float((bits != wanted).mean()) for bits in (back, through)]
-        if any(shares):
-            lost[kind] = f"{kind} ({shares[0]:.0%} read back, {shares[1]:.0%} copied)"
-        held.release()
+        stored, copied = stream(device, values), Stream(device, texels(1), (WIDTH, len(values)))
+        draw(copy, copied.framebuffer, [stored])
+        expected = values.view(np.uint32)
+        back, through = (buffer.read_texels()[:, :, 0].view(np.uint32) for buffer in (stored, copied))
+        changed = [float((bits != expected).mean()) for bits in (back, through)]
+        if any(changed):
+            lost[kind] = f"{kind} ({changed[0]:.0%} read back, {changed[1]:.0%} copied)"
+        stored.release()
         copied.release()
     verdict = FAIL if lost.keys() & set(NEEDED) else DIFFERS if lost else PASS
     return Finding(verdict, f"bits change: {', '.join(lost.values())}" if lost else "", {"kinds": len(KINDS)})
@@ -89,12 +89,12 @@ void main() {{
     int k = min(at.y * {WIDTH} + at.x, {4 * ROWS - 1});
     out_0 = {fetch};
 }}"""
-    drawn, target = drawing(device, source(body)), Stream(device, texels(1), (WIDTH, -(-4 * ROWS // WIDTH)))
-    drawn.shader.bind("memory_rows", memory.texture)
-    draw(drawn, target.framebuffer)
-    found = target.read_texels().reshape(-1, 4)[: 4 * ROWS]
-    wanted = np.stack([data[name] for name in ROW.dtype.names or ()], axis=1).reshape(-1, 4)
-    wrong = np.flatnonzero((found != device.stored(wanted)).any(axis=1))
+    fetches, target = drawing(device, source(body)), Stream(device, texels(1), (WIDTH, -(-4 * ROWS // WIDTH)))
+    fetches.shader.bind("memory_rows", memory.texture)
+    draw(fetches, target.framebuffer)
+    rows = target.read_texels().reshape(-1, 4)[: 4 * ROWS]
+    expected = np.stack([data[name] for name in ROW.dtype.names or ()], axis=1).reshape(-1, 4)
+    wrong = np.flatnonzero((rows != device.stored(expected)).any(axis=1))
     memory.release()
     target.release()
     more = Finding(PASS, f"the first is texel {int(wrong[0]):,}") if len(wrong) else Finding(PASS)

@@ -42,11 +42,11 @@ def _copy(device: Device, size: tuple[int, int]) -> tuple[Drawing, Stream, Strea
 
 
 def _passes(device: Device, size: tuple[int, int]) -> float:
-    drawn, held, target = _copy(device, size)
-    found = microseconds(device, lambda: draw(drawn, target.framebuffer, [held]))
-    held.release()
+    copy, source, target = _copy(device, size)
+    time = microseconds(device, lambda: draw(copy, target.framebuffer, [source]))
+    source.release()
     target.release()
-    return found
+    return time
 
 
 def large_pass(device: Device) -> float:
@@ -61,39 +61,39 @@ def small_pass(device: Device) -> float:
 
 def pass_in_place(device: Device) -> float:
     """A small pass over its own texels, behind a barrier; without one a pass and its copy back."""
-    drawn, held, target = _copy(device, SMALL)
+    copy, source, target = _copy(device, SMALL)
     barrier = device.texture_barrier
 
     def once() -> None:
         if barrier is not None:
             barrier()
-            draw(drawn, held.framebuffer, [held])
+            draw(copy, source.framebuffer, [source])
         else:
-            draw(drawn, target.framebuffer, [held])
-            draw(drawn, held.framebuffer, [target])
+            draw(copy, target.framebuffer, [source])
+            draw(copy, source.framebuffer, [target])
 
-    found = microseconds(device, once)
-    held.release()
+    time = microseconds(device, once)
+    source.release()
     target.release()
-    return found
+    return time
 
 
 def query_and_wait(device: Device) -> float:
     """A small pass in an occlusion query, read at once."""
-    drawn, held, target = _copy(device, SMALL)
+    copy, source, target = _copy(device, SMALL)
     queries = [Query(device, samples=True) for _ in range(4)]
     numbers = count()
 
     def once() -> None:
         query = queries[next(numbers) % len(queries)]
         with query:
-            draw(drawn, target.framebuffer, [held])
+            draw(copy, target.framebuffer, [source])
         _ = query.samples
 
-    found = microseconds(device, once)
-    held.release()
+    time = microseconds(device, once)
+    source.release()
     target.release()
-    return found
+    return time
 
 
 def wait(device: Device) -> float:

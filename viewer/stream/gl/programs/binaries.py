@@ -51,20 +51,20 @@ class Binaries:
 
     def _sweep(self, folder: Path) -> None:
         """Remove the files used least recently, those of killed writers too, until the rest is within the bound."""
-        found = []
+        entries = []
         with suppress(OSError):
             for entry in os.scandir(folder):
                 if entry.name.endswith(_SUFFIX):
                     with suppress(OSError):  # another process sweeps
                         state = entry.stat()
-                        found.append((state.st_mtime_ns, state.st_size, entry.path))
-        left = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if left <= self.most:
+                        entries.append((state.st_mtime_ns, state.st_size, entry.path))
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
+            if total <= self.most:
                 return
             with suppress(OSError):
                 os.unlink(path)
-                left -= size
+                total -= size
 
     @staticmethod
     def _folders() -> list[Path]:

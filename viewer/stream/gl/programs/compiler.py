@@ -111,10 +111,10 @@ class Compiler:
 
     def linked(self, name: str) -> int:
         """A program linked from its binary of that name; 0 without one that the driver takes."""
-        found = self.binaries.find(name) if self.binaries is not None else None
-        if found is None:
+        stored = self.binaries.find(name) if self.binaries is not None else None
+        if stored is None:
             return 0
-        form, binary = found
+        form, binary = stored
         program = int(self._call("CreateProgram"))
         self._call("ProgramBinary", program, form, binary, len(binary))
         if self.status(program):

@@ -39,9 +39,9 @@ def _is_set(name: str) -> bool:
 
 def _folders() -> Iterator[Path]:
     """Where Mesa's versions look: by the first variable that is set, else at home by ``HOME`` or the user's entry."""
-    named = next((os.environ[name] for name in FOLDERS if os.environ.get(name)), "")
-    if named:
-        yield Path(named) / NAME
+    configured = next((os.environ[name] for name in FOLDERS if os.environ.get(name)), "")
+    if configured:
+        yield Path(configured) / NAME
         return
     import pwd
 
@@ -61,9 +61,9 @@ def _has_room(folder: Path) -> bool:
     except OSError as error:
         if error.errno in FULL:
             return False
-    there = next((each for each in (folder, *folder.parents) if each.exists()), None)
+    existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), None)
     try:
-        found = os.statvfs(there) if there is not None else None
+        filesystem = os.statvfs(existing) if existing is not None else None
     except OSError:
         return True  # what cannot be looked at Mesa does not use
-    return found is None or found.f_bavail * found.f_frsize >= ROOM
+    return filesystem is None or filesystem.f_bavail * filesystem.f_frsize >= ROOM
