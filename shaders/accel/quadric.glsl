@@ -17,15 +17,15 @@ struct QuadricRay {
 QuadricRay quadric_ray(Quadric quadric, Ray ray) {
     mat3 rows = mat3(quadric.inverse_x.xyz, quadric.inverse_y.xyz, quadric.inverse_z.xyz);  // its columns
     vec3 place = vec3(quadric.inverse_x.w, quadric.inverse_y.w, quadric.inverse_z.w);
-    QuadricRay own;
-    own.direction = ray.direction * rows;
-    own.scale = 1.0 / largest(own.direction);  // so that no square overflows
-    own.direction *= own.scale;
-    own.origin = (ray.origin - place) * rows;
-    float nearest = -dot(own.origin, own.direction) / dot(own.direction, own.direction);
-    own.origin += nearest * own.direction;
-    own.start = nearest * own.scale;
-    return own;
+    QuadricRay local;
+    local.direction = ray.direction * rows;
+    local.scale = 1.0 / largest(local.direction);  // so that no square overflows
+    local.direction *= local.scale;
+    local.origin = (ray.origin - place) * rows;
+    float nearest = -dot(local.origin, local.direction) / dot(local.direction, local.direction);
+    local.origin += nearest * local.direction;
+    local.start = nearest * local.scale;
+    return local;
 }
 
 // Whether a point of the surface, own space, is within the quadric's clipping.
@@ -37,12 +37,12 @@ bool quadric_holds(Quadric quadric, vec3 point) {
 
 void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
     Quadric quadric = fetch_quadrics(address);
-    QuadricRay own = quadric_ray(quadric, ray);
+    QuadricRay local = quadric_ray(quadric, ray);
     // a t^2 + 2 b t + c = 0
-    vec3 weighted = quadric.squares * own.direction;
-    float a = dot(weighted, own.direction);
-    float b = dot(weighted, own.origin) + 0.5 * quadric.linear * own.direction.y;
-    float c = dot(quadric.squares * own.origin, own.origin) + quadric.linear * own.origin.y + quadric.constant;
+    vec3 weighted = quadric.squares * local.direction;
+    float a = dot(weighted, local.direction);
+    float b = dot(weighted, local.origin) + 0.5 * quadric.linear * local.direction.y;
+    float c = dot(quadric.squares * local.origin, local.origin) + quadric.linear * local.origin.y + quadric.constant;
     float discriminant = b * b - a * c;
     float root = sqrt(max(discriminant, 0.0));
     float sum = b < 0.0 ? root - b : -b - root;
@@ -51,10 +51,10 @@ void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
     bool meets = discriminant >= 0.0 && (a != 0.0 || sum != 0.0);
     float near = min(first, second), far = max(first, second);
     // Beyond the origin: rounding of a distance of zero is not a hit.
-    float least = 4.7683716e-7 * abs(own.start);
-    float t_near = own.start + near * own.scale, t_far = own.start + far * own.scale;
-    bool hits_near = t_near > least && quadric_holds(quadric, own.origin + near * own.direction);
-    bool hits_far = t_far > least && quadric_holds(quadric, own.origin + far * own.direction);
+    float least = 4.7683716e-7 * abs(local.start);
+    float t_near = local.start + near * local.scale, t_far = local.start + far * local.scale;
+    bool hits_near = t_near > least && quadric_holds(quadric, local.origin + near * local.direction);
+    bool hits_far = t_far > least && quadric_holds(quadric, local.origin + far * local.direction);
     if (meets && (hits_near || hits_far)) {
         keep_nearer(Hit(hits_near ? t_near : t_far, vec2(0.0), quadric.number, instance), hit);
     }
@@ -62,8 +62,8 @@ void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
 
 Geometry quadric_at(Ray ray, float t, int address) {
     Quadric quadric = fetch_quadrics(address);
-    QuadricRay own = quadric_ray(quadric, ray);
-    vec3 point = own.origin + (t - own.start) / own.scale * own.direction;
+    QuadricRay local = quadric_ray(quadric, ray);
+    vec3 point = local.origin + (t - local.start) / local.scale * local.direction;
     // A Newton step along the slope removes the rounding error of the distance.
     vec3 up = vec3(0.0, quadric.linear, 0.0), slope = 2.0 * quadric.squares * point + up;
     float square = dot(slope, slope);
@@ -87,15 +87,15 @@ Geometry quadric_at(Ray ray, float t, int address) {
     at.normal = unit_or(outer_slope * quadric.side, -ray.direction);
     at.shading = at.normal;
     at.color = vec3(1.0);
-    float turn = atan(point.x, point.z) / 6.28318531;
-    float along = (point.y - quadric.span.x) * quadric.span.y;
-    if (quadric.kind == QUADRIC_BALL) along = atan(length(point.xz), -point.y) / 3.14159265;
-    if (quadric.kind == QUADRIC_FLAT) along = (length(point.xz) - quadric.span.x) * quadric.span.y;
+    float azimuth = atan(point.x, point.z) / 6.28318531;
+    float v = (point.y - quadric.span.x) * quadric.span.y;
+    if (quadric.kind == QUADRIC_BALL) v = atan(length(point.xz), -point.y) / 3.14159265;
+    if (quadric.kind == QUADRIC_FLAT) v = (length(point.xz) - quadric.span.x) * quadric.span.y;
     // Around the axis they change by the circumference, along it uniformly; the map's scale is the mean of all
     // directions.
     float around = 6.28318531 * max(length(point.xz), 1e-3 * largest(point));
     float span = quadric.kind == QUADRIC_BALL ? 1.0 / (3.14159265 * length(point)) : abs(quadric.span.y);
-    at.uv = vec3(turn < 0.0 ? turn + 1.0 : turn, clamp(along, 0.0, 1.0), 0.5 * log2(span / around));
+    at.uv = vec3(azimuth < 0.0 ? azimuth + 1.0 : azimuth, clamp(v, 0.0, 1.0), 0.5 * log2(span / around));
     at.uv.z -= log2(abs(determinant(to_outer))) / 3.0;
     at.material = 0;
     return at;

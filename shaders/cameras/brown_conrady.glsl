@@ -20,7 +20,7 @@ vec2 distorted(vec2 p, out vec3 slope) {
     return p * ratio + vec2(2.0 * t.x * p.x * p.y + t.y * (q + 2.0 * p.x * p.x), t.x * (q + 2.0 * p.y * p.y) + 2.0 * t.y * p.x * p.y);
 }
 
-bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
+bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     vec2 seen = matrix_place(at), place = seen, off;
     vec3 slope;
     for (int k = 0; k < 16; k++) {
@@ -29,12 +29,12 @@ bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
     }
     off = distorted(place, slope) - seen;
     start = vec3(eye, 0.0, 0.0);
-    way = vec3(place.x, -place.y, 1.0);
+    direction = vec3(place.x, -place.y, 1.0);
     bool settled = length(off) <= 1e-5 * (1.0 + length(seen));
     return settled && slope.x * slope.z > slope.y * slope.y && dot(place, place) <= camera_limit;
 }
 
 // Distortion aside.
-float projected_spread(vec3 way) {
-    return camera_film.y * camera_texel.y * way.z;
+float projected_spread(vec3 direction) {
+    return camera_film.y * camera_texel.y * direction.z;
 }

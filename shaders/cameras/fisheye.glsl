@@ -2,7 +2,7 @@
 // half the picture in radii of the circle; float camera_half: half the angle across it, radians.
 #include "cameras/projected.glsl"
 
-bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
+bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     vec2 place = vec2(at.x, -at.y) * camera_film.xy;
     float radius = length(place);
     start = vec3(eye, 0.0, 0.0);
@@ -12,14 +12,14 @@ bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
         sine = 2.0 * half_sine * sqrt(max(1.0 - half_sine * half_sine, 0.0));
         cosine = 1.0 - 2.0 * half_sine * half_sine;
     }
-    way = vec3(place * (radius > 0.0 ? sine / radius : 0.0), cosine);
+    direction = vec3(place * (radius > 0.0 ? sine / radius : 0.0), cosine);
     return radius <= 1.0;
 }
 
 // Across the radius a pixel is narrower than along it, and towards the point behind nothing: an eighth is enough.
-float projected_spread(vec3 way) {
-    float across = length(way.xy), angle = atan(across, way.z);
-    float narrow = angle > 1e-3 ? across / angle : 1.0, step = camera_half;
+float projected_spread(vec3 direction) {
+    float radius = length(direction.xy), angle = atan(radius, direction.z);
+    float narrow = angle > 1e-3 ? radius / angle : 1.0, step = camera_half;
     if (camera_equisolid == 1) {
         step = 2.0 * sin(0.5 * camera_half);
         narrow = cos(0.5 * angle);

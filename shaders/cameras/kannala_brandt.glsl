@@ -3,7 +3,7 @@
 // coefficients; float camera_limit: the squared angle, radians, beyond which nothing is seen.
 #include "cameras/matrix.glsl"
 
-bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
+bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     vec2 seen = matrix_place(at);
     float radius = length(seen), angle = radius, left = 0.0;
     for (int k = 0; k < 17; k++) {
@@ -13,12 +13,12 @@ bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
         if (k < 16) angle -= left / (1.0 + dot(camera_powers * vec4(3.0, 5.0, 7.0, 9.0), powers));
     }
     start = vec3(eye, 0.0, 0.0);
-    way = vec3(vec2(seen.x, -seen.y) * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
+    direction = vec3(vec2(seen.x, -seen.y) * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
     return abs(left) <= 1e-5 * (1.0 + radius) && angle >= 0.0 && angle * angle <= camera_limit;
 }
 
 // Distortion aside; as of an equidistant fisheye.
-float projected_spread(vec3 way) {
-    float across = length(way.xy), angle = atan(across, way.z);
-    return camera_film.y * camera_texel.y * clamp(angle > 1e-3 ? across / angle : 1.0, 0.125, 1.0);
+float projected_spread(vec3 direction) {
+    float radius = length(direction.xy), angle = atan(radius, direction.z);
+    return camera_film.y * camera_texel.y * clamp(angle > 1e-3 ? radius / angle : 1.0, 0.125, 1.0);
 }

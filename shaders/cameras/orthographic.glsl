@@ -2,13 +2,13 @@
 // the height of what the picture shows, scene units.
 #include "cameras/projected.glsl"
 
-bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 way) {
+bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     start = vec3(at.x * camera_film.x + eye, -at.y * camera_film.y, 0.0);
-    way = vec3(0.0, 0.0, 1.0);
+    direction = vec3(0.0, 0.0, 1.0);
     return true;
 }
 
-float projected_spread(vec3 way) {
+float projected_spread(vec3 direction) {
     return 0.0;
 }
 

@@ -19,7 +19,7 @@ float camera_pixel(vec3 point) {
 }
 
 // Which eye sees a pixel is told by its centre, so that a filter does not reach into the other half.
-bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 way) {
+bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 direction) {
     vec2 at = film * camera_texel - 1.0;
     float eye = 0.0;
     if (camera_eyes > 0.0) {
@@ -27,20 +27,20 @@ bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 way) {
         at.x = 2.0 * at.x - side;
         eye = 0.5 * side * camera_eyes;
     }
-    return projected_ray(at, eye, start, way);
+    return projected_ray(at, eye, start, direction);
 }
 
 void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction) {
-    vec3 start, way;
-    bool sees = film_ray(pixel, vec2(pixel) + 0.5, start, way);
+    vec3 start, local;
+    bool sees = film_ray(pixel, vec2(pixel) + 0.5, start, local);
     mat3 axes = mat3(camera_right, camera_up, camera_forward);
     origin = camera_origin + axes * start;
-    direction = sees ? normalize(axes * way) : vec3(0.0);
+    direction = sees ? normalize(axes * local) : vec3(0.0);
 }
 
 void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction) {
-    vec3 start, way, eye = camera_origin;
-    bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, way);
+    vec3 start, local, eye = camera_origin;
+    bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, local);
     mat3 axes = mat3(camera_right, camera_up, camera_forward);
     float nearness = camera_nearness;
 #ifdef HAVE_CAMERA_KEYS
@@ -59,8 +59,8 @@ void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out v
     if (nearness > 0.0) {
         vec3 offset = vec3(camera_lens * concentric_disc(lens_u), 0.0);
         start += offset;
-        way -= offset * nearness;
+        local -= offset * nearness;
     }
     origin = eye + axes * start;
-    direction = sees ? normalize(axes * way) : vec3(0.0);
+    direction = sees ? normalize(axes * local) : vec3(0.0);
 }

@@ -46,9 +46,9 @@ Vertex element(int number) {
         vec3 size = max(max(abs(to.x.xyz), abs(to.y.xyz)), abs(to.z.xyz));
         float scale = 1.0 / max(max(max(size.x, size.y), size.z), 1e-30);
         vec3 x = to.x.xyz * scale, y = to.y.xyz * scale, z = to.z.xyz * scale;
-        vec3 across = cross(y, z);
-        float side = dot(x, across) < 0.0 ? -1.0 : 1.0;
-        normal = side * vec3(dot(across, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
+        vec3 y_cross_z = cross(y, z);
+        float side = dot(x, y_cross_z) < 0.0 ? -1.0 : 1.0;
+        normal = side * vec3(dot(y_cross_z, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
     }
 #endif
     if (!within(position, LARGEST_COORDINATE)) position = nowhere();

@@ -31,7 +31,8 @@ void main() {
                 float second_count = film.count - first.count, total = film_luminance(film.sum);
                 float apart = first.sum / max(first.count, 1.0) - (total - first.sum) / max(second_count, 1.0);
                 vec2 pixel = vec2(total / max(film.count, 1.0), apart);
-                vec2 horizontal = x > low.x ? pixel - left : vec2(0.0), vertical = y > low.y ? pixel - above[x - low.x] : vec2(0.0);
+                vec2 horizontal = x > low.x ? pixel - left : vec2(0.0);
+                vec2 vertical = y > low.y ? pixel - above[x - low.x] : vec2(0.0);
                 sums.w += apart * apart;
                 neighbours += vec4(horizontal * horizontal, vertical * vertical);
                 left = pixel;

@@ -2,7 +2,7 @@
 uniform int entries;
 
 GridEntry element(int place) {
-    Entry own = fetch_list(place);
-    bool last = place + 1 >= entries || fetch_list(place + 1).cell != own.cell;
-    return GridEntry(last ? -own.photon - 1 : own.photon);
+    Entry entry = fetch_list(place);
+    bool last = place + 1 >= entries || fetch_list(place + 1).cell != entry.cell;
+    return GridEntry(last ? -entry.photon - 1 : entry.photon);
 }

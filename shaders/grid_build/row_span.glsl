@@ -14,7 +14,7 @@ Span element(int number) {
     int within = number - (owner > 0 ? fetch_sums(owner - 1).count : 0);
     int z = within / tall;
     int row_y = first.y + within - z * tall, row_z = first.z + z;
-    ivec2 found = overlapped(at, first, last, row_y, row_z);
+    ivec2 overlap = overlapped(at, first, last, row_y, row_z);
     int row = (row_z * build_resolution.y + row_y) * build_resolution.x;
-    return Span(row + found.x, found.y, owner);
+    return Span(row + overlap.x, overlap.y, owner);
 }

@@ -15,20 +15,20 @@ int arrive(
     vec3 emission;
     float other = 0.0;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
-    bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;  // nothing else finds it: after a mirror, from the camera
+    bool bsdf_only = path.pdf <= 0.0 || path_strategy == PATH_BSDF;  // nothing else finds it: after a mirror, from the camera
     if (!missed) {  // first: some compilers keep registers for what the first branch sets all through the second
         float light_pdf;
         interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, light_pdf);
         media_surround(media, interaction);
         float facing = abs(dot(interaction.normal, ray.direction));
-        if (!alone) other = emitter_pdf(context, hit, light_pdf, facing);
+        if (!bsdf_only) other = emitter_pdf(context, hit, light_pdf, facing);
     } else {
         interaction = interaction_nowhere(-ray.direction);
         emission = environment_radiance(ray.direction);
         other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
     }
-    float weight = alone ? 1.0 : mis_weight(path.pdf, other);
-    if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
+    float weight = bsdf_only ? 1.0 : mis_weight(path.pdf, other);
+    if (!bsdf_only && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;
     return missed || path.depth >= path_depth ? EXIT_END : EXIT_SURFACE;
 }

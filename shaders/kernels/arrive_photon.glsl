@@ -3,8 +3,8 @@
 #include "interface/media.glsl"
 
 int arrive_photon(in Ray ray, in Hit hit, in Media media, out Interaction interaction) {
-    bool met = hit.triangle >= 0;
-    if (met) {  // first, as in arrive.glsl
+    bool surface_hit = hit.triangle >= 0;
+    if (surface_hit) {  // first, as in arrive.glsl
         vec3 emission;
         float per_area;
         interaction = interaction_at(ray, hit, 0.0, emission, per_area);
@@ -12,5 +12,5 @@ int arrive_photon(in Ray ray, in Hit hit, in Media media, out Interaction intera
     } else {
         interaction = interaction_nowhere(-ray.direction);
     }
-    return met ? EXIT_SURFACE : EXIT_MISS;
+    return surface_hit ? EXIT_SURFACE : EXIT_MISS;
 }

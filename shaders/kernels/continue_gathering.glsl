@@ -12,12 +12,12 @@ int continue_gathering(
     vec3 weight;
     float pdf;
     int surface = 32 + gathering.depth % 32;  // behind those that a gather may begin at
-    int turn = gathering_turn(gathering);
-    bool scattered = gathered_ray(pixel, spot, path.number, max(turn, 0), surface, ray, weight, pdf);
+    int ray_index = gathering_index(gathering);
+    bool scattered = gathered_ray(pixel, spot, path.number, max(ray_index, 0), surface, ray, weight, pdf);
     gathering.throughput *= weight;
     gathering.depth += 1;
     ray.origin = leaving_origin(spot, ray.direction);
     around = media_behind(around, spot, ray.direction);
-    bool goes = turn >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
+    bool goes = ray_index >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
     return goes && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;
 }

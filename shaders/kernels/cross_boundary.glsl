@@ -8,7 +8,7 @@
 int cross_boundary(inout Ray ray, in Hit hit, inout Path path, inout Media media) {
     if (hit.triangle < 0) return EXIT_DONE;
     Geometry at = geometry_at(ray, hit);
-    Principled own = fetch_principled(at.material);
+    Principled material = fetch_principled(at.material);
     int medium = medium_of(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
     // A ray that began within a volume learns of it where it leaves.
@@ -16,7 +16,7 @@ int cross_boundary(inout Ray ray, in Hit hit, inout Path path, inout Media media
         media.inside = media_with(media.inside, medium);
     }
     vec3 transmittance = medium_transmittance(media_top(media.inside), hit.t);
-    if (medium == 0 && !front && own.thickness > 0.0) transmittance *= exp(-own.attenuation * hit.t);
+    if (medium == 0 && !front && material.thickness > 0.0) transmittance *= exp(-material.attenuation * hit.t);
     path.throughput *= transmittance;
     int rest = front ? media.inside : media_without(media.inside, medium);
     bool passes = medium > 0 && media_top(rest) >= medium;

@@ -16,7 +16,7 @@ int emit_photon(in Pixel pixel, out Ray ray, out Path path) {
     int number = photon_number(pixel.at);
     float choose = (float(number) + sample_1d(photon_pixel(0), 0, 0)) * photon_share;
     vec2 place = sample_2d(photon_pixel(number), photon_sample(number), 2);
-    vec2 way = sample_2d(photon_pixel(number), photon_sample(number), 4);
+    vec2 direction_u = sample_2d(photon_pixel(number), photon_sample(number), 4);
     bool aimed = photon_kinds == PHOTON_CAUSTIC;
 #ifdef HAVE_MOTION
     moment_here = path_moment(photon_pixel(number), photon_sample(number));
@@ -25,7 +25,7 @@ int emit_photon(in Pixel pixel, out Ray ray, out Path path) {
 #ifdef HAVE_MOTION
     ray.any_hit = moment_tag(moment_here);
 #endif
-    bool sent = light_emit(choose, place, way, aimed, ray.origin, normal, ray.direction, flux);
+    bool sent = light_emit(choose, place, direction_u, aimed, ray.origin, normal, ray.direction, flux);
     path = Path(sent ? flux * photon_share : vec3(0.0), 0.0, 0, photon_pass, vec2(0.0));
     // A few roundings of the place off its own light.
     float error = 1e-6 * max(max(abs(ray.origin.x), abs(ray.origin.y)), abs(ray.origin.z));

@@ -14,11 +14,11 @@ int gather_on(
 ) {
     bool begins = gathering.number == -1 || gathering.depth < 0;
     gathering.number -= begins ? 1 : 0;
-    int turn = gathering_turn(gathering);
+    int ray_index = gathering_index(gathering);
     vec3 weight;
     float pdf;
     int surface = begins ? path.depth : 32 + gathering.depth % 32;  // those behind are apart from those that begin it
-    bool scattered = gathered_ray(pixel, spot, path.number, turn, surface, ray, weight, pdf);
+    bool scattered = gathered_ray(pixel, spot, path.number, ray_index, surface, ray, weight, pdf);
     vec3 onwards = gathering.throughput * weight;
     gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : onwards;
     gathering.depth = begins ? 0 : gathering.depth + 1;
@@ -26,7 +26,7 @@ int gather_on(
     if (begins) around = media;
     around = media_behind(around, spot, ray.direction);
     bool goes = scattered && (pdf > 0.0) == begins && (begins || gathering.depth < path_depth);
-    if (begins && turn >= gather_rays) {
+    if (begins && ray_index >= gather_rays) {
         gathering.number = -1;
         return EXIT_END;
     }

@@ -10,14 +10,14 @@ int gather_ray(
     out Media around
 ) {
     gathering.number -= 1;
-    int turn = gathering_turn(gathering);
+    int ray_index = gathering_index(gathering);
     gathering.depth = 0;
     vec3 weight;
     float pdf;
-    bool scattered = gathered_ray(pixel, interaction, path.number, turn, path.depth, ray, weight, pdf);
+    bool scattered = gathered_ray(pixel, interaction, path.number, ray_index, path.depth, ray, weight, pdf);
     gathering.throughput = path.throughput * weight / float(gather_rays);
     ray.origin = offset_origin(interaction.position, interaction.normal, ray.direction, interaction.error);
     around = media_behind(media, interaction, ray.direction);
-    if (turn >= gather_rays) return EXIT_END;
+    if (ray_index >= gather_rays) return EXIT_END;
     return scattered && pdf > 0.0 && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_AGAIN;
 }

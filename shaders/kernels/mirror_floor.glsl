@@ -10,7 +10,7 @@ int mirror_floor(in Pixel pixel, inout Path path, out Ray ray) {
     ray = first_ray(pixel.at, path.number);
     float t;
     floor_meets(ray, t);
-    vec2 u = sample_2d(pixel.at, path.number, surface_dimension(0) + DIMENSION_WAY);
+    vec2 u = sample_2d(pixel.at, path.number, surface_dimension(0) + DIMENSION_BSDF);
     float slope = FLOOR_SLOPE * sqrt(-log(1.0 - u.x)), angle = 6.2831853 * u.y;
     vec3 normal = normalize(vec3(slope * cos(angle), 1.0, slope * sin(angle)));
     float facing = max(-ray.direction.y, 0.0);

@@ -22,7 +22,7 @@ int next_light(
     moment_here = path_moment(pixel.at, path.number);
 #endif
     pending.rgb = vec3(0.0);
-    int index = tree.light / path_light_samples, turn = tree.light - index * path_light_samples;
+    int index = tree.light / path_light_samples, sample_index = tree.light - index * path_light_samples;
     bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);
     if (!lit || index >= each_light_count()) {
         if (lit) {
@@ -35,7 +35,7 @@ int next_light(
     }
     tree.light += 1;
     int dimension = surface_dimension(path.depth);
-    int number = (path.number * path_light_samples + turn) & 65535;
+    int number = (path.number * path_light_samples + sample_index) & 65535;
     float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
     vec2 point = sample_2d(pixel.at, number, dimension + DIMENSION_POINT);
     LightSample light;

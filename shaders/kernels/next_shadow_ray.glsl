@@ -22,10 +22,10 @@ int next_shadow_ray(
 #endif
     int number = (path.number * path_light_samples + tree.light) & 65535;
     int dimension = surface_dimension(path.depth);
-    bool looks = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;
+    bool samples_light = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;
     float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
-    light_choose(light_context_at(interaction), choose, looks);
-    if (!looks) {
+    light_choose(light_context_at(interaction), choose, samples_light);
+    if (!samples_light) {
         tree.light = 0;
         return EXIT_END;
     }

@@ -15,7 +15,7 @@ int occlusion_ray(in Pixel pixel, in Interaction interaction, in Path path, out 
 #endif
     vec3 normal = dot(interaction.normal, interaction.wo) < 0.0 ? -interaction.normal : interaction.normal, right, up;
     frame_around(normal, right, up);
-    vec3 local = cosine_direction(sample_2d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_WAY));
+    vec3 local = cosine_direction(sample_2d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_BSDF));
     vec3 direction = normalize(right * local.x + up * local.y + normal * local.z);
     ray = shadow_ray(interaction, direction, min(occlusion_distance, FAR), path.number);
     return EXIT_RAY;

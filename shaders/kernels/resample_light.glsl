@@ -38,14 +38,14 @@ int resample_light(
     if (!bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1)) {
         do {
             LightSample light;
-            float pdf, turn = float(number) / float(light_candidates);
+            float pdf, offset = float(number) / float(light_candidates);
             vec2 u = fract(point + float(number) * CANDIDATES_APART);
-            light_choose(context, fract(choose.x + turn), true);
-            bool found = light_sample(interaction.position, fract(choose.x + turn), u, both, light);
+            light_choose(context, fract(choose.x + offset), true);
+            bool valid = light_sample(interaction.position, fract(choose.x + offset), u, both, light);
             vec3 unshadowed = light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
             if (light.pdf > 0.0 && both) unshadowed *= mis_weight(light.pdf, pdf);
             float weight = dot(unshadowed, LUMINANCE);
-            weight = found && weight > 0.0 ? min(weight, CANDIDATE_BRIGHTEST) : 0.0;
+            weight = valid && weight > 0.0 ? min(weight, CANDIDATE_BRIGHTEST) : 0.0;
             total += weight;
             float share = total > 0.0 ? weight / total : 0.0;
             bool taken = choose.y < share;

@@ -19,10 +19,10 @@ int sample_light(
     moment_here = path_moment(pixel.at, path.number);
 #endif
     int dimension = surface_dimension(path.depth);
-    bool looks = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
+    bool samples_light = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
-    light_choose(light_context_at(interaction), choose, looks);
-    if (!looks) return EXIT_NONE;
+    light_choose(light_context_at(interaction), choose, samples_light);
+    if (!samples_light) return EXIT_NONE;
     LightSample light;
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;

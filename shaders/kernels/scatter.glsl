@@ -18,15 +18,15 @@ int scatter(
     in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out LightContext context, out Ray ray
 ) {
     int dimension = surface_dimension(path.depth);
-    vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_WAY);
+    vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_BSDF);
     vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
     bool seen = path.pdf == 0.0;
-    bool found = bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf);
+    bool valid = bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf);
     context = light_context_at(interaction);
-    if (!found) return EXIT_END;
+    if (!valid) return EXIT_END;
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
     seen = path.pdf == 0.0 && seen;

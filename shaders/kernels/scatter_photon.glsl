@@ -12,25 +12,25 @@
 int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, inout Ray ray) {
     int dimension = surface_dimension(path.depth);
     int number = photon_number(pixel.at);
-    vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_WAY);
+    vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_BSDF);
     vec2 other = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_LOBE);
-    vec3 weight, way;
+    vec3 weight, wi;
     float pdf;
     path.depth += 1;
     bool leaves = path.depth <= photon_bounces;
-    leaves = leaves && bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), way, weight, pdf);
+    leaves = leaves && bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), wi, weight, pdf);
     if (!leaves || (photon_kinds == PHOTON_CAUSTIC && pdf > 0.0)) {
         path.throughput = vec3(0.0);
         return EXIT_DONE;
     }
     if (pdf > 0.0) path.pdf = 1.0;
-    float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, way);
+    float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, wi);
     if (here * there < 0.0) {
         float index = bsdf_index(interaction), ratio = here >= 0.0 ? index : 1.0 / index;
         weight *= ratio * ratio;
     }
     if (!bsdf_delta(interaction)) {
-        float slanted = abs(here * dot(interaction.normal, way));
+        float slanted = abs(here * dot(interaction.normal, wi));
         weight *= slanted / max(abs(there * dot(interaction.normal, interaction.wo)), 1e-4 * slanted + 1e-20);
     }
     float survives = min(max(weight.x, max(weight.y, weight.z)), 1.0);
@@ -42,11 +42,11 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
 #ifdef HAVE_MOTION
     int tag = ray.any_hit;  // the photon's time
 #endif
-    ray = Ray(vec3(0.0), FAR, way, 0);
+    ray = Ray(vec3(0.0), FAR, wi, 0);
 #ifdef HAVE_MOTION
     ray.any_hit = tag;
 #endif
-    ray.origin = leaving_origin(interaction, way);
-    media = media_behind(media, interaction, way);
+    ray.origin = leaving_origin(interaction, wi);
+    media = media_behind(media, interaction, wi);
     return EXIT_DONE;
 }

@@ -34,10 +34,10 @@ int see_floor(
     moment_here = path_moment(pixel.at, path.number);
 #endif
     const vec3 up = vec3(0.0, 1.0, 0.0);
-    bool met = hit.triangle >= 0;
+    bool surface_hit = hit.triangle >= 0;
     float t, total = 0.0, distance = 0.0;
-    bool below = floor_meets(ray, t) && !met;
-    vec3 behind = met || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
+    bool below = floor_meets(ray, t) && !surface_hit;
+    vec3 behind = surface_hit || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
 #ifdef HAVE_BLIND
     if (sees_nothing(ray)) behind = vec3(0.0);
 #endif
@@ -56,11 +56,11 @@ int see_floor(
         LightContext context = light_context(at, vec4(up, 0.0));
         do {
             LightSample light;
-            float turn = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
-            float among = min(first + (1.0 - first) * turn, 0.99999994);
+            float offset = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
+            float among = min(first + (1.0 - first) * offset, 0.99999994);
             light_choose(context, among, true);
-            bool found = light_sample(at, among, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
-            float weight = found ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) * share : 0.0;
+            bool valid = light_sample(at, among, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
+            float weight = valid ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) * share : 0.0;
             weight = weight > 0.0 ? min(weight, FLOOR_BRIGHTEST) : 0.0;
             total += weight;
             float chance = total > 0.0 ? weight / total : 0.0;
@@ -83,5 +83,5 @@ int see_floor(
         ray.any_hit += moment_tag(moment_here);
 #endif
     }
-    return met ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
+    return surface_hit ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
 }

@@ -4,21 +4,21 @@
 #include "lib/moving_tangent.glsl"
 #endif
 
-// across, down: of the first texture coordinates, from the first corner to the second and third.
-Detail detail_between(Hit hit, ivec3 corners, vec2 across, vec2 down) {
-    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), found;
+// uv_edge1, uv_edge2: of the first texture coordinates, from the first corner to the second and third.
+Detail detail_between(Hit hit, ivec3 corners, vec2 uv_edge1, vec2 uv_edge2) {
+    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), detail;
 #ifdef HAVE_MOVING_TANGENTS
     tangent_at(moment_here, a);
     tangent_at(moment_here, b);
     tangent_at(moment_here, c);
 #endif
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    found.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
-    found.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;
+    detail.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
+    detail.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;
 #ifdef HAVE_SECOND_UV
-    found.uv_1.z = uv_ratio(across, down, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
+    detail.uv_1.z = uv_ratio(uv_edge1, uv_edge2, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
 #endif
-    vec3 along = a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z;
-    found.tangent = vec4(along, a.tangent.w);
-    return found;
+    vec3 tangent = a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z;
+    detail.tangent = vec4(tangent, a.tangent.w);
+    return detail;
 }

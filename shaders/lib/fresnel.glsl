@@ -12,7 +12,7 @@ float fresnel(float cosine, float ratio, out float cosine_behind) {
     float squared = 1.0 - (1.0 - cosine * cosine) / (ratio * ratio);
     if (squared <= 0.0) return 1.0;
     cosine_behind = sqrt(squared);
-    float across = (cosine - ratio * cosine_behind) / (cosine + ratio * cosine_behind);
-    float along = (ratio * cosine - cosine_behind) / (ratio * cosine + cosine_behind);
-    return 0.5 * (across * across + along * along);
+    float perpendicular = (cosine - ratio * cosine_behind) / (cosine + ratio * cosine_behind);
+    float parallel = (ratio * cosine - cosine_behind) / (ratio * cosine + cosine_behind);
+    return 0.5 * (perpendicular * perpendicular + parallel * parallel);
 }

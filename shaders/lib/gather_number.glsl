@@ -4,7 +4,7 @@
 // The number of a gathering path is -1 before its first ray, -2 on that, and so on down.
 
 // Which of a gather's rays is on its way, from 0; -1: none is yet.
-int gathering_turn(Path gathering) {
+int gathering_index(Path gathering) {
     return -2 - gathering.number;
 }
 

@@ -6,8 +6,8 @@ bool photon_counts(Estimate estimate, vec3 position, Photon photon, out float sq
     vec3 apart = photon.position - position;
     square = dot(apart, apart);
     // Cells that share a hash bucket contain each other's photons.
-    bool own = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
+    bool same_cell = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
     bool asked = estimate.caustic == 0 || photon.stored == PHOTON_CAUSTIC;
     float limit = photon_widens(estimate) ? estimate_limit(position, estimate.caustic) : estimate.square;
-    return own && asked && square <= limit;
+    return same_cell && asked && square <= limit;
 }

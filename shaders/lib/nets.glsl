@@ -54,7 +54,7 @@ const uint JOINT_ORDER[18] = uint[](
 );
 
 uint joint_index(uint index) {
-    uint found = index & 0xFFFC0000u;
-    for (int bit = 0; bit < 18; ++bit) found ^= (0u - ((index >> uint(bit)) & 1u)) & JOINT_ORDER[bit];
-    return found;
+    uint joint = index & 0xFFFC0000u;
+    for (int bit = 0; bit < 18; ++bit) joint ^= (0u - ((index >> uint(bit)) & 1u)) & JOINT_ORDER[bit];
+    return joint;
 }

@@ -4,14 +4,14 @@
 // surface (a chord's height is half of its end's distance to the other end's tangent), and could pass through adjacent
 // geometry: half of the way leads to the round surface, from which all rays leave that the normal allows.
 
-// Offset from the point. across: from each corner to the point. Zero where the surface is concave on this side, and
+// Offset from the point. offsets: from each corner to the point. Zero where the surface is concave on this side, and
 // where a corner's normal is more than 60 degrees off: it does not describe the shape. side: 1 for the front, -1.
 // smallest: scene units; below, the surface is flat.
-vec3 smooth_lift(vec3 across[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {
+vec3 smooth_lift(vec3 offsets[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {
     vec3 lift = vec3(0.0);
     float least = 1.0;
     for (int k = 0; k < 3; k++) {
-        lift += weights[k] * max(-side * dot(across[k], normals[k]), 0.0) * side * normals[k];
+        lift += weights[k] * max(-side * dot(offsets[k], normals[k]), 0.0) * side * normals[k];
         least = min(least, dot(normals[k], normal));
     }
     float size = max(max(abs(lift.x), abs(lift.y)), abs(lift.z));

@@ -5,8 +5,8 @@
 // triangle without area on the image.
 vec4 tangent_along(vec3 normal, vec3 ab, vec3 ac, vec2 uv_ab, vec2 uv_ac) {
     float area = uv_ab.x * uv_ac.y - uv_ab.y * uv_ac.x, turned = area < 0.0 ? -1.0 : 1.0;
-    vec3 along = (ab * uv_ac.y - ac * uv_ab.y) * turned, down = (ac * uv_ab.x - ab * uv_ac.x) * turned;
-    float size = max(max(abs(along.x), abs(along.y)), abs(along.z));
+    vec3 tangent = (ab * uv_ac.y - ac * uv_ab.y) * turned, bitangent = (ac * uv_ab.x - ab * uv_ac.x) * turned;
+    float size = max(max(abs(tangent.x), abs(tangent.y)), abs(tangent.z));
     if (!(size > 1e-37) || area == 0.0) return vec4(0.0);
-    return vec4(along / size, dot(cross(normal, along / size), down) > 0.0 ? -1.0 : 1.0);
+    return vec4(tangent / size, dot(cross(normal, tangent / size), bitangent) > 0.0 ? -1.0 : 1.0);
 }

@@ -28,15 +28,16 @@ vec3 triangle_normal(vec3 a, vec3 b, vec3 c, vec3 other, out float stretch) {
 // Akenine-Moeller et al., "Texture Level of Detail Strategies for Real-Time Ray Tracing", Ray Tracing Gems, 2019,
 // equation 20.3). a, b, c: of the corners. ab, ac: sides of the triangle.
 vec3 uv_place(vec2 a, vec2 b, vec2 c, vec3 weights, vec3 ab, vec3 ac) {
-    vec2 across = b - a, down = c - a;
+    vec2 edge1 = b - a, edge2 = c - a;
     float size = max(largest(ab), largest(ac));  // so that no square overflows
-    float ratio = abs(across.x * down.y - across.y * down.x) / length(cross(ab / size, ac / size));
+    float ratio = abs(edge1.x * edge2.y - edge1.y * edge2.x) / length(cross(ab / size, ac / size));
     return vec3(a * weights.x + b * weights.y + c * weights.z, 0.5 * log2(ratio) - log2(size));
 }
 
 // log2 of the ratio of change of the second texture coordinates to the first, on a triangle with these sides.
-float uv_ratio(vec2 across, vec2 down, vec2 across_1, vec2 down_1) {
-    vec2 area = abs(vec2(across.x, across_1.x) * vec2(down.y, down_1.y) - vec2(across.y, across_1.y) * vec2(down.x, down_1.x));
+float uv_ratio(vec2 edge1, vec2 edge2, vec2 edge1_1, vec2 edge2_1) {
+    vec2 area = vec2(edge1.x, edge1_1.x) * vec2(edge2.y, edge2_1.y) - vec2(edge1.y, edge1_1.y) * vec2(edge2.x, edge2_1.x);
+    area = abs(area);
     return 0.5 * log2(area.y / area.x);
 }
 

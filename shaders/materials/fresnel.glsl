@@ -26,10 +26,10 @@ vec3 fresnel_schlick(float cosine, vec3 f0, vec3 f90) {
 float fresnel_rise(float cosine, float ratio, out float behind) {
     float before = clamp(cosine, 1e-6, 1.0);
     behind = sqrt(max(1.0 - (1.0 - before * before) / (ratio * ratio), 0.0));
-    float across = (before - ratio * behind) / (before + ratio * behind);
-    float along = (ratio * before - behind) / (ratio * before + behind);
+    float perpendicular = (before - ratio * behind) / (before + ratio * behind);
+    float parallel = (ratio * before - behind) / (ratio * before + behind);
     float f0 = fresnel_f0(ratio);
-    return (0.5 * (across * across + along * along) - f0) / (1.0 - f0);
+    return (0.5 * (perpendicular * perpendicular + parallel * parallel) - f0) / (1.0 - f0);
 }
 
 // Exact where f0 is fresnel_f0(ratio) and f90 is 1; else that curve between f0 and f90, as KHR_materials_specular has

@@ -10,30 +10,32 @@
 #endif
 
 Principled principled_at(Interaction at) {
-    int material = interaction_material(at);
-    Principled own = fetch_principled(material);
+    int number = interaction_material(at);
+    Principled material = fetch_principled(number);
     float layer = 1.0;
 #ifdef HAVE_TEXTURES
     // A material's textures in a loop, so that looking one up is in the source once: compilers inline all of it.
-    for (int k = 0; k < own.map_count; k++) {
-        PrincipledMap map = fetch_principled_maps(material * MAPS_OF_MATERIAL + k);
+    for (int k = 0; k < material.map_count; k++) {
+        PrincipledMap map = fetch_principled_maps(number * MAPS_OF_MATERIAL + k);
         vec4 texel = texture_texel(map.texture, interaction_place(at), interaction_uv_1(at), map.color == 1);
-        principled_textured(own, map.slots, texel, layer);
+        principled_textured(material, map.slots, texel, layer);
     }
 #endif
 #ifdef HAVE_IRIDESCENCE
-    own.iridescence_thickness.x = mix(own.iridescence_thickness.x, own.iridescence_thickness.y, layer);
+    material.iridescence_thickness.x = mix(material.iridescence_thickness.x, material.iridescence_thickness.y, layer);
 #endif
 #ifdef HAVE_DISPERSION
     int channel = interaction_channel(at) & 3;
-    if (channel > 0 && own.half_spread > 0.0) own.ior = max(own.ior + float(channel - 2) * own.half_spread, 1.0);
+    if (channel > 0 && material.half_spread > 0.0) {
+        material.ior = max(material.ior + float(channel - 2) * material.half_spread, 1.0);
+    }
 #endif
 #ifdef HAVE_NESTED
 #ifdef HAVE_DISPERSION
-    own.ior /= medium_index(interaction_outside(at), channel);
+    material.ior /= medium_index(interaction_outside(at), channel);
 #else
-    own.ior /= medium_index(interaction_outside(at), 0);
+    material.ior /= medium_index(interaction_outside(at), 0);
 #endif
 #endif
-    return own;
+    return material;
 }

@@ -29,7 +29,7 @@ vec3 thin_dielectric_value(
 }
 
 // The direction of ggx_reflection_sample, or what passes instead.
-vec3 thin_dielectric_way(vec3 wo, vec3 wi, float u, float ior, vec3 f0, vec3 f90, vec3 tint) {
+vec3 thin_dielectric_direction(vec3 wo, vec3 wi, float u, float ior, vec3 f0, vec3 f90, vec3 tint) {
     vec3 h = wo + wi;
     float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
     float probability = reflecting_probability(fresnel_dielectric(cosine, ior, f0, f90, behind), tint);
@@ -37,5 +37,5 @@ vec3 thin_dielectric_way(vec3 wo, vec3 wi, float u, float ior, vec3 f0, vec3 f90
 }
 
 vec3 thin_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ior, vec3 f0, vec3 f90, vec3 tint) {
-    return thin_dielectric_way(wo, ggx_reflection_sample(wo, u.xy, alpha), u.z, ior, f0, f90, tint);
+    return thin_dielectric_direction(wo, ggx_reflection_sample(wo, u.xy, alpha), u.z, ior, f0, f90, tint);
 }

@@ -6,9 +6,9 @@ bool before(Entry one, Entry other) {
     return one.cell < other.cell || (one.cell == other.cell && one.photon < other.photon);
 }
 
-// own, other : at `at` and at its partner; run : length of the runs merged.
-Entry kept(Entry own, Entry other, ivec2 at, ivec2 partner, ivec2 run) {
+// entry, other : at `at` and at its partner; run : length of the runs merged.
+Entry kept(Entry entry, Entry other, ivec2 at, ivec2 partner, ivec2 run) {
     bool first = (at & partner) == ivec2(0);
     bool ascending = (at & run) == ivec2(0);
-    return before(own, other) == (first == ascending) ? own : other;
+    return before(entry, other) == (first == ascending) ? entry : other;
 }

@@ -4,7 +4,7 @@
 First fetch_first_photons(int number);
 
 void photons_of_cell(int cell, out int place, out int count) {
-    First found = fetch_first_photons(cell);
-    place = found.first;
-    count = found.count;
+    First entry = fetch_first_photons(cell);
+    place = entry.first;
+    count = entry.count;
 }

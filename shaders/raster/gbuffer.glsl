@@ -11,10 +11,10 @@ layout(location = 2) out vec4 out_features_2;
 layout(location = 3) out vec4 out_features_3;
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy), found = ivec2(texelFetch(in_visible, pixel, 0).xy);
+    ivec2 pixel = ivec2(gl_FragCoord.xy), visible = ivec2(texelFetch(in_visible, pixel, 0).xy);
     Ray ray = visible_ray(pixel);
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-    if (found.x >= 0) hit = visible_at(ray, found.x, found.y);
+    if (visible.x >= 0) hit = visible_at(ray, visible.x, visible.y);
 #ifdef HAVE_BLEND
     bool blended = hit.triangle >= 0 && opacity_at(hit) < 1.0;
 #else

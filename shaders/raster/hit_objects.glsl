@@ -14,10 +14,10 @@ Hit visible_hit(Ray ray, int number, int instance) {
     ivec3 corners = fetch_faces(at.face + number).corners;
     vec3 a = fetch_vertices(corners.x).position;
     vec3 ab = fetch_vertices(corners.y).position - a, ac = fetch_vertices(corners.z).position - a;
-    Ray own = tested_ray(ray, instance);
-    vec2 weights = weights_on_triangle(own.origin - a, own.direction, ab, ac);
+    Ray local_ray = tested_ray(ray, instance);
+    vec2 weights = weights_on_triangle(local_ray.origin - a, local_ray.direction, ab, ac);
     mat3 to_world = transpose(mat3(at.linear_x, at.linear_y, at.linear_z));
     vec3 place = vec3(at.inverse_x.w, at.inverse_y.w, at.inverse_z.w);
-    vec3 met = to_world * (a + weights.x * ab + weights.y * ac) + place;
-    return Hit(distance(met, ray.origin), weights, number, instance);
+    vec3 point = to_world * (a + weights.x * ab + weights.y * ac) + place;
+    return Hit(distance(point, ray.origin), weights, number, instance);
 }

@@ -22,10 +22,10 @@ const float SHARP = 0.005;       // 1 - cosine of a corner's angle: 6 degrees, w
 const float FARTHEST = 16384.0;  // pixels: so far from the picture float32 knows places to 1/256 pixel
 
 vec3 on_film(vec3 point, vec2 shift) {
-    vec3 way = point - camera_origin;
-    float depth = dot(way, camera_forward);
-    float right = dot(way, camera_right) / dot(camera_right, camera_right);
-    float down = -dot(way, camera_up) / dot(camera_up, camera_up);
+    vec3 offset = point - camera_origin;
+    float depth = dot(offset, camera_forward);
+    float right = dot(offset, camera_right) / dot(camera_right, camera_right);
+    float down = -dot(offset, camera_up) / dot(camera_up, camera_up);
     return vec3((vec2(right, down) + depth) / camera_texel - shift * depth, depth);
 }
 
@@ -39,21 +39,21 @@ vec2 over_box(vec2 low, vec2 high, int k) {
 void grow(vec3 before, vec3 behind, inout vec2 low, inout vec2 high) {
     if (!(before.z > 0.0) || behind.z > 0.0) return;
     vec2 near = before.z * behind.xy, far = behind.z * before.xy;
-    vec2 way = near - far, rounding = 1e-5 * (abs(near) + abs(far));
-    low = mix(low, vec2(-FARTHEST), lessThanEqual(way, rounding));
-    high = mix(high, vec2(FARTHEST), greaterThanEqual(way, -rounding));
+    vec2 delta = near - far, rounding = 1e-5 * (abs(near) + abs(far));
+    low = mix(low, vec2(-FARTHEST), lessThanEqual(delta, rounding));
+    high = mix(high, vec2(FARTHEST), greaterThanEqual(delta, -rounding));
 }
 
-vec2 outward(vec2 from, vec2 to, float turn) {
-    vec2 way = normalize(to - from);
-    return turn * vec2(way.y, -way.x);
+vec2 outward(vec2 from, vec2 to, float winding) {
+    vec2 direction = normalize(to - from);
+    return winding * vec2(direction.y, -direction.x);
 }
 
 vec2 in_front(vec2 a, vec2 b, vec2 c, int k) {
     vec2 ab = b - a, bc = c - b, ca = a - c;
-    float twice = ab.x * bc.y - ab.y * bc.x, turn = twice < 0.0 ? -1.0 : 1.0;
+    float twice = ab.x * bc.y - ab.y * bc.x, winding = twice < 0.0 ? -1.0 : 1.0;
     if (abs(twice) > 16.0) {
-        vec2 out_ab = outward(a, b, turn), out_bc = outward(b, c, turn), out_ca = outward(c, a, turn);
+        vec2 out_ab = outward(a, b, winding), out_bc = outward(b, c, winding), out_ca = outward(c, a, winding);
         vec3 wide = 1.0 + vec3(dot(out_ca, out_ab), dot(out_ab, out_bc), dot(out_bc, out_ca));
         if (min(wide.x, min(wide.y, wide.z)) > SHARP) {
             if (k == 0) return a + (MARGIN / wide.x) * (out_ca + out_ab);
@@ -63,9 +63,9 @@ vec2 in_front(vec2 a, vec2 b, vec2 c, int k) {
     }
     vec3 lengths = vec3(dot(ab, ab), dot(bc, bc), dot(ca, ca));
     float most = max(lengths.x, max(lengths.y, lengths.z));
-    vec2 along = vec2(1.0, 0.0);
-    if (most > 0.0) along = (lengths.x == most ? ab : lengths.y == most ? bc : ca) / sqrt(most);
-    mat2 turned = mat2(along, vec2(-along.y, along.x));
+    vec2 axis = vec2(1.0, 0.0);
+    if (most > 0.0) axis = (lengths.x == most ? ab : lengths.y == most ? bc : ca) / sqrt(most);
+    mat2 turned = mat2(axis, vec2(-axis.y, axis.x));
     vec2 to_b = ab * turned, to_c = -ca * turned;  // seen from a, along and across the longest edge
     vec2 low = min(min(to_b, to_c), 0.0) - MARGIN, high = max(max(to_b, to_c), 0.0) + MARGIN;
     return a + turned * over_box(low, high, k);

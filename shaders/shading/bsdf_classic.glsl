@@ -15,8 +15,8 @@ vec3 classic_normal(Interaction at, vec3 wo) {
 }
 
 // Index on the side of wo / index on the other; a sheet has the same on both sides of it.
-float classic_ratio(Interaction at, Classic own, vec3 wo, float index) {
-    return own.thickness > 0.0 || dot(at.shading, wo) >= 0.0 ? 1.0 / index : index;
+float classic_ratio(Interaction at, Classic material, vec3 wo, float index) {
+    return material.thickness > 0.0 || dot(at.shading, wo) >= 0.0 ? 1.0 / index : index;
 }
 
 // Fresnel's share of reflection, and 1 beyond the critical angle.
@@ -27,103 +27,103 @@ float classic_fresnel(vec3 fresnel, float cosine, float ratio) {
 }
 
 // What goes each way, by the indices of the channels.
-ClassicShares classic_shares(Interaction at, Classic own, vec3 wo, vec3 indices) {
+ClassicShares classic_shares(Interaction at, Classic material, vec3 wo, vec3 indices) {
     float cosine = min(abs(dot(at.shading, wo)), 1.0);
     vec3 back = vec3(
-        classic_fresnel(own.fresnel, cosine, classic_ratio(at, own, wo, indices.x)),
-        classic_fresnel(own.fresnel, cosine, classic_ratio(at, own, wo, indices.y)),
-        classic_fresnel(own.fresnel, cosine, classic_ratio(at, own, wo, indices.z))
+        classic_fresnel(material.fresnel, cosine, classic_ratio(at, material, wo, indices.x)),
+        classic_fresnel(material.fresnel, cosine, classic_ratio(at, material, wo, indices.y)),
+        classic_fresnel(material.fresnel, cosine, classic_ratio(at, material, wo, indices.z))
     );
     vec3 through = 1.0 - back;
     return ClassicShares(
-        back * own.specular * own.reflectivity, through * own.ambient * own.transmittance,
-        at.albedo * (back * (1.0 - own.reflectivity) + through * (1.0 - own.transmittance))
+        back * material.specular * material.reflectivity, through * material.ambient * material.transmittance,
+        at.albedo * (back * (1.0 - material.reflectivity) + through * (1.0 - material.transmittance))
     );
 }
 
-vec3 classic_indices(Interaction at, Classic own) {
-    return at.specular > 0.0 ? own.indices : vec3(at.parameter);
+vec3 classic_indices(Interaction at, Classic material) {
+    return at.specular > 0.0 ? material.indices : vec3(at.parameter);
 }
 
-bool classic_lit(Classic own) {
-    return (own.flags & CLASSIC_LIT) != 0;
+bool classic_lit(Classic material) {
+    return (material.flags & CLASSIC_LIT) != 0;
 }
 
 // The direction into which a ray from wo is refracted; along the surface where it is not.
-vec3 classic_refracted(Interaction at, Classic own, vec3 wo) {
+vec3 classic_refracted(Interaction at, Classic material, vec3 wo) {
     vec3 n = classic_normal(at, wo);
-    float e = classic_ratio(at, own, wo, at.parameter), cosine = min(dot(n, wo), 1.0);
+    float e = classic_ratio(at, material, wo, at.parameter), cosine = min(dot(n, wo), 1.0);
     float behind = sqrt(max(0.0, 1.0 - e * e * (1.0 - cosine * cosine)));
     return normalize(n * (e * cosine - behind) - wo * e);
 }
 
 vec3 classic_shining(Interaction at) {
-    Classic own = classic_own(interaction_material(at));
-    vec3 shines = classic_shares(at, own, at.wo, classic_indices(at, own)).diffuse;
-    return classic_lit(own) ? vec3(0.0) : shines;
+    Classic material = classic_material(interaction_material(at));
+    vec3 shines = classic_shares(at, material, at.wo, classic_indices(at, material)).diffuse;
+    return classic_lit(material) ? vec3(0.0) : shines;
 }
 
 void classic_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
-    Classic own = classic_own(interaction_material(at));
-    ClassicShares shares = classic_shares(at, own, wo, classic_indices(at, own));
+    Classic material = classic_material(interaction_material(at));
+    ClassicShares shares = classic_shares(at, material, wo, classic_indices(at, material));
     reflected = normalize(2.0 * dot(at.shading, wo) * at.shading - wo);
     reflection = shares.reflected;
-    refracted = own.thickness > 0.0 ? -wo : classic_refracted(at, own, wo);
+    refracted = material.thickness > 0.0 ? -wo : classic_refracted(at, material, wo);
     refraction = shares.refracted;
 }
 
 #ifdef HAVE_SHEETS
 // Within a sheet of thickness T: T along the refracted ray, or as far along it as the sheet's other side is.
 vec3 classic_shift(Interaction at, vec3 wi) {
-    Classic own = classic_own(interaction_material(at));
-    vec3 n = classic_normal(at, at.wo), inside = classic_refracted(at, own, at.wo);
-    float reach = own.slab == 1 ? own.thickness / max(-dot(inside, n), 1e-3) : own.thickness;
+    Classic material = classic_material(interaction_material(at));
+    vec3 n = classic_normal(at, at.wo), inside = classic_refracted(at, material, at.wo);
+    float reach = material.slab == 1 ? material.thickness / max(-dot(inside, n), 1e-3) : material.thickness;
     return dot(wi, n) < 0.0 ? inside * reach : vec3(0.0);
 }
 #endif
 
 bool classic_delta(Interaction at) {
-    return !classic_lit(classic_own(interaction_material(at)));
+    return !classic_lit(classic_material(interaction_material(at)));
 }
 
 vec3 classic_reflectance(Interaction at) {
-    Classic own = classic_own(interaction_material(at));
-    vec3 diffuse = classic_shares(at, own, at.wo, classic_indices(at, own)).diffuse;
-    return classic_lit(own) ? diffuse : vec3(0.0);
+    Classic material = classic_material(interaction_material(at));
+    vec3 diffuse = classic_shares(at, material, at.wo, classic_indices(at, material)).diffuse;
+    return classic_lit(material) ? diffuse : vec3(0.0);
 }
 
 vec3 classic_value(Interaction at, vec3 wo, vec3 wi) {
-    Classic own = classic_own(interaction_material(at));
-    vec3 diffuse = classic_shares(at, own, wo, classic_indices(at, own)).diffuse;
-    bool there = classic_lit(own) && reflects(at, wo, wi);
+    Classic material = classic_material(interaction_material(at));
+    vec3 diffuse = classic_shares(at, material, wo, classic_indices(at, material)).diffuse;
+    bool there = classic_lit(material) && reflects(at, wo, wi);
     return there ? diffuse * (0.31830989 * abs(dot(at.shading, wi))) : vec3(0.0);
 }
 
 // Chances of the directions: reflected, refracted, diffuse.
 vec3 classic_chances(ClassicShares shares, bool lit) {
     vec3 third = vec3(0.33333333);
-    vec3 found = vec3(dot(shares.reflected, third), dot(shares.refracted, third), dot(shares.diffuse, third));
-    if (!lit) found.z = 0.0;
-    return found / max(found.x + found.y + found.z, 1e-30);
+    vec3 chances = vec3(dot(shares.reflected, third), dot(shares.refracted, third), dot(shares.diffuse, third));
+    if (!lit) chances.z = 0.0;
+    return chances / max(chances.x + chances.y + chances.z, 1e-30);
 }
 
 // By the indices of all channels, whichever is followed: a weight of samples that lights' directions share.
 float classic_pdf(Interaction at, vec3 wo, vec3 wi) {
-    Classic own = classic_own(interaction_material(at));
-    vec3 chances = classic_chances(classic_shares(at, own, wo, own.indices), classic_lit(own));
+    Classic material = classic_material(interaction_material(at));
+    vec3 chances = classic_chances(classic_shares(at, material, wo, material.indices), classic_lit(material));
     return reflects(at, wo, wi) ? chances.z * 0.31830989 * abs(dot(at.shading, wi)) : 0.0;
 }
 
 bool classic_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
-    Classic own = classic_own(interaction_material(at));
-    ClassicShares shares = classic_shares(at, own, wo, classic_indices(at, own));
+    Classic material = classic_material(interaction_material(at));
+    ClassicShares shares = classic_shares(at, material, wo, classic_indices(at, material));
     if (at.reflectivity > 0.0) {  // what is not reflected: chosen, and to be shared by the others
         vec3 rest = 1.0 / max(1.0 - shares.reflected, vec3(1e-30));
         shares = ClassicShares(vec3(0.0), shares.refracted * rest, shares.diffuse * rest);
     }
-    vec3 chances = classic_chances(shares, classic_lit(own)), n = classic_normal(at, wo);
+    vec3 chances = classic_chances(shares, classic_lit(material)), n = classic_normal(at, wo);
     bool mirrors = at.reflectivity < 0.0 || u.z < chances.x, passes = !mirrors && u.z < chances.x + chances.y;
     vec3 local = cosine_direction(u.xy), right, up;
     frame_around(n, right, up);
@@ -134,7 +134,7 @@ bool classic_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weigh
         wi = normalize(2.0 * dot(at.shading, wo) * at.shading - wo);
         weight = at.reflectivity < 0.0 ? vec3(1.0) : shares.reflected / chances.x;
     } else if (passes) {
-        wi = own.thickness > 0.0 ? -wo : classic_refracted(at, own, wo);
+        wi = material.thickness > 0.0 ? -wo : classic_refracted(at, material, wo);
         weight = shares.refracted / chances.y;
     } else {
         pdf = classic_pdf(at, wo, wi);

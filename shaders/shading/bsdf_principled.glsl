@@ -10,9 +10,9 @@
 #ifdef HAVE_NORMAL
 // The map's normal on the side of wo, bent towards wo where its mirror would send light below the surface, as far as the
 // horizon: no rim is black. A. Keller et al., The Iray Light Transport Simulation and Rendering System (2017), appendix.
-vec3 principled_bent(Interaction at, Principled own, vec3 wo) {
+vec3 principled_bent(Interaction at, Principled material, vec3 wo) {
     float side = dot(at.shading, wo) >= 0.0 ? 1.0 : -1.0;
-    vec3 normal = side * principled_mapped(at, own.normal);
+    vec3 normal = side * principled_mapped(at, material.normal);
     vec3 mirrored = 2.0 * dot(normal, wo) * normal - wo;
     float height = side * dot(at.shading, mirrored), upright = max(side * dot(at.shading, normal), 1e-3);
     vec3 level = normalize(mirrored - normal * (height / upright));
@@ -44,20 +44,20 @@ bool principled_whole(Interaction at) {
 #endif
 
 // The layers seen from wo, about the normal of the map.
-Layers principled_seen_of(Interaction at, Principled own, vec3 wo) {
+Layers principled_seen_of(Interaction at, Principled material, vec3 wo) {
     bool front = dot(at.shading, wo) >= 0.0;
     vec3 normal = front ? at.shading : -at.shading;
 #ifdef HAVE_NORMAL
-    normal = principled_bent(at, own, wo);
+    normal = principled_bent(at, material, wo);
 #endif
-    return principled_layers(at, own, normal, front, wo);
+    return principled_layers(at, material, normal, front, wo);
 }
 
 #ifdef HAVE_PREPARED
 // Of the surface that a kernel works on, seen from where its path came from, which is all that kernels ask for: what
 // follows from the interaction alone.
 struct Seen {
-    Principled own;
+    Principled material;
 #ifdef HAVE_DISPERSION
     Layers layers, red, blue;  // red, blue: where channels have indices of their own; layers is then green's
 #else
@@ -70,38 +70,38 @@ struct Seen {
 Seen principled_kept;
 
 Seen principled_prepared(Interaction at) {
-    Seen found;
+    Seen prepared;
 #ifdef HAVE_DISPERSION
     bool whole = principled_whole(at);
-    int turn = 1;
+    int channel = 1;
     do {
-        if (whole) set_interaction_channel(at, turn);
-        found.own = principled_at(at);
-        Layers layers = principled_seen_of(at, found.own, at.wo);
-        if (turn == 1) found.red = layers;
-        if (turn == 2 || !whole) found.layers = layers;
-        if (turn == 3 || !whole) found.blue = layers;
-        turn += 1;
-    } while (turn < (whole ? 4 : 2));
+        if (whole) set_interaction_channel(at, channel);
+        prepared.material = principled_at(at);
+        Layers layers = principled_seen_of(at, prepared.material, at.wo);
+        if (channel == 1) prepared.red = layers;
+        if (channel == 2 || !whole) prepared.layers = layers;
+        if (channel == 3 || !whole) prepared.blue = layers;
+        channel += 1;
+    } while (channel < (whole ? 4 : 2));
 #else
-    found.own = principled_at(at);
+    prepared.material = principled_at(at);
 #ifndef HAVE_REMATERIALISED
-    found.layers = principled_seen_of(at, found.own, at.wo);
+    prepared.layers = principled_seen_of(at, prepared.material, at.wo);
 #endif
 #endif
-    return found;
+    return prepared;
 }
 
 Layers principled_seen(Interaction at, vec3 wo) {
 #ifdef HAVE_DISPERSION
-    Layers found = principled_kept.layers;
+    Layers layers = principled_kept.layers;
     int channel = interaction_channel(at) & 3;
-    if (channel == 1) found = principled_kept.red;
-    if (channel == 3) found = principled_kept.blue;
-    return found;
+    if (channel == 1) layers = principled_kept.red;
+    if (channel == 3) layers = principled_kept.blue;
+    return layers;
 #else
 #ifdef HAVE_REMATERIALISED
-    return principled_seen_of(at, principled_kept.own, wo);
+    return principled_seen_of(at, principled_kept.material, wo);
 #else
     return principled_kept.layers;
 #endif
@@ -109,15 +109,15 @@ Layers principled_seen(Interaction at, vec3 wo) {
 }
 
 // But for its index, which channels may have of their own.
-Principled principled_own(Interaction at) {
-    return principled_kept.own;
+Principled principled_material(Interaction at) {
+    return principled_kept.material;
 }
 #else
 Layers principled_seen(Interaction at, vec3 wo) {
     return principled_seen_of(at, principled_at(at), wo);
 }
 
-Principled principled_own(Interaction at) {
+Principled principled_material(Interaction at) {
     return principled_at(at);
 }
 #endif
@@ -142,16 +142,16 @@ vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
     // Of light of all channels each is scattered by its own index.
     bool whole = principled_whole(at);
     vec3 value = vec3(0.0);
-    int turn = 1;
+    int channel = 1;
     pdf = 0.0;
     do {
         float density;
-        if (whole) set_interaction_channel(at, turn);
-        vec3 found = principled_scattered(at, principled_seen(at, wo), wo, wi, density);
-        value += whole ? found * vec3(equal(ivec3(1, 2, 3), ivec3(turn))) : found;
+        if (whole) set_interaction_channel(at, channel);
+        vec3 scattered = principled_scattered(at, principled_seen(at, wo), wo, wi, density);
+        value += whole ? scattered * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : scattered;
         pdf += whole ? 0.33333333 * density : density;
-        turn += 1;
-    } while (turn < (whole ? 4 : 2));
+        channel += 1;
+    } while (channel < (whole ? 4 : 2));
     return value;
 #else
     return principled_scattered(at, principled_seen(at, wo), wo, wi, pdf);
@@ -175,13 +175,13 @@ vec3 principled_reflectance(Interaction at) {
 
 // By the parameters alone: whether anything matte or glossy is left.
 bool principled_delta(Interaction at) {
-    Principled own = principled_own(at);
-    bool single = principled_single(own, at.albedo);
+    Principled material = principled_material(at);
+    bool single = principled_single(material, at.albedo);
 #ifdef HAVE_ANISOTROPY
-    single = single && own.anisotropy < 0.3;
+    single = single && material.anisotropy < 0.3;
 #endif
 #ifdef HAVE_UNLIT
-    single = single || own.unlit == 1;
+    single = single || material.unlit == 1;
 #endif
     return single;
 }
@@ -189,8 +189,8 @@ bool principled_delta(Interaction at) {
 float principled_index(Interaction at) {
     float index = 1.0;
 #ifdef HAVE_REFRACTION
-    Principled own = principled_own(at);
-    if (own.thickness > 0.0 && own.transmission > 0.0) index = principled_seen(at, at.wo).base.ior;
+    Principled material = principled_material(at);
+    if (material.thickness > 0.0 && material.transmission > 0.0) index = principled_seen(at, at.wo).base.ior;
 #endif
     return index;
 }
@@ -213,14 +213,14 @@ void principled_branches(
     // Of light of all channels each is reflected in its own share, and all are refracted as green.
     bool whole = principled_whole(at);
     vec3 shares = vec3(0.0);
-    int turn = 1;
+    int iteration = 1;
     do {
-        int channel = 1 + (2 * turn - 2) % 3;  // red, blue, green
+        int channel = 1 + (2 * iteration - 2) % 3;  // red, blue, green
         if (whole) set_interaction_channel(at, channel);
         principled_branch(at, wo, reflected, reflection, refracted, refraction);
         shares += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
-        turn += 1;
-    } while (turn < (whole ? 4 : 2));
+        iteration += 1;
+    } while (iteration < (whole ? 4 : 2));
     reflection = shares;
 #else
     principled_branch(at, wo, reflected, reflection, refracted, refraction);
@@ -228,9 +228,9 @@ void principled_branches(
 }
 
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
-    Interaction met = at;
+    Interaction original = at;
 #ifdef HAVE_DISPERSION
-    // Light of all channels takes the way of one of them, and so does what of it is reflected or refracted in one
+    // Light of all channels takes the direction of one of them, and so does what of it is reflected or refracted in one
     // direction: with three times the weight.
     bool whole = principled_whole(at);
     if (whole) {
@@ -240,30 +240,30 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     }
 #endif
     Layers layers = principled_seen(at, wo);
-    Way way;
-    bool found = principled_way(at, layers, wo, u, way) && dot(way.local, way.local) > 0.0;
-    wi = way.wi;
-    weight = way.single;
+    LobeSample lobe;
+    bool valid = principled_sample_lobe(at, layers, wo, u, lobe) && dot(lobe.local, lobe.local) > 0.0;
+    wi = lobe.wi;
+    weight = lobe.single;
     pdf = 0.0;
 #ifdef HAVE_DISPERSION
     if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
     vec3 straight = wi;
-    if (interaction_channel(met) >= 4) {  // it is decided
+    if (interaction_channel(original) >= 4) {  // it is decided
         vec3 back, on, through;
         principled_branch(at, wo, straight, back, through, on);
-        bool refracts = (interaction_channel(met) & 4) != 0;
+        bool refracts = (interaction_channel(original) & 4) != 0;
         straight = refracts ? through : straight;
         weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
-        way.delta = true;
+        lobe.delta = true;
     }
 #else
-    if (way.delta) return any(greaterThan(weight, vec3(0.0)));
+    if (lobe.delta) return any(greaterThan(weight, vec3(0.0)));
 #endif
-    vec3 away = way.right * way.local.x + way.up * way.local.y + way.normal * way.local.z;
-    wi = normalize(found ? away : wo);
+    vec3 away = lobe.right * lobe.local.x + lobe.up * lobe.local.y + lobe.normal * lobe.local.z;
+    wi = normalize(valid ? away : wo);
 #ifdef HAVE_DISPERSION
-    vec3 value = principled_evaluate(met, wo, wi, pdf);
-    if (way.delta) {  // here, since loops of a shader must not follow a return
+    vec3 value = principled_evaluate(original, wo, wi, pdf);
+    if (lobe.delta) {  // here, since loops of a shader must not follow a return
         wi = straight;
         pdf = 0.0;
         return any(greaterThan(weight, vec3(0.0)));
@@ -272,5 +272,5 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     vec3 value = principled_scattered(at, layers, wo, wi, pdf);
 #endif
     weight = value / max(pdf, 1e-30);
-    return found && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));
+    return valid && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));
 }

@@ -11,11 +11,11 @@ vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment) {
 }
 
 vec3 classic_color(Geometry at, Hit hit, vec3 diffuse) {
-    Classic own = classic_own(at.material);
-    vec3 color = (own.flags & CLASSIC_COLORED) != 0 ? at.color : diffuse;
+    Classic material = classic_material(at.material);
+    vec3 color = (material.flags & CLASSIC_COLORED) != 0 ? at.color : diffuse;
     for (int k = 0; k < CLASSIC_LAYERS; k++) {
-        if (k < own.layers.y) {
-            ClassicLayer layer = fetch_classic_layers(own.layers.x + k);
+        if (k < material.layers.y) {
+            ClassicLayer layer = fetch_classic_layers(material.layers.x + k);
             vec4 texel = texture_texel(layer.texture, at.uv, second_place(at), true);
             color = classic_textured(color, texel, layer.mode, layer.environment);
         }

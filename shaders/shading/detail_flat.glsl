@@ -10,19 +10,19 @@ Detail detail_at(Hit hit) {
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p, q, r;
     face_vertices(corners, p, q, r);
-    Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
-    if (found.tangent.w == 0.0) {
+    Detail detail = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
+    if (detail.tangent.w == 0.0) {
         vec3 ab = q.position - p.position, ac = r.position - p.position;
         float stretch;
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
-        found.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
+        detail.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
 #ifdef HAVE_MOVING_TANGENTS
-    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
+    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
 #else
-    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
+    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
 #endif
-    return found;
+    return detail;
 }
 
 Face opacity_face(Hit hit) {

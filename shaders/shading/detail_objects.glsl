@@ -15,23 +15,23 @@ Detail detail_at(Hit hit) {
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p, q, r;
     face_vertices(corners, p, q, r);
-    Detail found = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
+    Detail detail = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
-    found.tangent.xyz = to_world * found.tangent.xyz;
-    if (determinant(to_world) < 0.0) found.tangent.w = -found.tangent.w;
-    if (found.tangent.w == 0.0) {
+    detail.tangent.xyz = to_world * detail.tangent.xyz;
+    if (determinant(to_world) < 0.0) detail.tangent.w = -detail.tangent.w;
+    if (detail.tangent.w == 0.0) {
         vec3 ab = to_world * (q.position - p.position), ac = to_world * (r.position - p.position);
         mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
         float stretch;
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
-        found.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
+        detail.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
 #ifdef HAVE_MOVING_TANGENTS
-    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
+    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
 #else
-    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
+    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
 #endif
-    return found;
+    return detail;
 }
 
 Face opacity_face(Hit hit) {

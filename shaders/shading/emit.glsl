@@ -21,11 +21,11 @@ const int EMIT_QUANTA = 16777216;  // of light_quantum
 
 // The light of a quantum that is not the environment's, by binary search.
 int emitting_light(int quantum) {
-    int found = 0;
+    int index = 0;
     for (int size = light_slots >> 1; size > 0; size >>= 1) {
-        if (fetch_light_shares(found + size).first <= quantum) found += size;
+        if (fetch_light_shares(index + size).first <= quantum) index += size;
     }
-    return found;
+    return index;
 }
 
 // The quantum of a photon's light, and the scale of its flux. Power tells little of what comes to the spheres, and of how dark
@@ -36,9 +36,9 @@ int emitted_quantum(float choose, bool aimed, out float scale) {
     int others = EMIT_QUANTA - environment_levels;
     float share = (float(environment_levels) / float(EMIT_QUANTA) + 0.5) / 2.0;  // the environment's of aimed photons
     bool mixed = aimed && environment_levels > 0 && others > 0, far = choose < share;
-    float own = far ? share : 1.0 - share, count = float(far ? environment_levels : others);
-    int within = min(int((far ? choose : choose - share) / own * count), int(count) - 1);
-    scale = mixed ? count / float(EMIT_QUANTA) / own : 1.0;
+    float probability = far ? share : 1.0 - share, count = float(far ? environment_levels : others);
+    int within = min(int((far ? choose : choose - share) / probability * count), int(count) - 1);
+    scale = mixed ? count / float(EMIT_QUANTA) / probability : 1.0;
     return mixed ? (far ? 0 : environment_levels) + within : light_quantum(choose);
 }
 
@@ -54,8 +54,8 @@ bool choose_next(float size, inout float total, inout float u) {
 
 // 1 less the cosine of half the angle at which a sphere is seen; 2: from within.
 float sphere_span(vec4 sphere, vec3 origin) {
-    vec3 way = sphere.xyz - origin;
-    float squared = dot(way, way), sine = sphere.w * sphere.w / squared;
+    vec3 offset = sphere.xyz - origin;
+    float squared = dot(offset, offset), sine = sphere.w * sphere.w / squared;
     return squared > sphere.w * sphere.w ? sine / (1.0 + sqrt(max(0.0, 1.0 - sine))) : 2.0;
 }
 
@@ -66,10 +66,10 @@ float choose_sphere(vec3 origin, vec3 axis, float edge, inout float u, out int c
     bool within = false;
     chosen = 0;
     for (int k = 0; k < emit_sphere_count; k++) {
-        vec3 way = emit_spheres[k].xyz - origin;
-        float span = sphere_span(emit_spheres[k], origin), distance = length(way);
+        vec3 offset = emit_spheres[k].xyz - origin;
+        float span = sphere_span(emit_spheres[k], origin), distance = length(offset);
         within = within || span >= 2.0;
-        float apart = acos(clamp(dot(axis, way) / distance, -1.0, 1.0)) - asin(min(emit_spheres[k].w / distance, 1.0));
+        float apart = acos(clamp(dot(axis, offset) / distance, -1.0, 1.0)) - asin(min(emit_spheres[k].w / distance, 1.0));
         if (span < 2.0 && apart < reach && choose_next(2.0 * EMIT_PI * span, total, u)) chosen = k;
     }
     return within ? -1.0 : total;
@@ -78,13 +78,13 @@ float choose_sphere(vec3 origin, vec3 axis, float edge, inout float u, out int c
 // How many spheres the line through a point goes through, in front of it alone or on both sides; the chosen one counts,
 // whatever roundings say.
 float spheres_met(vec3 origin, vec3 direction, bool front, int chosen) {
-    float met = 0.0;
+    float count = 0.0;
     for (int k = 0; k < emit_sphere_count; k++) {
-        vec3 way = emit_spheres[k].xyz - origin, off = cross(way, direction);
-        bool there = dot(off, off) < emit_spheres[k].w * emit_spheres[k].w && (!front || dot(way, direction) > 0.0);
-        met += there || k == chosen ? 1.0 : 0.0;
+        vec3 offset = emit_spheres[k].xyz - origin, off = cross(offset, direction);
+        bool there = dot(off, off) < emit_spheres[k].w * emit_spheres[k].w && (!front || dot(offset, direction) > 0.0);
+        count += there || k == chosen ? 1.0 : 0.0;
     }
-    return met;
+    return count;
 }
 
 // A place where light comes in from infinitely far, and the area that it stands for.
@@ -108,7 +108,7 @@ void emit_far(vec3 from, vec2 place, bool aimed, out vec3 origin, out float area
 }
 
 // A direction of light that is near, and the flux of a ray of it, by its power.
-vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction) {
+vec3 emit_near(Light light, vec2 place, vec2 direction_u, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction) {
     bool triangle = LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE;
     bool sphere = LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE;
     bool spot = LIGHT_POINTS == 1 && light.kind == LIGHT_SPOT;
@@ -133,9 +133,9 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
     }
     bool surface = triangle || sphere;
 #ifdef HAVE_BOTH_SIDES
-    if (surface && light.density < 0.0) {  // one of its sides, by the turn
-        normal *= way.y < 0.5 ? -1.0 : 1.0;
-        way.y = fract(2.0 * way.y);
+    if (surface && light.density < 0.0) {  // one of its sides, by the azimuth
+        normal *= direction_u.y < 0.5 ? -1.0 : 1.0;
+        direction_u.y = fract(2.0 * direction_u.y);
         light.power *= 2.0;
     }
 #endif
@@ -148,15 +148,16 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
         edge = clamp(-light_falloff(light).y / light_falloff(light).x, -1.0, 1.0);  // where the falloff is zero
         whole = 2.0 * EMIT_PI * (1.0 - edge);
     }
-    float u = way.x, seen = whole;
+    float u = direction_u.x, seen = whole;
     int chosen = 0;
     if (aimed) seen = choose_sphere(origin, axis, edge, u, chosen);
     bool aims = seen >= 0.0 && seen < whole;
     vec3 middle = aims ? normalize(emit_spheres[chosen].xyz - origin) : axis;
     float span = aims ? sphere_span(emit_spheres[chosen], origin) : 1.0 - edge;
     frame_around(middle, right, up);
-    float high = (aims ? u : way.x) * span, low = sqrt(max(0.0, high * (2.0 - high))), turn = 2.0 * EMIT_PI * way.y;
-    vec3 local = surface && !aims ? cosine_direction(way) : vec3(low * cos(turn), low * sin(turn), 1.0 - high);
+    float high = (aims ? u : direction_u.x) * span, low = sqrt(max(0.0, high * (2.0 - high)));
+    float azimuth = 2.0 * EMIT_PI * direction_u.y;
+    vec3 local = surface && !aims ? cosine_direction(direction_u) : vec3(low * cos(azimuth), low * sin(azimuth), 1.0 - high);
     direction = normalize(right * local.x + up * local.y + middle * local.z);
     float facing = dot(axis, direction), share = 1.0;
     if (surface) share = area * (aims ? max(facing, 0.0) : local.z > 0.0 ? 1.0 : 0.0);
@@ -168,7 +169,7 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
 }
 
 bool light_emit(
-    float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
+    float choose, vec2 place, vec2 direction_u, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
 ) {
     float scale;
     int quantum = emitted_quantum(choose, aimed, scale);
@@ -180,7 +181,7 @@ bool light_emit(
     vec3 from = light_direction(light), power = light.power;
     if (far) {
         float density;
-        sample_environment(quantum, way, false, from, density);
+        sample_environment(quantum, direction_u, false, from, density);
         power = density > 0.0 ? environment_radiance(from) / density : vec3(0.0);
     }
     if (far || light.kind == LIGHT_DIRECTIONAL) {
@@ -190,7 +191,7 @@ bool light_emit(
         direction = -from;
         flux = power * area;
     } else {
-        flux = emit_near(light, place, way, aimed, origin, normal, direction);
+        flux = emit_near(light, place, direction_u, aimed, origin, normal, direction);
     }
     flux = min(scale * flux, vec3(EMIT_LARGEST));
     return (far || light_levels > 0) && any(greaterThan(flux, vec3(0.0)));

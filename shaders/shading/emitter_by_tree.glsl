@@ -14,10 +14,10 @@ float emitter_density(LightContext context, Hit hit) {
         low = below ? middle + 1 : low;
         high = below ? high : middle;
     } while (low < high);
-    bool found = low < object.last;
-    LightEmitter emitter = fetch_light_emitters(found ? low : 0);
-    found = found && emitter.face == hit.triangle && emitter.area_density > 0.0;
-    return found ? emitter.area_density * tree_probability(emitter.way, context) : 0.0;
+    bool valid = low < object.last;
+    LightEmitter emitter = fetch_light_emitters(valid ? low : 0);
+    valid = valid && emitter.face == hit.triangle && emitter.area_density > 0.0;
+    return valid ? emitter.area_density * tree_probability(emitter.bit_trail, context) : 0.0;
 }
 
 float emitter_pdf(LightContext context, Hit hit, float light_pdf, float facing) {

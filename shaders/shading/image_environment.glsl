@@ -76,8 +76,8 @@ vec2 sun_place(vec2 u, int quantum, bool compensated) {
     sun = fetch_environment_suns(of.first + cell);
     float down = sample_linear(inside.y, sun.corners.x + sun.corners.y, sun.corners.z + sun.corners.w);
     vec2 pair = mix(sun.corners.xy, sun.corners.zw, down);
-    int row = cell / of.across;
-    vec2 corner = vec2(of.corner + ivec2(cell - row * of.across, row)) + 0.5;
+    int row = cell / of.columns;
+    vec2 corner = vec2(of.corner + ivec2(cell - row * of.columns, row)) + 0.5;
     return corner + vec2(sample_linear(inside.x, pair.x, pair.y), down);
 }
 
@@ -93,9 +93,9 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
     ivec2 cell = min(int_of(floor(place)), environment_slots - 1);
     int slot = cell.y * environment_slots.x + cell.x;
     EnvironmentChoice choice = fetch_environment_choices(slot + (compensated ? environment_excess : 0));
-    bool own = quantum < choice.threshold;
-    int texel = own ? slot : choice.alias;
-    density = own ? choice.density : choice.alias_density;
+    bool keeps_slot = quantum < choice.threshold;
+    int texel = keeps_slot ? slot : choice.alias;
+    density = keeps_slot ? choice.density : choice.alias_density;
     int row = texel / environment_size.x, column = texel - row * environment_size.x;
     bool lower = 2 * row >= environment_size.y;
     int from_pole = lower ? environment_size.y - 1 - row : row;
@@ -119,9 +119,9 @@ float environment_density(vec3 direction, bool compensated) {
     vec2 place = environment_place(direction);
     ivec2 at = clamp(int_of(floor(place)), ivec2(0), environment_size - 1);
     int texel = at.y * environment_size.x + at.x;
-    float found = fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
+    float density = fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
 #ifdef HAVE_SUN
-    found += sun_density(place, compensated);
+    density += sun_density(place, compensated);
 #endif
-    return found;
+    return density;
 }

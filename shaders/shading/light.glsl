@@ -61,62 +61,62 @@ float light_density(Light light) {
 #endif
 }
 
-bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
+bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec2 weights = triangle_point(u);
-    vec3 way = light.position - position + weights.x * light.edge1 + weights.y * light.edge2;
-    float squared = dot(way, way);
+    vec3 offset = light.position - position + weights.x * light.edge1 + weights.y * light.edge2;
+    float squared = dot(offset, offset);
     if (!(squared > 0.0)) return false;
-    found.distance = sqrt(squared);
-    found.direction = way / found.distance;
+    sampled.distance = sqrt(squared);
+    sampled.direction = offset / sampled.distance;
     vec3 normal = cross(light.edge1, light.edge2);  // as long as twice the area
-    float facing = -dot(normal, found.direction);
+    float facing = -dot(normal, sampled.direction);
 #ifdef HAVE_BOTH_SIDES
     if (light.density < 0.0) facing = abs(facing);
 #endif
     if (!(facing > 0.0)) return false;
-    found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    found.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
+    sampled.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    sampled.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
 #ifdef HAVE_SHINING
-    found.weight *= light_texel(light, weights);
+    sampled.weight *= light_texel(light, weights);
 #endif
     return true;
 }
 
 // A unit vector, uniform over the sphere.
 vec3 sphere_point(vec2 u) {
-    float along = 1.0 - 2.0 * u.x, across = sqrt(max(0.0, 1.0 - along * along));
-    return vec3(across * cos(6.28318531 * u.y), across * sin(6.28318531 * u.y), along);
+    float z = 1.0 - 2.0 * u.x, radius = sqrt(max(0.0, 1.0 - z * z));
+    return vec3(radius * cos(6.28318531 * u.y), radius * sin(6.28318531 * u.y), z);
 }
 
-bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample found) {
+bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec3 outwards = sphere_point(u);
-    vec3 way = light.position - position + light_radius(light) * outwards;
-    float squared = dot(way, way);
+    vec3 offset = light.position - position + light_radius(light) * outwards;
+    float squared = dot(offset, offset);
     if (!(squared > 0.0)) return false;
-    found.distance = sqrt(squared);
-    found.direction = way / found.distance;
-    float facing = -dot(outwards, found.direction) * light_side(light);
+    sampled.distance = sqrt(squared);
+    sampled.direction = offset / sampled.distance;
+    float facing = -dot(outwards, sampled.direction) * light_side(light);
 #ifdef HAVE_BOTH_SIDES
     if (light.density < 0.0) facing = abs(facing);
 #endif
     if (!(facing > 0.0)) return false;
     float area = 12.5663706 * light_radius(light) * light_radius(light);
-    found.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    found.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
+    sampled.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    sampled.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
     return true;
 }
 
-bool sample_point(Light light, vec3 position, inout LightSample found) {
-    vec3 way = light.position - position;
-    float squared = dot(way, way);
+bool sample_point(Light light, vec3 position, inout LightSample sampled) {
+    vec3 offset = light.position - position;
+    float squared = dot(offset, offset);
     if (!(squared > 0.0)) return false;
-    found.distance = sqrt(squared);
-    found.direction = way / found.distance;
+    sampled.distance = sqrt(squared);
+    sampled.direction = offset / sampled.distance;
     float share = 1.0;
     if (light.kind == LIGHT_SPOT) {
-        share = spot_share(light, -dot(light_direction(light), found.direction));
+        share = spot_share(light, -dot(light_direction(light), sampled.direction));
     }
-    found.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    sampled.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     return share > 0.0;
 }
 
@@ -131,34 +131,34 @@ void sample_environment(int quantum, vec2 u, bool compensated, out vec3 directio
     density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
 }
 
-bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample found) {
-    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
-    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
-    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
-    found.direction = light_direction(light);
-    found.weight = light.power;
+bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample sampled) {
+    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, sampled);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, sampled);
+    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, sampled);
+    sampled.direction = light_direction(light);
+    sampled.weight = light.power;
     return true;
 }
 
 // The light of a quantum that is not the environment's.
 Light light_of(int quantum);
 
-bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
-    found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
+bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample sampled) {
+    sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = light_quantum(choose);
     if (quantum < environment_levels) {
-        sample_environment(quantum, u, compensated, found.direction, found.pdf);
-        if (!(found.pdf > 0.0)) return false;
-        found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
+        sample_environment(quantum, u, compensated, sampled.direction, sampled.pdf);
+        if (!(sampled.pdf > 0.0)) return false;
+        sampled.weight = min(environment_radiance(sampled.direction) / sampled.pdf, LIGHT_LARGEST);
         return true;
     }
     if (light_levels == 0) return false;
 #ifdef HAVE_MOVING_LIGHTS
     Light light = light_of(quantum);
     light_at(moment_here, light);
-    return sample_chosen(light, position, u, found);
+    return sample_chosen(light, position, u, sampled);
 #else
-    return sample_chosen(light_of(quantum), position, u, found);
+    return sample_chosen(light_of(quantum), position, u, sampled);
 #endif
 }
 

@@ -6,7 +6,7 @@ LightContext light_context(vec3 position, vec4 receiver) {
     return LightContext(0.0);
 }
 
-void light_choose(LightContext context, float choose, bool looks) {}
+void light_choose(LightContext context, float choose, bool samples_light) {}
 
 Light light_of(int quantum) {
     quantum -= environment_levels;

@@ -15,10 +15,10 @@ LightContext light_context(vec3 position, vec4 receiver) {
 // turned away more, and those of its middle: bounds alone send twice to thrice the variance down a tree of thousands,
 // the middle alone misses what is at the edge.
 float light_importance(vec3 middle, float radius, vec3 axis, float power, float emission, LightContext context) {
-    vec3 way = middle - context.position;
-    float squared = dot(way, way), reach = radius * radius;
+    vec3 offset = middle - context.position;
+    float squared = dot(offset, offset), reach = radius * radius;
     bool within = squared <= reach;
-    vec3 direction = squared > 0.0 ? way * inversesqrt(squared) : vec3(0.0);
+    vec3 direction = squared > 0.0 ? offset * inversesqrt(squared) : vec3(0.0);
     float sine_extent = within ? 1.0 : sqrt(reach / squared);
     float cosine_extent = sqrt(max(0.0, 1.0 - sine_extent * sine_extent));
     float stretch = length(axis), cosine_spread = min(stretch - 2.0, 1.0);
@@ -38,8 +38,8 @@ float light_importance(vec3 middle, float radius, vec3 axis, float power, float 
     float here_sine = sqrt(max(0.0, 1.0 - here * here));
     float facing = here < cosine_extent ? here * cosine_extent + here_sine * sine_extent : 1.0;
     facing = within ? 1.0 : max(0.5 * (max(facing, 0.0) + max(here, 0.0)), LIGHT_LEAST_FACING);
-    float found = abs(power) * (leaving * facing / max(max(squared, reach), 1e-30));
-    return radius < 0.0 ? abs(power) : min(found, 1e30);
+    float importance = abs(power) * (leaving * facing / max(max(squared, reach), 1e-30));
+    return radius < 0.0 ? abs(power) : min(importance, 1e30);
 }
 
 // The probability of a node's left child. Where none sends light, that of power, so that some light always is chosen.
@@ -50,7 +50,7 @@ float tree_left(LightNode node, LightContext context) {
     int sides = node.right_power != 0.0 ? 2 : 1;
     for (int side = 0; side < sides; side++) {
         bool first = side == 0;
-        float found = light_importance(
+        float importance = light_importance(
             first ? node.left : node.right,
             first ? node.left_radius : node.right_radius,
             first ? node.left_axis : node.right_axis,
@@ -58,8 +58,8 @@ float tree_left(LightNode node, LightContext context) {
             first ? node.left_emission : node.right_emission,
             context
         );
-        left = first ? found : left;
-        right = first ? right : found;
+        left = first ? importance : left;
+        right = first ? right : importance;
     }
 #else
     float left = light_importance(
@@ -83,7 +83,7 @@ float tree_share() {
 int light_chosen;    // the last choice: its number in the list,
 float light_chance;  // and its probability
 
-void light_choose(LightContext context, float choose, bool looks) {
+void light_choose(LightContext context, float choose, bool samples_light) {
     float first = float(environment_levels) / 16777216.0, chance = tree_share();
     float u = max((choose - first) / max(chance, 1e-7), 0.0);
     bool far = u < light_far_share;
@@ -91,14 +91,14 @@ void light_choose(LightContext context, float choose, bool looks) {
     u = min((far ? u : u - light_far_share) / share, 0.99999994);
     chance *= share;
     int link = far ? light_roots.y : light_roots.x;
-    if (looks && link >= 0 && choose >= first) do {
+    if (samples_light && link >= 0 && choose >= first) do {
         LightNode node = fetch_light_nodes(link);
         float left = tree_left(node, context);
-        bool turn = u < left;
-        share = turn ? left : 1.0 - left;
-        u = min((turn ? u : u - left) / share, 0.99999994);
+        bool goes_left = u < left;
+        share = goes_left ? left : 1.0 - left;
+        u = min((goes_left ? u : u - left) / share, 0.99999994);
         chance *= share;
-        link = turn ? node.left_link : node.right_link;
+        link = goes_left ? node.left_link : node.right_link;
     } while (link >= 0);
     light_chosen = max(-1 - link, 0);
     light_chance = chance;
@@ -113,18 +113,18 @@ Light light_of(int quantum) {
     return light;
 }
 
-// The probability of a near light, by the way to it.
-float tree_probability(ivec2 way, LightContext context) {
+// The probability of a near light, by the bit trail to it.
+float tree_probability(ivec2 bit_trail, LightContext context) {
     float chance = tree_share() * (1.0 - light_far_share);
-    int link = light_roots.x, bits = way.x, turns = 0;
+    int link = light_roots.x, bits = bit_trail.x, turns = 0;
     if (link >= 0) do {
         LightNode node = fetch_light_nodes(link);
         float left = tree_left(node, context);
-        bool turn = (bits & 1) == 0;
-        chance *= turn ? left : 1.0 - left;
-        link = turn ? node.left_link : node.right_link;
+        bool goes_left = (bits & 1) == 0;
+        chance *= goes_left ? left : 1.0 - left;
+        link = goes_left ? node.left_link : node.right_link;
         turns += 1;
-        bits = turns == LIGHT_WAY ? way.y : bits >> 1;
+        bits = turns == LIGHT_TRAIL_BITS ? bit_trail.y : bits >> 1;
     } while (link >= 0);
     return chance;
 }

@@ -11,17 +11,17 @@ int each_light_count() {
     return each_punctual + (each_levels > 0 ? 1 : 0);
 }
 
-bool each_light_sample(int index, vec3 position, float choose, vec2 u, out LightSample found) {
-    found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
+bool each_light_sample(int index, vec3 position, float choose, vec2 u, out LightSample sampled) {
+    sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = min(int(choose * 16777216.0), 16777215);
     if (index < each_punctual) {
         Light light = fetch_each_lights(index);
 #ifdef HAVE_MOVING_LIGHTS
         light_at(moment_here, light);
 #endif
-        if (light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
-        found.direction = light_direction(light);
-        found.weight = light.power;
+        if (light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, sampled);
+        sampled.direction = light_direction(light);
+        sampled.weight = light.power;
         return true;
     }
     int slot = quantum / each_levels;
@@ -31,12 +31,12 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
 #ifdef HAVE_MOVING_LIGHTS
     light_at(moment_here, light);
 #endif
-    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
-    return sample_triangle(light, position, u, found);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, sampled);
+    return sample_triangle(light, position, u, sampled);
 }
 
 vec3 ambient_irradiance(vec3 normal) {
     vec4 n = vec4(normal, 1.0);
-    vec3 found = vec3(dot(n, each_ambient_red * n), dot(n, each_ambient_green * n), dot(n, each_ambient_blue * n));
-    return max(found, vec3(0.0));
+    vec3 irradiance = vec3(dot(n, each_ambient_red * n), dot(n, each_ambient_green * n), dot(n, each_ambient_blue * n));
+    return max(irradiance, vec3(0.0));
 }

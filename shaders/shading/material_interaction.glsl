@@ -24,29 +24,29 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #ifdef HAVE_SHINING
     light_pdf *= shining_share(hit);
 #endif
-    Interaction found;
-    found.wo = -ray.direction;
-    found.position = at.position;
-    found.error = at.error;
-    found.normal = at.normal;
-    found.albedo = material_color(at, hit, material);
-    found.kind = material.kind;
+    Interaction interaction;
+    interaction.wo = -ray.direction;
+    interaction.position = at.position;
+    interaction.error = at.error;
+    interaction.normal = at.normal;
+    interaction.albedo = material_color(at, hit, material);
+    interaction.kind = material.kind;
 #ifdef HAVE_UNLIT
-    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = found.albedo;
+    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = interaction.albedo;
 #endif
 #ifdef HAVE_PARAMETERS
-    found.parameter = material.parameter;
-    found.specular = material.specular;
-    found.reflectivity = material.reflectivity;
+    interaction.parameter = material.parameter;
+    interaction.specular = material.specular;
+    interaction.reflectivity = material.reflectivity;
 #endif
-    found.shading = at.shading;
-    set_interaction_material(found, at.material);
-    bool single = bsdf_single(found);
+    interaction.shading = at.shading;
+    set_interaction_material(interaction, at.material);
+    bool single = bsdf_single(interaction);
     // At the silhouettes of coarse meshes the shading normal can face away from a ray that sees the surface. What
     // scatters into all directions would be black there: the geometric normal takes its place. Mirrors and glass keep
     // theirs, as they do in Mitsuba.
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
-    if (away && !single) found.shading = at.normal;
+    if (away && !single) interaction.shading = at.normal;
 #ifdef HAVE_SMOOTH
     // What scatters and is not crossed begins its rays above the facet; such a position's error is kept below zero.
     bool lifts = !away && !single && geometry_lift != vec3(0.0);
@@ -54,21 +54,21 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     lifts = lifts && !principled_passes(at.material);
 #endif
     if (lifts) {
-        found.position += geometry_lift;
-        found.error = -found.error;
+        interaction.position += geometry_lift;
+        interaction.error = -interaction.error;
     }
 #endif
 #ifdef HAVE_TEXTURES
-    found.place = at.uv;
+    interaction.place = at.uv;
 #endif
 #ifdef HAVE_SECOND_UV
-    set_interaction_uv_1(found, second_place(at));
+    set_interaction_uv_1(interaction, second_place(at));
 #endif
 #ifdef HAVE_TANGENTS
-    found.place = interaction_packed(at.uv, found.shading, detail_here.tangent);
+    interaction.place = interaction_packed(at.uv, interaction.shading, detail_here.tangent);
 #endif
 #ifdef HAVE_CLASSIC
-    if (material.kind == BSDF_CLASSIC) emission += classic_shining(found);
+    if (material.kind == BSDF_CLASSIC) emission += classic_shining(interaction);
 #endif
-    return found;
+    return interaction;
 }

@@ -18,14 +18,14 @@ int media_top(int inside) {
 }
 
 int media_with(int inside, int medium) {
-    ivec4 held = media_digits(inside), found;
-    found.x = max(held.x, medium);
+    ivec4 held = media_digits(inside), digits;
+    digits.x = max(held.x, medium);
     int next = min(held.x, medium);
-    found.y = max(held.y, next);
+    digits.y = max(held.y, next);
     next = min(held.y, next);
-    found.z = max(held.z, next);
-    found.w = max(held.w, min(held.z, next));
-    return media_number(found);
+    digits.z = max(held.z, next);
+    digits.w = max(held.w, min(held.z, next));
+    return media_number(digits);
 }
 
 int media_without(int inside, int medium) {
@@ -39,8 +39,8 @@ bool media_hold(int inside, int medium) {
 }
 
 float medium_index(int medium, int channel) {
-    Medium own = fetch_media(medium);
-    return channel > 0 && own.half_spread > 0.0 ? max(own.ior + float(channel - 2) * own.half_spread, 1.0) : own.ior;
+    Medium entry = fetch_media(medium);
+    return channel > 0 && entry.half_spread > 0.0 ? max(entry.ior + float(channel - 2) * entry.half_spread, 1.0) : entry.ior;
 }
 
 bool medium_parts(int medium) {

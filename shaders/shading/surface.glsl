@@ -28,11 +28,11 @@ Surface surface_at(Ray ray, Hit hit) {
     int metal = 0;
 #ifdef HAVE_METAL_MAP
     // A metal's light is of its reflection, a dielectric's of its colour: divided by the albedo they are not alike.
-    Principled own = fetch_principled(at.material);
-    for (int k = 0; k < own.map_count; k++) {
+    Principled material = fetch_principled(at.material);
+    for (int k = 0; k < material.map_count; k++) {
         PrincipledMap map = fetch_principled_maps(at.material * MAPS_OF_MATERIAL + k);
         if ((map.slots & MAP_METALLIC_ROUGHNESS) == 0) continue;
-        metal = own.metallic * texture_texel(map.texture, at.uv, second_place(at), false).b > 0.5 ? 1 : 0;
+        metal = material.metallic * texture_texel(map.texture, at.uv, second_place(at), false).b > 0.5 ? 1 : 0;
     }
 #endif
     return Surface(normal, material_color(at, hit, fetch_materials(at.material)), 2 * at.material + metal);

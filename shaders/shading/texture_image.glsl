@@ -47,32 +47,32 @@ vec4 texture_lookup(Texture map, vec3 place, bool color) {
     bool nearest = texture_flag(map, chosen > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
     TextureLevel level = fetch_texture_levels(map.level + chosen);
     vec3 at = vec3(place.xy, 1.0);
-    vec2 film = vec2(wrapped(dot(map.across, at), map.wrap.x), wrapped(dot(map.down, at), map.wrap.y));
+    vec2 film = vec2(wrapped(dot(map.transform_u, at), map.wrap.x), wrapped(dot(map.transform_v, at), map.wrap.y));
     film *= vec2(level.size);
     vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
 #ifdef HAVE_GPU_FORM
     // Texels of a row at once, and rows one by one in a loop that is not unrolled, so that its code is there once.
     ivec2 here = texel_place(map, level, int_of(low)), next = texel_place(map, level, int_of(low) + 1);
-    vec4 found = vec4(0.0);
+    vec4 filtered = vec4(0.0);
     for (int row = 0; row < (nearest ? 1 : 2); row++) {
         int y = row == 0 ? here.y : next.y;
         vec4 left = texel_at(map, level, ivec2(here.x, y), color), right = texel_at(map, level, ivec2(next.x, y), color);
         vec4 between = nearest ? left : mix(left, right, share.x);
-        found = row == 0 ? between : mix(found, between, share.y);
+        filtered = row == 0 ? between : mix(filtered, between, share.y);
     }
 #else
     // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
-    vec4 left = vec4(0.0), top = left, found = left;
-    for (int turn = 0; turn < 4; turn++) {
-        ivec2 place = texel_place(map, level, int_of(low) + ivec2(turn & 1, turn >> 1));
+    vec4 left = vec4(0.0), top = left, filtered = left;
+    for (int corner = 0; corner < 4; corner++) {
+        ivec2 place = texel_place(map, level, int_of(low) + ivec2(corner & 1, corner >> 1));
         vec4 texel = texel_at(map, level, place, color);
         vec4 between = mix(left, texel, share.x);
-        if (turn == 0 || !nearest) found = turn == 0 ? texel : mix(top, between, share.y);
+        if (corner == 0 || !nearest) filtered = corner == 0 ? texel : mix(top, between, share.y);
         left = texel;
-        if (turn == 1) top = between;
+        if (corner == 1) top = between;
     }
 #endif
-    return found;
+    return filtered;
 }
 
 vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
@@ -80,8 +80,8 @@ vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
 #ifdef HAVE_SECOND_UV
     if (texture_flag(map, TEXTURE_SECOND)) place = second;
 #endif
-    vec4 found = texture_lookup(map, place, color);  // loops must not follow a return
-    return number < 0 ? vec4(1.0) : found;
+    vec4 texel = texture_lookup(map, place, color);  // loops must not follow a return
+    return number < 0 ? vec4(1.0) : texel;
 }
 
 vec3 texture_color(int number, vec3 place) {

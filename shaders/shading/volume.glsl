@@ -5,7 +5,7 @@
 
 vec3 volume_transmittance(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
-    Principled own = fetch_principled(at.material);
-    bool within = dot(at.normal, ray.direction) > 0.0 && own.thickness > 0.0;
-    return within ? exp(-own.attenuation * hit.t) : vec3(1.0);
+    Principled material = fetch_principled(at.material);
+    bool within = dot(at.normal, ray.direction) > 0.0 && material.thickness > 0.0;
+    return within ? exp(-material.attenuation * hit.t) : vec3(1.0);
 }

@@ -8,12 +8,12 @@ out vec4 counts;
 void main() {
     ivec2 low = ivec2(gl_FragCoord.xy) * EDGE;
     ivec2 high = min(low + EDGE, size);
-    ivec4 found = ivec4(0);
+    ivec4 tally = ivec4(0);
     for (int y = low.y; y < high.y; ++y) {
         for (int x = low.x; x < high.x; ++x) {
             int serving = step_of(int(texelFetch(in_state, ivec2(x, y), 0).x));
-            found += ivec4(equal(ivec4(serving - FIRST), ivec4(0, 1, 2, 3)));
+            tally += ivec4(equal(ivec4(serving - FIRST), ivec4(0, 1, 2, 3)));
         }
     }
-    counts = vec4(found);
+    counts = vec4(tally);
 }

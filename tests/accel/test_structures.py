@@ -131,7 +131,7 @@ def machines() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("made", ["bunny", "stadium"], indirect=True)
 def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: Made) -> None:
-    """In the stadium's grid llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
+    """In the stadium's grid llvmpipe cuts long loops short, which the machines have to mend (`Machine._retry`)."""
     some = slice(None, None, 4)
     rays = made.origins[some], made.directions[some]
     first = run(device, made.structures["bvh"], "stack", *rays, **SINGLE).tobytes()

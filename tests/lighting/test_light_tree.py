@@ -11,7 +11,7 @@ from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_r
 
 from viewer.kernels.records import HIT
 from viewer.lighting import light_tree
-from viewer.lighting.light_tree import DEEPEST, WAY, Bounds, build
+from viewer.lighting.light_tree import DEEPEST, TRAIL_BITS, Bounds, build
 from viewer.lighting.lights import QUANTA, light_list
 from viewer.lighting.tree_choice import choice
 from viewer.scene.environment import ConstantEnvironment
@@ -63,7 +63,7 @@ def test_densities_down_a_tree_deeper_than_one_number_of_turns(device) -> None:
     alike = {"emission": np.ones((count, 3), np.float32), "material": np.arange(count, dtype=np.int32)}
     listed = light_list(emitting._replace(corners=corners.astype(np.float32), **alike), [], materials=count)
     tree, receiver = choice(listed.sources), np.float32([1, 0, 0, 0])
-    assert WAY + 5 < tree.depth <= DEEPEST and tree.way[:, 1].any()
+    assert TRAIL_BITS + 5 < tree.depth <= DEEPEST and tree.bit_trails[:, 1].any()
     expected = probabilities(tree.nodes, tree.near, listed.count, np.zeros(3), receiver)
     hits = np.zeros(count, HIT.dtype)
     hits["triangle"] = np.arange(count)
@@ -71,7 +71,7 @@ def test_densities_down_a_tree_deeper_than_one_number_of_turns(device) -> None:
     edges = corners[:, 1:] - corners[:, :1]
     area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
     likely = expected > 1e-4
-    assert (likely & (tree.way[:count, 1] > 0)).any()
+    assert (likely & (tree.bit_trails[:count, 1] > 0)).any()
     np.testing.assert_allclose((density * area)[likely], expected[likely], rtol=5e-2)  # a cosine at each of the turns
 
 
@@ -111,7 +111,7 @@ def some_bounds(count: int, seed: int = 5) -> Bounds:
 def test_every_light_is_at_the_end_of_its_way(count: int) -> None:
     tree = build(some_bounds(count))
     assert len(tree.nodes) == count - 1 and tree.depth <= DEEPEST
-    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.way), np.arange(count))
+    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.bit_trails), np.arange(count))
 
 
 @pytest.mark.parametrize("far", [False, True])
@@ -124,7 +124,7 @@ def test_threads_and_compilers_build_the_same_tree(monkeypatch: pytest.MonkeyPat
         trees.append(build(lights, far))
     for tree in trees[1:]:
         assert tree.nodes.tobytes() == trees[0].nodes.tobytes() and tree.depth == trees[0].depth
-        np.testing.assert_array_equal(tree.way, trees[0].way)
+        np.testing.assert_array_equal(tree.bit_trails, trees[0].bit_trails)
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -191,4 +191,4 @@ def test_no_tree_is_deeper_than_a_way_is_long(kind: str) -> None:
         lights = lights._replace(middle=line, radius=np.zeros(1000))
     tree = build(lights)
     assert tree.depth <= DEEPEST and np.isfinite(tree.nodes["left_power"]).all()
-    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.way), np.arange(1000))
+    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.bit_trails), np.arange(1000))

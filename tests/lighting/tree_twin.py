@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, LIGHT_SAMPLE
 from viewer.lighting.environment import environment
-from viewer.lighting.light_tree import WAY
+from viewer.lighting.light_tree import TRAIL_BITS
 from viewer.lighting.lights import QUANTA, LightList
 from viewer.lighting.tree_choice import LEAST_FACING, tree_modules
 from viewer.scene.environment import DARKNESS, Environment
@@ -94,7 +94,7 @@ def ways(tree: Any, root: int, way: NDArray) -> NDArray[np.int64]:
     """(N,): the lights at which the ways (N, 2) end."""
     link, turn = np.full(len(way), root), 0
     while (link >= 0).any():
-        bit = way[:, turn // WAY] >> turn % WAY & 1
+        bit = way[:, turn // TRAIL_BITS] >> turn % TRAIL_BITS & 1
         node = tree[np.maximum(link, 0)]
         link = np.where(link >= 0, np.where(bit == 1, node["right_link"], node["left_link"]), link)
         turn += 1

@@ -143,5 +143,5 @@ def test_rematerialised_where_few_states_ask() -> None:
         linked = LinkedProgram(PICTURES[program](), prepared.modules(False, True, "sobol")).inlined()
         for software in (True, False):
             text = fragment(linked, linked.single(), Form(False, software=software), PlannedAddresses(WIDEST)).text
-            found[program, software] = "principled_seen_of(at, principled_kept.own, wo)" in text
+            found[program, software] = "principled_seen_of(at, principled_kept.material, wo)" in text
     assert [key for key, derived in found.items() if derived] == [("path", False)]

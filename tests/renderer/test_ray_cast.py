@@ -143,7 +143,7 @@ def scene_of_machines(request: pytest.FixtureRequest) -> Scene:
 
 @pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
 def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersection: str) -> None:
-    """In the stadium llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
+    """In the stadium llvmpipe cuts long loops short, which the machines have to mend (`Machine._retry`)."""
     renderers = {
         b: Renderer(scene_of_machines, intersection=intersection, barrier=b, program="cast") for b in ("auto", "off")
     }

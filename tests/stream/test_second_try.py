@@ -25,7 +25,7 @@ def test_passes_of_both_runs_are_counted(device, kind: type[Machine]) -> None:
         machine.write(name, array.reshape(SIZE[::-1]))
     machine.finish()
     first = asdict(machine.stats)
-    for _ in machine._again(Multipass, machine.rays):
+    for _ in machine._retry(Multipass, machine.rays):
         pass
     assert machine.spare is not None
     second = asdict(machine.spare.stats)

@@ -92,7 +92,7 @@ def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Back
         name = "gradient" if tone == 1 else f"gradient times {tone:g}"
         return Backdrop(name, (_scaled(LOW, tone), _scaled(HIGH, tone)), floor=floor)
     if isinstance(background, tuple):
-        return Backdrop(",".join(f"{each:g}" for each in background), (background, background), floor=floor)
+        return Backdrop(",".join(f"{value:g}" for value in background), (background, background), floor=floor)
     if degrees := blur_of(background):
         return Backdrop(background, degrees=degrees, floor=floor)
     return None if floor is None else Backdrop("environment", floor=floor)
@@ -129,8 +129,10 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
 def rotated_modules(modules: Sequence[Module], environment: ImageEnvironment) -> list[Module]:
     """Those of `backdrop_modules` before the same image at another rotation: their tables are shared."""
     turn = "vec2", tuple(map(float, environment.turn))
-    uniforms = ({name: turn if name in TURNS else value for name, value in each.uniforms.items()} for each in modules)
-    return [replace(each, uniforms=own) for each, own in zip(modules, uniforms, strict=True)]
+    uniforms = (
+        {name: turn if name in TURNS else value for name, value in module.uniforms.items()} for module in modules
+    )
+    return [replace(module, uniforms=values) for module, values in zip(modules, uniforms, strict=True)]
 
 
 def _background(backdrop: Backdrop, environment: Environment) -> Module:

@@ -25,8 +25,8 @@ def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "bo
     """The uniforms for a picture of ``size`` (width, height): the pinhole's, those of lens and filter, and of a camera
     that moves its keys; of another projection its own."""
     if camera.kind:
-        own = {**projected_uniforms(camera, size), "camera_filter": FILTERS[pixel_filter]}
-        return {**own, **_keys(camera, size)} if camera.motion else own
+        uniforms = {**projected_uniforms(camera, size), "camera_filter": FILTERS[pixel_filter]}
+        return {**uniforms, **_keys(camera, size)} if camera.motion else uniforms
     right, up, _ = basis = camera.basis()
     return {
         **camera_uniforms(camera, size, basis),

@@ -191,7 +191,7 @@ def _surrounding_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if height <= EDGE and width <= EDGE:
         return np.full_like(values, np.mean(values))
     sums, ones = _cells(values, half), _cells(np.ones_like(values), half)
-    rings = [_windows(each, 4) - _windows(each[1:-1, 1:-1], 2) for each in (sums, ones)]
+    rings = [_windows(cells, 4) - _windows(cells[1:-1, 1:-1], 2) for cells in (sums, ones)]
     means = np.maximum(rings[0], 0.0) / np.maximum(rings[1], 1.0)
     return np.repeat(np.repeat(means, EDGE, axis=0), EDGE, axis=1)[:height, :width]
 
@@ -206,6 +206,6 @@ def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
 
 def _windows(cells: NDArray[np.float64], wide: int) -> NDArray[np.float64]:
     """Sums over squares of ``wide`` x ``wide`` cells, at a stride of two."""
-    seen = np.lib.stride_tricks.sliding_window_view(cells, (wide, wide))[::2, ::2]
-    found: NDArray[np.float64] = seen.sum(axis=(2, 3))
-    return found
+    windows = np.lib.stride_tricks.sliding_window_view(cells, (wide, wide))[::2, ::2]
+    sums: NDArray[np.float64] = windows.sum(axis=(2, 3))
+    return sums

@@ -60,7 +60,7 @@ class ComingError(NamedTuple):
     @property
     def ready(self) -> bool:
         """Whether they are there."""
-        return all(each.ready for block in self.sums for each in block)
+        return all(readback.ready for block in self.sums for readback in block)
 
 
 class Buffer:
@@ -209,8 +209,8 @@ class FilmBuffer(Buffer):
             film.sample_budget, film.halves = self.sample_budget, self._held
             return film
         if self.halves is not None and self.half:
-            held = self.halves.fields()
-            film.halves = Halves(held["sum"], held["count"], *(dict(each) for each in self.convergence_history))
+            fields = self.halves.fields()
+            film.halves = Halves(fields["sum"], fields["count"], *(dict(levels) for levels in self.convergence_history))
         return film
 
     def clear(self) -> None:
@@ -258,7 +258,7 @@ class FilmBuffer(Buffer):
 
     def late_error(self, coming: ComingError) -> float:
         """The error that was begun, of the samples of then."""
-        parts = [np.concatenate([each.read() for each in block], axis=-1) for block in coming.sums]
+        parts = [np.concatenate([readback.read() for readback in block], axis=-1) for block in coming.sums]
         return self._error(np.concatenate([part.reshape(-1, 8) for part in parts]).astype(np.float64), coming.moment)
 
     def _error(self, sums: NDArray[np.float64], moment: Samples) -> float:
@@ -331,8 +331,8 @@ class FilmBuffer(Buffer):
         if self.reduction is not None:
             self.reduction.release()
 
-    def _reduction(self, given: FilmError | None) -> FilmError:
-        self.reduction = given or self.reduction or FilmError(self.device)
+    def _reduction(self, reduction: FilmError | None) -> FilmError:
+        self.reduction = reduction or self.reduction or FilmError(self.device)
         return self.reduction
 
     def _halves(self) -> Buffer:
@@ -348,8 +348,8 @@ class FilmBuffer(Buffer):
 
     def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
         """(blocks, 8) sums of the reduction; of halves only if the first is exactly half of the samples."""
-        found = [reduction.sums(stream, half).reshape(-1, 8) for stream, half in self._pairs(self._moment())]
-        return np.concatenate(found).astype(np.float64)
+        sums = [reduction.sums(stream, half).reshape(-1, 8) for stream, half in self._pairs(self._moment())]
+        return np.concatenate(sums).astype(np.float64)
 
     def _moment(self) -> Samples:
         """The present samples."""
@@ -363,7 +363,7 @@ class FilmBuffer(Buffer):
 
     def _history(self, sums: NDArray[np.float64], moment: Samples) -> ConvergenceHistory:
         """The history of `Halves` with the samples of a moment added, from their `_sums`."""
-        differences, variances, relative_std_errors = (dict(each) for each in moment.history)
+        differences, variances, relative_std_errors = (dict(levels) for levels in moment.history)
         if moment.halved:
             level, pixels = moment.samples.bit_length() - 1, self.size[0] * self.size[1]
             differences[level] = float(sums[:, 3].sum()) / pixels

@@ -90,7 +90,7 @@ def automatic_exposure(luminance: NDArray[np.float64]) -> float:
     if not lit.size:
         return 0.0
     ordered = np.sort(lit)
-    low, high = (quantile(ordered, share) for share in RANGE)
+    low, high = (quantile(ordered, fraction) for fraction in RANGE)
     mean = math.exp(float(np.log(np.clip(lit, low, high)).mean()))
     away = math.log2(max(mean, high / BRIGHT) / MIDDLE)
     limit = float(OPTIONS["exposure"].high or 0.0)

@@ -34,9 +34,11 @@ class Film:
 
     def __init__(self, width: int, height: int, arrays: Mapping[str, NDArray[np.float32]] | None = None) -> None:
         """arrays : all four, by name, taken without a copy; by default an empty film."""
-        given = arrays or {name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()}
-        self.sum, self.compensation = given["sum"], given["compensation"]
-        self.square, self.count = given["square"], given["count"]
+        contents = arrays or {
+            name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()
+        }
+        self.sum, self.compensation = contents["sum"], contents["compensation"]
+        self.square, self.count = contents["square"], contents["count"]
         self.halves: Halves | None = None
         self.sample_budget: SampleBudget | None = None
 
@@ -100,9 +102,9 @@ class Film:
 
     def part(self, x: int, y: int, width: int, height: int) -> Film:
         """A copy of a rectangle with upper left pixel (x, y), without halves and sample budget."""
-        found = Film(width, height)
-        found.store(self.records(x, y, width, height))
-        return found
+        film = Film(width, height)
+        film.store(self.records(x, y, width, height))
+        return film
 
     def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
         """Replace a rectangle by a machine's records: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
@@ -184,8 +186,8 @@ class Film:
         if not self.count.size or self.count.min() < 2:
             return 1.0
         spread = float(np.mean(self.variance()))
-        found = variance_of_mean(spread, int(self.count.min()), *self.convergence_history()[:2])
-        return found / spread if spread > 0 else 1.0
+        variance = variance_of_mean(spread, int(self.count.min()), *self.convergence_history()[:2])
+        return variance / spread if spread > 0 else 1.0
 
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.

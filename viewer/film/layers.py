@@ -41,8 +41,8 @@ PAIRS = tuple(f"{number:02}.{channel}" for number in range(RANKS // 2) for chann
 
 
 def _number(name: str, meaning: str) -> Layer:
-    told = f"{meaning} at the pixel's centre, named in the attribute '{name} names'; -1 where there is none"
-    return Layer(name, told, "number", np.int32, background=-1)
+    description = f"{meaning} at the pixel's centre, named in the attribute '{name} names'; -1 where there is none"
+    return Layer(name, description, "number", np.int32, background=-1)
 
 
 # Of a name of `LIGHT_LAYERS`: its parts.
@@ -58,13 +58,13 @@ _WAYS = {
 def _light(name: str) -> Layer:
     """Of the layers that are the picture together."""
     parts = [_WAYS[part] for part in name.split("_") if part in _WAYS]
-    told = f"light {'; '.join(parts) or 'of lights and surroundings, seen themselves'}"
-    return Layer(name, told, "linear sRGB", components=RGB, paths=True)
+    description = f"light {'; '.join(parts) or 'of lights and surroundings, seen themselves'}"
+    return Layer(name, description, "linear sRGB", components=RGB, paths=True)
 
 
 def _matte(kind: str, meaning: str) -> Layer:
-    told = f"Cryptomatte of {meaning}: ids and coverages in turn, largest first, over the picture's own samples"
-    return Layer(f"crypto_{kind}", told, "id, 1", components=PAIRS, stem=f"Crypto{kind.capitalize()}")
+    description = f"Cryptomatte of {meaning}: ids and coverages in turn, largest first, over the picture's own samples"
+    return Layer(f"crypto_{kind}", description, "id, 1", components=PAIRS, stem=f"Crypto{kind.capitalize()}")
 
 
 LAYERS = {

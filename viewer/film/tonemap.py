@@ -120,8 +120,8 @@ def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none")
     range.
     """
     exposure, tonemap = stops(exposure, linear), check("tonemap", tonemap, TONEMAPS)
-    given = np.asarray(linear, np.float32)
-    flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
+    values = np.asarray(linear, np.float32)
+    flat, out = values.reshape(-1, *values.shape[-1:]), np.empty(values.shape, np.uint8)
     codes = out.reshape(flat.shape)
     for first in range(0, len(flat), BAND):  # bounds the memory of large pictures
         piece = slice(first, first + BAND)

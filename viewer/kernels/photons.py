@@ -130,7 +130,11 @@ class MapForm:
     @property
     def streams(self) -> dict[str, Record]:
         """All of them."""
-        return {each.name: each.record for each in (*self.cell, *self.photon) if isinstance(each.record, Record)}
+        return {
+            argument.name: argument.record
+            for argument in (*self.cell, *self.photon)
+            if isinstance(argument.record, Record)
+        }
 
 
 _PHOTONS = GATHER("photons", PHOTON)

@@ -136,9 +136,9 @@ TEXTURE = Record(
     Field("level", "int", about="address of its image's largest level", within=ROWS),
     Field("last", "int", about="number of its smallest level; 0: there is one", within=SMALL),
     Field("wrap", "ivec2", about="0: repeat, 1: mirrored repeat, 2: clamp to edge; across and down", within=SMALL),
-    Field("across", "vec3", about="u of the image = dot(across, (u, v, 1))"),
+    Field("transform_u", "vec3", about="u of the image = dot(transform_u, (u, v, 1))"),
     Field("flags", "int", about="bits: TEXTURE_NEAREST and so on", within=SMALL),
-    Field("down", "vec3", about="v of the image = dot(down, (u, v, 1))"),
+    Field("transform_v", "vec3", about="v of the image = dot(transform_v, (u, v, 1))"),
     Field("detail", "float", about="log2 of the texels along the side of a unit square of texture coordinates"),
 )
 

@@ -91,7 +91,7 @@ def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> 
 
 def _swept(spheres: NDArray[np.float64], motion: NDArray[np.float64]) -> list[Sphere]:
     """Around each of a mesh's spheres (S, 4) at all keys of an instance (K, 4, 4)."""
-    return [_around_spheres(_in_world(each[None], motion)) for each in spheres]
+    return [_around_spheres(_in_world(sphere[None], motion)) for sphere in spheres]
 
 
 def _mesh_spheres(mesh: Mesh, counted: NDArray[np.bool_]) -> NDArray[np.float64]:

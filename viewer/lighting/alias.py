@@ -20,8 +20,8 @@ SMALL = 1 << 10  # slots up to which the loop is not worth compiling
 
 def slot_fields(what: str) -> tuple[Field, Field]:
     """The fields of a slot in an alias table of these things, of a texture's record."""
-    own = Field("threshold", "int", "quanta", about=f"below it the slot stands for the {what} of its own number")
-    return own, Field("alias", "int", about=f"the {what} that the slot stands for else", within=ROWS)
+    threshold = Field("threshold", "int", "quanta", about=f"below it the slot stands for the {what} of its own number")
+    return threshold, Field("alias", "int", about=f"the {what} that the slot stands for else", within=ROWS)
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,9 @@ def _of_image(image: ImageEnvironment) -> Ambient:
     return Ambient(towards, irradiance, _quadratic(cells._replace(radiance=rest)))
 
 
-def in_world(found: Ambient, environment: Environment) -> Ambient:
+def in_world(light: Ambient, environment: Environment) -> Ambient:
     """The result of `ambient` at the environment's rotation."""
-    return found.turned(environment.turn) if isinstance(environment, ImageEnvironment) else found
+    return light.turned(environment.turn) if isinstance(environment, ImageEnvironment) else light
 
 
 def cells_of(image: ImageEnvironment) -> Cells:

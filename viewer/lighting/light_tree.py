@@ -3,8 +3,8 @@
 A. Conty Estevez and C. Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting" (2018): of each cluster
 bounds are known on where it is, how much it shines and into which directions, and so how much may come from there. As
 in pbrt-v4 (M. Pharr, W. Jakob and G. Humphreys, *Physically Based Rendering*, 4th edition, 2023, section 12.6.3) a
-cluster is never split for one sample, its extent is that of a sphere, and each light keeps the way down to it as bits,
-by which the probability of having chosen it is found for whoever meets its surface by chance.
+cluster is never split for one sample, its extent is that of a sphere, and each light keeps the turns to it as a bit
+trail, by which the probability of having chosen it is found for whoever meets its surface by chance.
 
 Powers are peak intensities: of a triangle its area times radiance, of a sphere its disc's, of points and spots their
 intensity along the axis; luminances. Infinitely distant lights have a tree of their own, by power alone.
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from viewer.base.jit import run
 from viewer.lighting import light_tree_loops as loops
-from viewer.lighting.light_tree_loops import DEEPEST, WAY
+from viewer.lighting.light_tree_loops import DEEPEST, TRAIL_BITS
 from viewer.stream.declare.record import Field, Record
 
-__all__ = ["DEEPEST", "NODE", "WAY", "Bounds", "LightTree", "build"]
+__all__ = ["DEEPEST", "NODE", "TRAIL_BITS", "Bounds", "LightTree", "build"]
 
 SMALL = 48  # lights up to which the loops are not worth compiling
 GRAIN = 1 << 14  # lights of a cluster that one thread goes through alone; larger ones are parted one at a time
@@ -79,12 +79,12 @@ class Bounds(NamedTuple):
 
 class LightTree(NamedTuple):
     """nodes (N - 1,) of `NODE`, the root first, left children behind their parents, or none; root: its link, as in a
-    node. way (N, 2) int64: of each light the turns to it, 1 to the right, the first in the lowest bit, `WAY` of them in
-    a number. depth: levels."""
+    node. bit_trails (N, 2) int64: of each light the turns to it, 1 to the right, the first in the lowest bit,
+    `TRAIL_BITS` of them in a number. depth: levels."""
 
     nodes: NDArray
     root: int
-    way: NDArray[np.int64]
+    bit_trails: NDArray[np.int64]
     depth: int
 
 
@@ -113,7 +113,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
         levels, place = run(loops.grow, rows, *arguments, bounds, links, bit_trails, *loops.scratch(), small=small)
         if complete:
             return levels, []
-        bits[1 if depth >= WAY else 0] += 1 << depth % WAY
+        bits[1 if depth >= TRAIL_BITS else 0] += 1 << depth % TRAIL_BITS
         left = first, place, node + 1, depth + 1, part[4], part[5]
         right = place, last, node + place - first, depth + 1, *bits
         return levels, [half for half in (left, right) if half[1] - half[0] > 1]

@@ -18,8 +18,8 @@ KNOWN = 11  # of a cluster: middle and radius, axis, cosines of spread and emiss
 BINS, FEW_BINS = 12, 8  # along an axis; in clusters of up to FEW lights, where bins cost more than these
 FEW = 32
 SUMS = 9  # of a bin: count, power, squared distances, middles, normals
-WAY = 23  # bits of a way that one number holds: whole numbers are exact in floats up to 2^24
-DEEPEST = 2 * WAY  # levels
+TRAIL_BITS = 23  # of a bit trail, that one number holds: whole numbers are exact in floats up to 2^24
+DEEPEST = 2 * TRAIL_BITS  # levels
 HALVED = 24  # levels from which on clusters are halved: a tree of 2^22 lights then stays within the deepest
 
 
@@ -46,10 +46,10 @@ def grow(rows, first, last, node, depth, low, high, far, complete, bounds, links
             _bound(rows, start, end, bounds[child])
             other, another = low, high
             if side == 1:
-                if depth < WAY:
+                if depth < TRAIL_BITS:
                     other += 1 << depth
                 else:
-                    another += 1 << (depth - WAY)
+                    another += 1 << (depth - TRAIL_BITS)
             if end - start == 1:
                 number = np.int64(rows[start, 12])
                 links[child, 0] = -1 - number

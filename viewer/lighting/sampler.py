@@ -67,7 +67,7 @@ def zorder() -> Module:
     """Owen-scrambled points that neighbouring pixels share; directions of two surfaces in a row are even together."""
     layout = dimensions()
     joint: dict[str, int | float] = {
-        "JOINT_FIRST": CAMERA + layout["DIMENSION_WAY"],
+        "JOINT_FIRST": CAMERA + layout["DIMENSION_BSDF"],
         "JOINT_APART": layout["DIMENSIONS_OF_SURFACE"],
     }
     return Module("z-order sampler", PROVIDES, "shading/sampler_zorder.glsl", constants=joint)

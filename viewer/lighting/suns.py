@@ -41,7 +41,7 @@ PLACE = Record(
     Field("first", "int", about="of its slots", within=ROWS),
     Field("slots", "ivec2", about="across and down", within=SMALL),
     Field("corner", "ivec2", about="column and row of its first texel", within=SMALL),
-    Field("across", "int", about="cells in a row", within=SMALL),
+    Field("columns", "int", about="cells in a row", within=SMALL),
 )
 
 
@@ -203,7 +203,7 @@ def sun_places(suns: list[Sun], levels: list[list[int]]) -> NDArray:
         part["start"] = np.cumsum(quanta) - quanta
         part["first"] = np.cumsum(size) - size + table * size.sum()
         part["slots"], part["corner"] = slots, [sun.first for sun in suns]
-        part["across"] = [sun.size[0] for sun in suns]
+        part["columns"] = [sun.size[0] for sun in suns]
     return rows
 
 

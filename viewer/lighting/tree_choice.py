@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, LIGHT_CONTEXT
-from viewer.lighting.light_tree import NODE, WAY, Bounds, build
+from viewer.lighting.light_tree import NODE, TRAIL_BITS, Bounds, build
 from viewer.lighting.lights import LightList, Sources
 from viewer.scene.light import KINDS, DeltaLights, luminance
 from viewer.stream.declare.kernel import Module, Table
@@ -30,7 +30,7 @@ CHANCE = Record(
 EMITTER = Record(
     "LightEmitter",
     Field("face", "int", about="of its instance, or of the scene where that is one object; ascending", within=ROWS),
-    Field("way", "ivec2", about="down the tree, see viewer.lighting.light_tree"),
+    Field("bit_trail", "ivec2", about="down the tree, see viewer.lighting.light_tree"),
     Field("area_density", "float", "1 / area", about="one over its area; 0: it is no light"),
 )
 OBJECT = Record(
@@ -48,12 +48,12 @@ CONTEXT = Record(
 
 class LightTrees(NamedTuple):
     """Both trees in one: nodes, see `LightTree`; near, far: links of the roots, of which one that has no light is
-    never followed. way (N, 2): of the list's lights; depth: levels."""
+    never followed. bit_trails (N, 2): of the list's lights; depth: levels."""
 
     nodes: NDArray
     near: int
     far: int
-    way: NDArray[np.int64]
+    bit_trails: NDArray[np.int64]
     depth: int
 
 
@@ -64,9 +64,9 @@ def too_many(listed: LightList) -> bool:
 
 def bounds_of(sources: Sources) -> Bounds:
     """Of a list's lights, in its order."""
-    found = _surfaces(sources)
-    parts = [found, *([_punctual(sources.punctual)] if len(sources.punctual) else [])]
-    return Bounds(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    surfaces = _surfaces(sources)
+    parts = [surfaces, *([_punctual(sources.punctual)] if len(sources.punctual) else [])]
+    return Bounds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _surfaces(sources: Sources) -> Bounds:
@@ -125,7 +125,7 @@ def choice(sources: Sources) -> LightTrees:
             links = tree.nodes[side].copy()
             tree.nodes[side] = np.where(links < 0, -1 - numbers[np.maximum(-1 - links, 0)], links + start)
         roots.append(start if len(tree.nodes) else (-1 - int(numbers[0]) if len(numbers) else -1))
-        bit_trails[numbers] = tree.way
+        bit_trails[numbers] = tree.bit_trails
         nodes.append(tree.nodes)
         depth = max(depth, tree.depth)
     return LightTrees(np.concatenate(nodes), roots[0], roots[1], bit_trails, depth)
@@ -156,7 +156,7 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
         source="shading/light_by_tree.glsl",
         memories=(*base.memories, Table("light_nodes", NODE, nodes), Table("light_chances", CHANCE, chances)),
         uniforms=uniforms,
-        constants={**base.constants, "LIGHT_WAY": WAY, "LIGHT_LEAST_FACING": LEAST_FACING},
+        constants={**base.constants, "LIGHT_TRAIL_BITS": TRAIL_BITS, "LIGHT_LEAST_FACING": LEAST_FACING},
         module_state=CONTEXT,
     )
     emitters, objects = _places(listed.sources, chosen, area, levels)
@@ -186,7 +186,7 @@ def _places(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) ->
     rows = np.zeros(max(count, 1), EMITTER.dtype)
     listed = sources.listed >= 0
     rows["face"][:count] = sources.number
-    rows["way"][:count][listed] = chosen.way[sources.listed[listed]]
+    rows["bit_trail"][:count][listed] = chosen.bit_trails[sources.listed[listed]]
     rows["area_density"][:count][listed] = 1.0 / area[sources.listed[listed]]
     if levels == 1:
         objects = np.zeros(1, OBJECT.dtype)

@@ -27,8 +27,8 @@ def arrays() -> dict[str, NDArray[np.float64]]:
     """The arrays of ``assets/albedo.npz``, 0 .. 1. Raises ViewerError where the file cannot be read."""
     path = paths.assets() / "albedo.npz"
     try:
-        with np.load(path) as found:
-            return {name: found[name] / 65535.0 for name in found}
+        with np.load(path) as file:
+            return {name: file[name] / 65535.0 for name in file}
     except (OSError, ValueError) as error:
         raise ViewerError(
             str(path), f"cannot be read: {error}", "the installation is incomplete; install again"
@@ -38,9 +38,9 @@ def arrays() -> dict[str, NDArray[np.float64]]:
 def cells(values: NDArray) -> NDArray:
     """(N,) ALBEDO of an array (..., rows, columns): its cells, slice by slice, row by row."""
     corners = [values[..., :-1, :-1], values[..., :-1, 1:], values[..., 1:, :-1], values[..., 1:, 1:]]
-    made = np.zeros(corners[0].size, ALBEDO.dtype)
-    made["corners"] = np.stack(corners, axis=-1).reshape(-1, 4)
-    return made
+    rows = np.zeros(corners[0].size, ALBEDO.dtype)
+    rows["corners"] = np.stack(corners, axis=-1).reshape(-1, 4)
+    return rows
 
 
 @cache
@@ -91,8 +91,8 @@ def crossing_rise_albedo() -> Module:
 
 def anisotropic_albedo() -> Module:
     """``anisotropic_albedo``: ``ggx_albedo`` of lobes that are longer in one direction. Needs that module."""
-    made = _module("anisotropy", "anisotropic_albedo")
-    return replace(made, needs=("ggx_albedo",))
+    module = _module("anisotropy", "anisotropic_albedo")
+    return replace(module, needs=("ggx_albedo",))
 
 
 def sheen_albedo() -> Module:

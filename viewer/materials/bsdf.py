@@ -137,7 +137,7 @@ def _dispersion(look: Look) -> list[Module]:
             f"channels {kind}",
             provides=(f"{kind}_at_channel",),
             source=f"shading/channels_{kind}.glsl",
-            needs=("bsdf_delta", *(("classic_own",) if kind == "classic" else ())),
+            needs=("bsdf_delta", *(("classic_material",) if kind == "classic" else ())),
             uses=(look.interaction,),
             features=look.features,
         )
@@ -165,8 +165,8 @@ def interaction_module(look: Look) -> Module:
     """``interaction_nowhere``, all zero but where the path came from; ``interaction_kind`` and
     ``interaction_material``; it keeps the record."""
     record = look.interaction
-    values = ", ".join("wo" if each.name == "wo" else f"{each.type}(0)" for each in record.fields)
-    names = {each.name for each in record.fields}
+    values = ", ".join("wo" if field.name == "wo" else f"{field.type}(0)" for field in record.fields)
+    names = {field.name for field in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
     put = ""
@@ -225,7 +225,7 @@ void set_interaction_{name}(inout Interaction at, int value) {{
 def _needs_of(kind: str, look: Look) -> tuple[str, ...]:
     if kind == "principled":
         return tuple(module.provides[0] for module in lobe_modules(look))
-    return ("classic_own",) if kind == "classic" else ()
+    return ("classic_material",) if kind == "classic" else ()
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
@@ -270,7 +270,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
 
 CAMERA = 4  # film and lens, of every sample
 # What a surface takes, in order, and how many numbers; two that belong together begin at an even one.
-SURFACE = {"LIGHT": 1, "POINT": 2, "WAY": 2, "LOBE": 1, "ROULETTE": 1}
+SURFACE = {"LIGHT": 1, "POINT": 2, "BSDF": 2, "LOBE": 1, "ROULETTE": 1}
 
 
 def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The classic materials as modules: their numbers, ``classic_own``, and ``classic_color`` by vertex colours and
+"""The classic materials as modules: their numbers, ``classic_material``, and ``classic_color`` by vertex colours and
 textures, which the BSDF has no need of."""
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
     return [
         Module(
             "classic materials",
-            provides=("classic_own",),
-            source="shading/classic_own.glsl",
+            provides=("classic_material",),
+            source="shading/classic_material.glsl",
             memories=(Table("classics", CLASSIC, table),),
         ),
         Module(
@@ -84,7 +84,7 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
                 "CLASSIC_LAYERS": look.classic_textures,
                 **{f"CLASSIC_{mode.upper()}": number for mode, number in MODES.items()},
             },
-            needs=("classic_own", "texture_texel", *(("detail_at",) if look.second_uv else ())),
+            needs=("classic_material", "texture_texel", *(("detail_at",) if look.second_uv else ())),
             uses=(GEOMETRY, HIT),
             features=look.features,
         ),

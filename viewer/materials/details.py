@@ -39,7 +39,7 @@ def flat_details(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module
     rows["opacity"] = 1.0 if triangles.opacities is None else triangles.opacities
     if triangles.tangents is None:
         return _module("flat", rows)
-    return _module("flat", rows, [each.tangents for each in keys])
+    return _module("flat", rows, [mesh.tangents for mesh in keys])
 
 
 def object_details(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ()) -> Module:

@@ -64,8 +64,8 @@ def flat_geometry(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Modul
     if not keys:
         return still
     rows = np.zeros((len(keys), len(triangles.positions)), VERTEX_KEY.dtype)
-    for row, each in zip(rows, keys, strict=True):
-        row["position"], row["normal"] = each.positions, each.normals
+    for row, mesh in zip(rows, keys, strict=True):
+        row["position"], row["normal"] = mesh.positions, mesh.normals
     return with_vertex_keys(still, rows)
 
 

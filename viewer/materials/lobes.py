@@ -3,16 +3,17 @@
 A lobe is a struct, ``Coat`` of the lobe ``coat``, with the ``chance`` that it is chosen, and these functions in its
 file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` and ``wo`` of the world:
 
-    Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under)   of a layer above
-        the base: ``under`` is the share left to those below; or of a part of the base:
-    Coat coat_within(inout Base base, Interaction at, Principled own, bool front)
+    Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under)
+        of a layer above the base: ``under`` is the fraction left to those below; or of a part of the base:
+    Coat coat_within(inout Base base, Interaction at, Principled material, bool front)
     vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)
         times the cosine; zeros where it is single. facets: the base's
     vec3 coat_albedo(Base base, Coat coat)                                    of non-delta lobes
     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction)
     void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
-    Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way)   way.local: sampled by the facets
-    bool coat_single(Principled own, inout float matte)   whether it never has a density; matte: share of the base below
+    LobeSample coat_sample(Base base, Coat coat, vec3 wo, vec3 u, LobeSample lobe)   lobe.local: sampled by the facets
+    bool coat_single(Principled material, inout float matte)
+        whether it never has a density; matte: fraction of the base below
 """
 
 from __future__ import annotations
@@ -58,14 +59,16 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
     """``struct Layers`` of these lobes, and the functions that sum over them."""
     members = [f"    {lobe.name.capitalize()} {lobe.name};" for lobe in present]
     over = [
-        f"    found.{lobe.name} = {lobe.name}_over(found.base, at, own, front, wo, under);"
+        f"    layers.{lobe.name} = {lobe.name}_over(layers.base, at, material, front, wo, under);"
         for lobe in present
         if lobe.over
     ]
     within = [
-        f"    found.{lobe.name} = {lobe.name}_within(found.base, at, own, front);" for lobe in present if not lobe.over
+        f"    layers.{lobe.name} = {lobe.name}_within(layers.base, at, material, front);"
+        for lobe in present
+        if not lobe.over
     ]
-    chances = [f"found.{lobe.name}.chance" for lobe in present]
+    chances = [f"layers.{lobe.name}.chance" for lobe in present]
 
     def each(line: str) -> list[str]:
         return [f"    {line.replace('LOBE', lobe.name)}" for lobe in present]
@@ -73,17 +76,21 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
     return "\n".join(
         [
             *("struct Layers {", "    Base base;", *members, "};"),
-            "Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front, vec3 wo) {",
-            *("    Layers found;", "    float under = 1.0;", "    found.base = base_frame(at, own, normal, wo);"),
+            "Layers principled_layers(Interaction at, Principled material, vec3 normal, bool front, vec3 wo) {",
+            *(
+                "    Layers layers;",
+                "    float under = 1.0;",
+                "    layers.base = base_frame(at, material, normal, wo);",
+            ),
             *over,
-            "    base_reflection(found.base, at, own, under);",
+            "    base_reflection(layers.base, at, material, under);",
             *within,
-            "    base_matte(found.base, at, own);",
-            "    float whole = found.base.glossy + found.base.matte;",
+            "    base_matte(layers.base, at, material);",
+            "    float whole = layers.base.glossy + layers.base.matte;",
             *(f"    whole += {chance};" for chance in chances),
             "    whole = whole > 0.0 ? 1.0 / whole : 0.0;",
-            *(f"    {chance} *= whole;" for chance in ("found.base.glossy", "found.base.matte", *chances)),
-            *("    return found;", "}"),
+            *(f"    {chance} *= whole;" for chance in ("layers.base.glossy", "layers.base.matte", *chances)),
+            *("    return layers;", "}"),
             "vec3 principled_lobes(Layers layers, vec3 wi, vec3 far, out float pdf) {",
             *("    float density;", "    Microfacets facets = base_facets(layers.base, wi);"),
             "    vec3 value = base_value(layers.base, facets, wi, pdf);",
@@ -97,15 +104,15 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             ),
             *("    return value;", "}"),
             "vec3 principled_albedo(Layers layers) {",
-            "    vec3 found = layers.base.diffuse + (layers.base.single ? vec3(0.0) : layers.base.gloss);",
-            *each("found += LOBE_albedo(layers.base, layers.LOBE);"),
-            *("    return found;", "}"),
+            "    vec3 albedo = layers.base.diffuse + (layers.base.single ? vec3(0.0) : layers.base.gloss);",
+            *each("albedo += LOBE_albedo(layers.base, layers.LOBE);"),
+            *("    return albedo;", "}"),
             "void principled_singles(",
             "    Layers layers, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction",
             ") {",
             *each("LOBE_branch(layers.base, layers.LOBE, wo, reflection, refracted, refraction);"),
             "}",
-            "bool principled_way(Interaction at, Layers layers, vec3 wo, vec3 u, out Way way) {",
+            "bool principled_sample_lobe(Interaction at, Layers layers, vec3 wo, vec3 u, out LobeSample lobe) {",
             *("    bool left = true;", "    Base base = layers.base;"),
             "    bool glossy = principled_choose(base.glossy, left, u.z);",
             "    bool matte = principled_choose(base.matte, left, u.z);",
@@ -113,15 +120,15 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *("    vec3 facing = base.wo;", "    vec2 alpha = base.alpha;"),
             *each("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
             "    vec3 local = ggx_reflection_sample(facing, u.xy, alpha);",
-            "    way = Way(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
-            "    if (glossy) way = glossy_sample(base, way);",
-            "    if (matte) way.local = diffuse_sample(u, base.diffuse, base.through);",
-            *each("if (LOBE) way = LOBE_sample(base, layers.LOBE, wo, u, way);"),
-            "    if (way.delta && way.mirrors) way.wi = principled_mirrored(at, way.normal, wo);",
+            "    lobe = LobeSample(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
+            "    if (glossy) lobe = glossy_sample(base, lobe);",
+            "    if (matte) lobe.local = diffuse_sample(u, base.diffuse, base.through);",
+            *each("if (LOBE) lobe = LOBE_sample(base, layers.LOBE, wo, u, lobe);"),
+            "    if (lobe.delta && lobe.mirrors) lobe.wi = principled_mirrored(at, lobe.normal, wo);",
             *("    return !left;", "}"),
-            "bool principled_single(Principled own, vec3 albedo) {",
-            *("    float matte = 1.0 - own.metallic;", "    bool single = own.roughness < path_smooth;"),
-            *each("single = LOBE_single(own, matte) && single;"),
+            "bool principled_single(Principled material, vec3 albedo) {",
+            *("    float matte = 1.0 - material.metallic;", "    bool single = material.roughness < path_smooth;"),
+            *each("single = LOBE_single(material, matte) && single;"),
             *("    return single && matte * principled_most(albedo) <= 0.0;", "}"),
         ]
     )

@@ -187,9 +187,9 @@ class Look:
         if not self.addressed:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
-        fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
+        fields = [field for field in INTERACTION.fields if not (plain and field.name in _OF_OLD)]
         kind = Field("kind", "int", about="BSDF_LAMBERT and so on, what `packed` has, and the address of the material")
-        fields = [kind if each.name == "kind" else each for each in fields]
+        fields = [kind if field.name == "kind" else field for field in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
         # Where there are the parameters of other kinds, these lie in their places.
@@ -281,5 +281,5 @@ def shining(scene: Scene) -> set[int]:
 
 def scene_look(scene: Scene) -> Look:
     """The look of a scene."""
-    found = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
-    return replace(found, smooth=has_smooth_meshes(scene))
+    look = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
+    return replace(look, smooth=has_smooth_meshes(scene))

@@ -48,7 +48,7 @@ def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:
     """Coefficients per scene unit by which white light takes this color after the distance (KHR_materials_volume)."""
     if not 0.0 < distance < math.inf:
         return (0.0, 0.0, 0.0)
-    return tuple(min(-math.log(max(each, 1e-30)) / distance, LARGEST_ABSORPTION) for each in color)
+    return tuple(min(-math.log(max(channel, 1e-30)) / distance, LARGEST_ABSORPTION) for channel in color)
 
 
 def is_volume(material: Material) -> bool:

@@ -17,26 +17,27 @@ from viewer.stream.declare.kernel import Module, Table
 
 # What a texel does to a material's numbers, by the texture's field; ``mapped``: as a normal in the map's space.
 _TEXTURED: Mapping[str, Sequence[str]] = {
-    "metallic_roughness_texture": ("own.roughness *= texel.g;", "own.metallic *= texel.b;"),
-    "specular_factor_texture": ("own.specular_factor *= texel.a;",),
-    "specular_color_texture": ("own.specular_color *= texel.rgb;",),
-    "transmission_texture": ("own.transmission *= texel.r;",),
+    "metallic_roughness_texture": ("material.roughness *= texel.g;", "material.metallic *= texel.b;"),
+    "specular_factor_texture": ("material.specular_factor *= texel.a;",),
+    "specular_color_texture": ("material.specular_color *= texel.rgb;",),
+    "transmission_texture": ("material.transmission *= texel.r;",),
     "anisotropy_texture": (
-        "vec2 axis = own.anisotropy_axis;",
-        "own.anisotropy_axis = vec2(mapped.x * axis.x - mapped.y * axis.y, mapped.x * axis.y + mapped.y * axis.x);",
-        "own.anisotropy *= texel.b;",
+        "vec2 axis = material.anisotropy_axis;",
+        "vec2 turned = vec2(mapped.x * axis.x - mapped.y * axis.y, mapped.x * axis.y + mapped.y * axis.x);",
+        "material.anisotropy_axis = turned;",
+        "material.anisotropy *= texel.b;",
     ),
-    "clearcoat_texture": ("own.clearcoat *= texel.r;",),
-    "clearcoat_roughness_texture": ("own.clearcoat_roughness *= texel.g;",),
-    "iridescence_texture": ("own.iridescence *= texel.r;",),
+    "clearcoat_texture": ("material.clearcoat *= texel.r;",),
+    "clearcoat_roughness_texture": ("material.clearcoat_roughness *= texel.g;",),
+    "iridescence_texture": ("material.iridescence *= texel.r;",),
     "iridescence_thickness_texture": ("layer = texel.g;",),
-    "sheen_color_texture": ("own.sheen_color *= texel.rgb;",),
-    "sheen_roughness_texture": ("own.sheen_roughness *= texel.a;",),
-    "diffuse_transmission_texture": ("own.diffuse_transmission *= texel.a;",),
-    "diffuse_transmission_color_texture": ("own.diffuse_transmission_color *= texel.rgb;",),
-    "normal_texture": ("own.normal = vec3(mapped.xy * own.normal_scale, max(mapped.z, 1e-3));",),
+    "sheen_color_texture": ("material.sheen_color *= texel.rgb;",),
+    "sheen_roughness_texture": ("material.sheen_roughness *= texel.a;",),
+    "diffuse_transmission_texture": ("material.diffuse_transmission *= texel.a;",),
+    "diffuse_transmission_color_texture": ("material.diffuse_transmission_color *= texel.rgb;",),
+    "normal_texture": ("material.normal = vec3(mapped.xy * material.normal_scale, max(mapped.z, 1e-3));",),
     "clearcoat_normal_texture": (
-        "own.clearcoat_normal = vec3(mapped.xy * own.clearcoat_normal_scale, max(mapped.z, 1e-3));",
+        "material.clearcoat_normal = vec3(mapped.xy * material.clearcoat_normal_scale, max(mapped.z, 1e-3));",
     ),
 }
 
@@ -106,9 +107,9 @@ def albedos(look: Look) -> list[Module]:
     """The tables of albedos that its lobes ask for."""
     if not look.principled:
         return []
-    found = [ggx_albedo(), rise_albedo()]
-    found += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
-    return [*found, *([sheen_albedo()] if "sheen" in look.lobes else [])]
+    modules = [ggx_albedo(), rise_albedo()]
+    modules += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
+    return [*modules, *([sheen_albedo()] if "sheen" in look.lobes else [])]
 
 
 def map_constants(look: Look) -> dict[str, int]:
@@ -121,7 +122,7 @@ def _parameters_glsl(look: Look) -> str:
     comes through a material, by its address."""
     lines = []
     if look.textures:
-        lines += ["void principled_textured(inout Principled own, int slots, vec4 texel, inout float layer) {"]
+        lines += ["void principled_textured(inout Principled material, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
         for name, bit in zip(look.maps, map_constants(look), strict=True):
             does, condition = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
@@ -133,8 +134,8 @@ def _parameters_glsl(look: Look) -> str:
         lines += ["}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
     if passing:
-        lines += ["bool principled_passes(int material) {", "    Principled own = fetch_principled(material);"]
-        lines += [f"    return {' || '.join(f'own.{name} > 0.0' for name in passing)};", "}"]
+        lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]
+        lines += [f"    return {' || '.join(f'material.{name} > 0.0' for name in passing)};", "}"]
     return "\n".join(lines)
 
 

@@ -64,7 +64,7 @@ def textures(scene_textures: Sequence[Texture]) -> Module:
         line["level"], line["last"] = start, level_count - 1
         line["wrap"] = [WRAPS[mode] for mode in texture.wrap]
         line["flags"] = _flags(texture)
-        line["across"], line["down"] = np.clip(texture.transform, -1e30, 1e30)
+        line["transform_u"], line["transform_v"] = np.clip(texture.transform, -1e30, 1e30)
         line["detail"] = _detail(texture)
     return Module(
         "textures",

@@ -190,8 +190,8 @@ class StencilRouting:
     def read_counts(self) -> Job:
         """(cells,) int32 photons of each cell from the stencil, read back as published: up to 255; with m = 16, unless
         it saturates, modulo 256."""
-        found = yield Host(self._counts)
-        return found
+        counts = yield Host(self._counts)
+        return counts
 
     def _read_back(self, photons: Stream) -> None:
         """As published: the photons are read back to the host and drawn as vertices."""

@@ -195,7 +195,7 @@ def _rows(program: Program) -> list[_Row]:
             rows.append(_state(state, ""))
         elif entry not in done:
             done.add(entry)
-            rows += [_state(each, entry) for each in program.states if inside.get(each.name) == entry]
+            rows += [_state(member, entry) for member in program.states if inside.get(member.name) == entry]
             exits = [("to the caller's", then) for then in returns[entry]]
             row = _Row(f"RETURN {entry}", "return", exits=exits, round=True, frame=entry, dashed=True)
             rows.append(row)
@@ -293,7 +293,7 @@ def _fields(program: Program, name: str) -> list[str]:
     if not isinstance(record, Record):
         return [f"{record.name}: its fields are of the module that provides them"]
     texels = f"{record.name}, {record.texels} {'texel' if record.texels == 1 else 'texels'}:"
-    fields = [f"{each.type} {each.name}" for each in record.fields]
+    fields = [f"{field.type} {field.name}" for field in record.fields]
     return [f"{texels} {fields[0]}", *fields[1:]] if fields else [texels.rstrip(":")]
 
 

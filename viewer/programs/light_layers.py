@@ -128,8 +128,8 @@ def visibility(traversal: TraversalStates = FLAT, shadow: bool = True, occlusion
             State("finish", visible.FINISH_VISIBILITY, {"again": "begin", "done": DONE}),
         ),
         start="begin",
-        order=("->arrive", "arrive", *(name for each in weighed for name in each), "finish", "begin"),
-        groups=dict.fromkeys(("ray", "surface"), (("->arrive", "arrive"), *(each[1:] for each in weighed))),
+        order=("->arrive", "arrive", *(name for group in weighed for name in group), "finish", "begin"),
+        groups=dict.fromkeys(("ray", "surface"), (("->arrive", "arrive"), *(group[1:] for group in weighed))),
         resumes=True,
         stacked=("context",),
     )

@@ -58,7 +58,7 @@ class PictureProgram:
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """The keywords of its maker, and their defaults."""
-        return {name: each.default for name, each in signature(self.make).parameters.items()}
+        return {name: parameter.default for name, parameter in signature(self.make).parameters.items()}
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
@@ -96,9 +96,9 @@ def register(program: PictureProgram) -> None:
             raise ValueError(f"programs {other.name} and {program.name}: one name, or one key {program.key}")
     if unknown := set(program.options) - OPTIONS.keys():
         raise ValueError(f"program {program.name}: no options {', '.join(sorted(unknown))}")
-    known = sorted((*PICTURES.values(), program), key=lambda each: (not each.key, each.key, each.name))
+    ordered = sorted((*PICTURES.values(), program), key=lambda entry: (not entry.key, entry.key, entry.name))
     PICTURES.clear()
-    PICTURES.update({each.name: each for each in known})
+    PICTURES.update({entry.name: entry for entry in ordered})
 
 
 def programs_with(fact: Callable[[PictureProgram], bool]) -> list[str]:

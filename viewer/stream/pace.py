@@ -79,8 +79,8 @@ class DrawSizes:
         if 2 * rays >= self._largest:
             self._costs.append(seconds / rays)
             self._largest = max(self._largest, rays)
-        wanted = AIMED * LONGEST / max(*self._costs, 1e-12)
-        self.rays = max(self.least, int(min(wanted, max(GROWTH * self._largest, self._granted), self.most)))
+        target = AIMED * LONGEST / max(*self._costs, 1e-12)
+        self.rays = max(self.least, int(min(target, max(GROWTH * self._largest, self._granted), self.most)))
         self._largest = min(self._largest, self.rays)
 
     def parts(self, box: Box) -> Iterator[Box]:

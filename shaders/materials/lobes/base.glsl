@@ -41,7 +41,7 @@ struct Microfacets {
 
 // A direction that a lobe chooses: in a frame, or a single one of the world with its weight. A lobe of microfacets finds in
 // local the direction that ggx_reflection_sample gives it, which is in the source once.
-struct Way {
+struct LobeSample {
     vec3 local;                 // zero: absorbed
     vec3 right, up, normal;     // the frame, world space
     bool delta;
@@ -60,9 +60,9 @@ float principled_most(vec3 color) {
 #ifdef HAVE_MAPS
 // The normal of a map, world space, on the front side; texel: in its space.
 vec3 principled_mapped(Interaction at, vec3 texel) {
-    vec3 along, upwards;
-    interaction_tangents(at, along, upwards);
-    return normalize(along * texel.x + upwards * texel.y + at.shading * texel.z);
+    vec3 tangent, bitangent;
+    interaction_tangents(at, tangent, bitangent);
+    return normalize(tangent * texel.x + bitangent * texel.y + at.shading * texel.z);
 }
 #endif
 
@@ -74,62 +74,62 @@ vec3 principled_mirrored(Interaction at, vec3 normal, vec3 wo) {
     return normalize(wi);
 }
 
-vec3 base_local(Base base, vec3 way) {
-    return vec3(dot(way, base.right), dot(way, base.up), dot(way, base.normal));
+vec3 base_local(Base base, vec3 direction) {
+    return vec3(dot(direction, base.right), dot(direction, base.up), dot(direction, base.normal));
 }
 
 // The frame about a normal on the side of wo.
-Base base_frame(Interaction at, Principled own, vec3 normal, vec3 wo) {
-    Base found;
-    found.normal = normal;
-    frame_around(found.normal, found.right, found.up);
-    found.alpha = ggx_alpha(own.roughness);
+Base base_frame(Interaction at, Principled material, vec3 normal, vec3 wo) {
+    Base base;
+    base.normal = normal;
+    frame_around(base.normal, base.right, base.up);
+    base.alpha = ggx_alpha(material.roughness);
 #ifdef HAVE_ANISOTROPY
-    vec3 along, upwards;
-    interaction_tangents(at, along, upwards);
-    vec2 axis = own.anisotropy_axis;
-    vec3 way = along * axis.x + upwards * axis.y;
-    way -= found.normal * dot(way, found.normal);
-    if (own.anisotropy > 0.0 && dot(way, way) > 1e-12) {
-        found.right = normalize(way);
-        found.up = cross(found.normal, found.right);
-        found.alpha = ggx_alpha_anisotropic(own.roughness, own.anisotropy);
+    vec3 tangent, bitangent;
+    interaction_tangents(at, tangent, bitangent);
+    vec2 axis = material.anisotropy_axis;
+    vec3 direction = tangent * axis.x + bitangent * axis.y;
+    direction -= base.normal * dot(direction, base.normal);
+    if (material.anisotropy > 0.0 && dot(direction, direction) > 1e-12) {
+        base.right = normalize(direction);
+        base.up = cross(base.normal, base.right);
+        base.alpha = ggx_alpha_anisotropic(material.roughness, material.anisotropy);
     }
 #endif
-    found.wo = vec3(dot(wo, found.right), dot(wo, found.up), max(dot(wo, found.normal), 1e-4));
-    found.single = own.roughness < path_smooth && found.alpha.x < 0.1;
-    return found;
+    base.wo = vec3(dot(wo, base.right), dot(wo, base.up), max(dot(wo, base.normal), 1e-4));
+    base.single = material.roughness < path_smooth && base.alpha.x < 0.1;
+    return base;
 }
 
 // What metal and dielectric reflect; under: what layers leave to them.
-void base_reflection(inout Base base, Interaction at, Principled own, float under) {
+void base_reflection(inout Base base, Interaction at, Principled material, float under) {
     float cosine = min(base.wo.z, 1.0), behind, rise = 0.0;
-    base.metallic = clamp(own.metallic, 0.0, 1.0) * under;
+    base.metallic = clamp(material.metallic, 0.0, 1.0) * under;
     base.opaque = under - base.metallic;
     base.color = at.albedo;
-    base.ior = own.ior;
+    base.ior = material.ior;
     base.f90 = vec3(1.0);
-    base.f0 = vec3(fresnel_f0(own.ior));
+    base.f0 = vec3(fresnel_f0(material.ior));
 #ifdef HAVE_SPECULAR
-    base.f90 = vec3(own.specular_factor);
-    base.f0 = min(base.f0 * own.specular_color, vec3(1.0)) * own.specular_factor;
+    base.f90 = vec3(material.specular_factor);
+    base.f0 = min(base.f0 * material.specular_color, vec3(1.0)) * material.specular_factor;
 #endif
     base.albedo = ggx_albedo(cosine, base.alpha);
     base.gloss = vec3(0.0);
     base.compensation = metal_compensation(base.color, base.albedo, base.alpha);
     base.compensation_dielectric = ggx_compensation(base.f0, base.albedo);
-    base.film = film_of(own);
+    base.film = film_of(material);
     vec3 metal = vec3(0.0), dielectric = vec3(0.0);
 #ifdef HAVE_METAL
     metal = fresnel_schlick(cosine, base.color, vec3(1.0));
 #endif
 #ifdef HAVE_DIELECTRIC
-    rise = rise_albedo(cosine, base.alpha, own.ior);
-    if (base.single) dielectric = fresnel_dielectric(cosine, own.ior, base.f0, base.f90, behind);
+    rise = rise_albedo(cosine, base.alpha, material.ior);
+    if (base.single) dielectric = fresnel_dielectric(cosine, material.ior, base.f0, base.f90, behind);
     else dielectric = specular_albedo(base.f0, base.f90, base.albedo, rise);
 #endif
     film_albedo(
-        base.film, base.metallic, base.color, base.f0, cosine, base.single, own.ior, base.albedo, rise, metal, dielectric
+        base.film, base.metallic, base.color, base.f0, cosine, base.single, material.ior, base.albedo, rise, metal, dielectric
     );
 #ifdef HAVE_METAL
     if (!base.single) metal *= base.compensation * base.albedo;
@@ -139,19 +139,19 @@ void base_reflection(inout Base base, Interaction at, Principled own, float unde
 }
 
 // What is left below; and the chances of both, not yet in sum 1.
-void base_matte(inout Base base, Interaction at, Principled own) {
+void base_matte(inout Base base, Interaction at, Principled material) {
     base.gloss += base.dielectric * base.opaque;
     // By the largest, so that the base keeps its hue.
     float below = base.opaque * (1.0 - principled_most(base.dielectric));
     base.diffuse = at.albedo * below;
     base.through = vec3(0.0);
 #ifdef HAVE_DIFFUSE_TRANSMISSION
-    base.diffuse *= 1.0 - own.diffuse_transmission;
-    base.through = own.diffuse_transmission_color * own.diffuse_transmission;
+    base.diffuse *= 1.0 - material.diffuse_transmission;
+    base.through = material.diffuse_transmission_color * material.diffuse_transmission;
     base.through *= below;
 #endif
 #ifdef HAVE_UNLIT
-    float lit = own.unlit == 1 ? 0.0 : 1.0;
+    float lit = material.unlit == 1 ? 0.0 : 1.0;
     base.gloss *= lit;
     base.diffuse *= lit;
     base.metallic *= lit;
@@ -179,16 +179,16 @@ vec3 principled_facet(Base base, Microfacets facets) {
 }
 
 Microfacets base_facets(Base base, vec3 wi) {
-    Microfacets found;
+    Microfacets facets;
     vec3 above = vec3(wi.xy, abs(wi.z)), h = base.wo + above;
-    found.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
-    found.lobe = ggx_reflection(base.wo, above, base.alpha, found.density);
-    found.dielectric = vec3(0.0);
+    facets.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
+    facets.lobe = ggx_reflection(base.wo, above, base.alpha, facets.density);
+    facets.dielectric = vec3(0.0);
 #ifdef HAVE_DIELECTRIC
     float behind;
-    found.dielectric = fresnel_dielectric(found.cosine, base.ior, base.f0, base.f90, behind);
+    facets.dielectric = fresnel_dielectric(facets.cosine, base.ior, base.f0, base.f90, behind);
 #endif
-    return found;
+    return facets;
 }
 
 // Value and density of both, of a direction in the frame.
@@ -204,10 +204,10 @@ vec3 base_value(Base base, Microfacets facets, vec3 wi, out float pdf) {
     return value;
 }
 
-Way glossy_sample(Base base, Way way) {
-    way.delta = way.mirrors = base.single;
-    way.single = base.gloss / base.glossy;
-    return way;
+LobeSample glossy_sample(Base base, LobeSample lobe) {
+    lobe.delta = lobe.mirrors = base.single;
+    lobe.single = base.gloss / base.glossy;
+    return lobe;
 }
 
 // One more of several things that u chooses among in proportion to their chances, while left; u is renewed by the choice.

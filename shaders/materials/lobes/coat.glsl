@@ -11,26 +11,26 @@ struct Coat {
     float gloss;                  // what it reflects in all
 };
 
-Coat coat_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under) {
-    Coat found;
+Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
+    Coat coat;
     vec3 normal = at.shading;
     float behind;
 #ifdef HAVE_CLEARCOAT_NORMAL
-    normal = principled_mapped(at, own.clearcoat_normal);
+    normal = principled_mapped(at, material.clearcoat_normal);
 #endif
-    found.normal = front ? normal : -normal;
-    frame_around(found.normal, found.right, found.up);
-    found.wo = vec3(dot(wo, found.right), dot(wo, found.up), clamp(dot(wo, found.normal), 1e-4, 1.0));
-    found.alpha = ggx_alpha(own.clearcoat_roughness);
-    found.single = own.clearcoat_roughness < path_smooth;
-    found.share = own.clearcoat;
-    found.albedo = ggx_albedo(found.wo.z, found.alpha);
-    found.gloss = clearcoat_albedo(found.albedo, rise_albedo(found.wo.z, found.alpha, CLEARCOAT_INDEX));
-    if (found.single) found.gloss = fresnel_dielectric(found.wo.z, CLEARCOAT_INDEX, vec3(0.04), vec3(1.0), behind).x;
-    found.gloss *= found.share;
-    found.chance = found.gloss;
-    under *= 1.0 - found.gloss;
-    return found;
+    coat.normal = front ? normal : -normal;
+    frame_around(coat.normal, coat.right, coat.up);
+    coat.wo = vec3(dot(wo, coat.right), dot(wo, coat.up), clamp(dot(wo, coat.normal), 1e-4, 1.0));
+    coat.alpha = ggx_alpha(material.clearcoat_roughness);
+    coat.single = material.clearcoat_roughness < path_smooth;
+    coat.share = material.clearcoat;
+    coat.albedo = ggx_albedo(coat.wo.z, coat.alpha);
+    coat.gloss = clearcoat_albedo(coat.albedo, rise_albedo(coat.wo.z, coat.alpha, CLEARCOAT_INDEX));
+    if (coat.single) coat.gloss = fresnel_dielectric(coat.wo.z, CLEARCOAT_INDEX, vec3(0.04), vec3(1.0), behind).x;
+    coat.gloss *= coat.share;
+    coat.chance = coat.gloss;
+    under *= 1.0 - coat.gloss;
+    return coat;
 }
 
 vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
@@ -53,15 +53,15 @@ void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha) {
     alpha = coat.alpha;
 }
 
-Way coat_sample(Base base, Coat coat, vec3 wo, vec3 u, Way way) {
-    way.right = coat.right;
-    way.up = coat.up;
-    way.normal = coat.normal;
-    way.delta = way.mirrors = coat.single;
-    way.single = vec3(coat.gloss / coat.chance);
-    return way;
+LobeSample coat_sample(Base base, Coat coat, vec3 wo, vec3 u, LobeSample lobe) {
+    lobe.right = coat.right;
+    lobe.up = coat.up;
+    lobe.normal = coat.normal;
+    lobe.delta = lobe.mirrors = coat.single;
+    lobe.single = vec3(coat.gloss / coat.chance);
+    return lobe;
 }
 
-bool coat_single(Principled own, inout float matte) {
-    return own.clearcoat_roughness < path_smooth || own.clearcoat <= 0.0;
+bool coat_single(Principled material, inout float matte) {
+    return material.clearcoat_roughness < path_smooth || material.clearcoat <= 0.0;
 }

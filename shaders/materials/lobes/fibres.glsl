@@ -7,14 +7,14 @@ struct Fibres {
     float alpha, albedo, chance;
 };
 
-Fibres fibres_over(Base base, Interaction at, Principled own, bool front, vec3 wo, inout float under) {
-    Fibres found;
-    found.color = own.sheen_color * under;
-    found.alpha = sheen_alpha(own.sheen_roughness);
-    found.albedo = sheen_albedo(min(base.wo.z, 1.0), found.alpha);
-    under *= sheen_scaling(own.sheen_color, found.albedo);
-    found.chance = principled_mean(found.color) * min(found.albedo, 1.0);
-    return found;
+Fibres fibres_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
+    Fibres fibres;
+    fibres.color = material.sheen_color * under;
+    fibres.alpha = sheen_alpha(material.sheen_roughness);
+    fibres.albedo = sheen_albedo(min(base.wo.z, 1.0), fibres.alpha);
+    under *= sheen_scaling(material.sheen_color, fibres.albedo);
+    fibres.chance = principled_mean(fibres.color) * min(fibres.albedo, 1.0);
+    return fibres;
 }
 
 vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
@@ -29,11 +29,11 @@ void fibres_branch(Base base, Fibres fibres, vec3 wo, inout vec3 reflection, ino
 
 void fibres_facets(Fibres fibres, inout vec3 wo, inout vec2 alpha) {}
 
-Way fibres_sample(Base base, Fibres fibres, vec3 wo, vec3 u, Way way) {
-    way.local = sheen_sample(base.wo, u.xy);
-    return way;
+LobeSample fibres_sample(Base base, Fibres fibres, vec3 wo, vec3 u, LobeSample lobe) {
+    lobe.local = sheen_sample(base.wo, u.xy);
+    return lobe;
 }
 
-bool fibres_single(Principled own, inout float matte) {
-    return principled_most(own.sheen_color) <= 0.0;
+bool fibres_single(Principled material, inout float matte) {
+    return principled_most(material.sheen_color) <= 0.0;
 }

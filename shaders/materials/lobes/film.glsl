@@ -7,8 +7,8 @@ struct ThinFilm {
     float share, index, thickness;
 };
 
-ThinFilm film_of(Principled own) {
-    return ThinFilm(own.iridescence, own.iridescence_ior, own.iridescence_thickness.x);
+ThinFilm film_of(Principled material) {
+    return ThinFilm(material.iridescence, material.iridescence_ior, material.iridescence_thickness.x);
 }
 
 // Fresnel's reflectance under the film, of metal and of the dielectric. A loop, so that it is in the source once; of metal
@@ -17,9 +17,9 @@ void film_both(ThinFilm film, float metallic, vec3 color, vec3 f0, float cosine,
     metal = dielectric = vec3(0.0);
     for (int k = metallic > 0.0 ? 0 : 1; k < 2; k++) {
         vec3 below = k == 0 ? color : f0;
-        vec3 found = iridescent_fresnel(cosine, 1.0, film.index, film.thickness, below);
-        metal = k == 0 ? found : metal;
-        dielectric = found;
+        vec3 reflectance = iridescent_fresnel(cosine, 1.0, film.index, film.thickness, below);
+        metal = k == 0 ? reflectance : metal;
+        dielectric = reflectance;
     }
 }
 

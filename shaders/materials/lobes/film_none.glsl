@@ -3,7 +3,7 @@ struct ThinFilm {
     float unused;
 };
 
-ThinFilm film_of(Principled own) {
+ThinFilm film_of(Principled material) {
     return ThinFilm(0.0);
 }
 

@@ -38,7 +38,7 @@ void passing_branch(
 
 void passing_facets(Passing passing, inout vec3 wo, inout vec2 alpha) {}
 
-bool passing_single(Principled own, inout float matte) {
-    matte *= 1.0 - own.transmission;
+bool passing_single(Principled material, inout float matte) {
+    matte *= 1.0 - material.transmission;
     return true;
 }

@@ -3,16 +3,16 @@
 #include "materials/thin_dielectric.glsl"
 
 // Takes its share of the base's dielectric.
-Passing passing_within(inout Base base, Interaction at, Principled own, bool front) {
-    Passing found;
-    found.clear = base.opaque * clamp(own.transmission, 0.0, 1.0);
-    base.opaque -= found.clear;
-    found.tint = at.albedo;
-    found.wall = true;
-    found.ratio = own.ior;
-    found.total = vec3(1.0);
-    found.chance = found.clear * mix(1.0, principled_mean(found.tint), 0.9);
-    return found;
+Passing passing_within(inout Base base, Interaction at, Principled material, bool front) {
+    Passing passing;
+    passing.clear = base.opaque * clamp(material.transmission, 0.0, 1.0);
+    base.opaque -= passing.clear;
+    passing.tint = at.albedo;
+    passing.wall = true;
+    passing.ratio = material.ior;
+    passing.total = vec3(1.0);
+    passing.chance = passing.clear * mix(1.0, principled_mean(passing.tint), 0.9);
+    return passing;
 }
 
 vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
@@ -23,14 +23,14 @@ vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3
 }
 
 // u: the last chooses between reflection and passing.
-Way passing_sample(Base base, Passing passing, vec3 wo, vec3 u, Way way) {
-    vec3 h = base.wo + way.local;
+LobeSample passing_sample(Base base, Passing passing, vec3 wo, vec3 u, LobeSample lobe) {
+    vec3 h = base.wo + lobe.local;
     float cosine = base.single ? base.wo.z : dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
     vec3 back = fresnel_dielectric(cosine, base.ior, base.f0, base.f90, behind), on = passing.tint * (1.0 - back);
     float chance = reflecting_probability(back, passing.tint);
-    way.mirrors = min(u.z, 0.99999994) < chance;
-    way.local.z = way.mirrors ? way.local.z : -way.local.z;
-    way.delta = base.single;
-    way.single = passing.clear / passing.chance * (way.mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
-    return way;
+    lobe.mirrors = min(u.z, 0.99999994) < chance;
+    lobe.local.z = lobe.mirrors ? lobe.local.z : -lobe.local.z;
+    lobe.delta = base.single;
+    lobe.single = passing.clear / passing.chance * (lobe.mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
+    return lobe;
 }

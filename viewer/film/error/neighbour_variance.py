@@ -34,8 +34,8 @@ def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
     """(rows, columns) sums of values (H, W) over blocks of `EDGE` x `EDGE` pixels."""
     height, width = values.shape
     padded = np.pad(values.astype(np.float64), ((0, -height % EDGE), (0, -width % EDGE)))
-    found: NDArray[np.float64] = padded.reshape(padded.shape[0] // EDGE, EDGE, -1, EDGE).sum(axis=(1, 3))
-    return found
+    sums: NDArray[np.float64] = padded.reshape(padded.shape[0] // EDGE, EDGE, -1, EDGE).sum(axis=(1, 3))
+    return sums
 
 
 def block_sums(
@@ -98,10 +98,10 @@ def neighbour_variances(
     if total <= 0:
         return np.zeros(sums.shape[:-1])
     far = min(variance_of_mean(float(np.sum(spreads)) / pixels, 1 << level, differences) / total, INDEPENDENT)
-    each = ratios(sums)
+    measured = ratios(sums)
     rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, 1 << level))
-    found: NDArray[np.float64] = np.where(np.isnan(each), rough, each) * sums[..., 0]
-    return found
+    variances: NDArray[np.float64] = np.where(np.isnan(measured), rough, measured) * sums[..., 0]
+    return variances
 
 
 def relative_std_error(parts: NDArray[np.float64]) -> float:

@@ -97,7 +97,7 @@ def resume(
     """
     where = os.fspath(path)
     head = image.exr_header(path)  # sizes and settings are compared before pixels take memory
-    header, names = head.texts, [f"{prefix}.{each}{suffix}" for each in SHAPES for suffix in _suffixes(SHAPES[each])]
+    header, names = head.texts, [f"{prefix}.{field}{suffix}" for field in SHAPES for suffix in _suffixes(SHAPES[field])]
     if not head.channels.keys() >= set(names):
         raise ViewerError(where, "holds no film to resume from", "only progressive programs save one")
     width, height = head.width, head.height
@@ -113,8 +113,10 @@ def resume(
                 where, "was rendered from another scene, or its files have changed since", "start a new render"
             )
         if old != new:
-            known = OPTIONS.get(key)
-            back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
+            option = OPTIONS.get(key)
+            back = (
+                f"give {option.flag} {old}" if option is not None and old not in ("None", "none") else "change it back"
+            )
             fault = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
             raise ViewerError(where, fault, f"start a new render, or {back}")
     halves = [f"{prefix}.half.{name}" for name in HALF]
@@ -204,10 +206,10 @@ class Checkpoint:
     def use(self, path: str | os.PathLike[str]) -> None:
         """Resume the render from that file. A state of the same picture is overwritten from now on, and deleted with
         the picture's completion."""
-        given = os.path.realpath(path)
-        for own in states.existing_states(self.target):
-            if os.path.realpath(own) == given:
-                self._path, self.used = own, True
+        requested = os.path.realpath(path)
+        for state in states.existing_states(self.target):
+            if os.path.realpath(state) == requested:
+                self._path, self.used = state, True
 
     def due(self) -> bool:
         """Whether it is time to save; else the film is not worth a read-back."""
@@ -252,8 +254,8 @@ def save(
 ) -> None:
     """Write a picture with its film for `resume`, in haste: noise packs badly. Raises ViewerError as `image.save`
     does."""
-    held = {**(layers or {}), **film_layers(film)}
-    image.save_unpacked(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
+    all_layers = {**(layers or {}), **film_layers(film)}
+    image.save_unpacked(path, film.mean(), all_layers, {**(metadata or {}), **film_metadata(film, settings)})
 
 
 def _suffixes(components: int) -> Sequence[str]:
@@ -394,7 +396,7 @@ def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
     other types."""
     if not dataclasses.is_dataclass(kind):
         return None
-    fields = [(f"{each.name};".encode(), each.name, "added" in each.metadata) for each in dataclasses.fields(kind)]
+    fields = [(f"{field.name};".encode(), field.name, "added" in field.metadata) for field in dataclasses.fields(kind)]
     return f"record {kind.__name__};".encode(), fields
 
 

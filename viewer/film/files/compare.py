@@ -161,7 +161,7 @@ def compare(
 def relative_error(first: ArrayLike, second: ArrayLike) -> float:
     """The root of the mean square of (second - first) / max(first, a tenth of its mean), in luminance, of linear
     pictures (H, W, 3); infinite where the first is black and the second is not."""
-    one, other = (np.asarray(each, np.float64) @ LUMINANCE for each in (first, second))
+    one, other = (np.asarray(picture, np.float64) @ LUMINANCE for picture in (first, second))
     return _relative(one, other)
 
 
@@ -188,8 +188,8 @@ def flip_map(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray
         import flip_evaluator
     except ImportError as error:
         raise ViewerError("FLIP", "flip-evaluator is not installed", INSTALL) from error
-    found = flip_evaluator.evaluate(first, second, "LDR", applyMagma=False, computeMeanError=False)[0]
-    return np.asarray(found, np.float32).reshape(first.shape[:2])
+    errors = flip_evaluator.evaluate(first, second, "LDR", applyMagma=False, computeMeanError=False)[0]
+    return np.asarray(errors, np.float32).reshape(first.shape[:2])
 
 
 def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
@@ -199,7 +199,7 @@ def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
 
 def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Of (H, W), or of vectors (H, W, 3) by length; equal infinities, as depths of misses, count as equal."""
-    one, other = (each.reshape(*each.shape[:2], -1) for each in (one, other))
+    one, other = (values.reshape(*values.shape[:2], -1) for values in (one, other))
     both = (np.isfinite(one) & np.isfinite(other)).all(axis=-1)
     if not (both | (one == other).all(axis=-1)).all():
         return math.inf
@@ -213,7 +213,7 @@ def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 def _largest_difference(one: NDArray, other: NDArray) -> NDArray[np.float64]:
     """(H, W): the largest difference of a component; 0 for equal infinities and for two NaN."""
-    one, other = (np.asarray(each, np.float64).reshape(*each.shape[:2], -1) for each in (one, other))
+    one, other = (np.asarray(values, np.float64).reshape(*values.shape[:2], -1) for values in (one, other))
     with np.errstate(invalid="ignore"):
         off = np.abs(other - one)
     off[(one == other) | (np.isnan(one) & np.isnan(other))] = 0
@@ -251,9 +251,9 @@ def _layer_pictures(one: NDArray[np.float64], other: NDArray[np.float64]) -> dic
     return {"first": look(one), "second": look(other)}
 
 
-def _heat(share: NDArray) -> NDArray[np.uint8]:
+def _heat(fraction: NDArray) -> NDArray[np.uint8]:
     """(H, W, 3): black, by red and yellow, to white, for 0 to 1."""
-    ramp = 3 * np.clip(np.asarray(share, np.float64), 0, 1)[..., None] - np.arange(3)
+    ramp = 3 * np.clip(np.asarray(fraction, np.float64), 0, 1)[..., None] - np.arange(3)
     return np.rint(np.clip(ramp, 0, 1) * 255).astype(np.uint8)
 
 
@@ -283,8 +283,8 @@ def _display(data: bytes) -> tuple[float | None, str | None]:
     return (exposure if abs(exposure) <= 32 else None), (str(tonemap) if tonemap in TONEMAPS else None)
 
 
-def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
-    return ViewerError(name, f"holds no layer '{layer}'", f"its layers: {', '.join(known) or 'none'}")
+def _missing(name: str, layer: str, layers: Collection[str]) -> ViewerError:
+    return ViewerError(name, f"holds no layer '{layer}'", f"its layers: {', '.join(layers) or 'none'}")
 
 
 def _read_exr(name: str, layer: str | None) -> ComparedPicture:

@@ -123,8 +123,8 @@ class Matte:
         """(1, N, 3): the colours of pixels covered by more than half, by which a picture is exposed; all pixels where
         none is."""
         covered = self.alpha > COVERED
-        found = self.foreground(linear)[covered] / self.alpha[covered][:, None]
-        return found[None] if len(found) else linear
+        colors = self.foreground(linear)[covered] / self.alpha[covered][:, None]
+        return colors[None] if len(colors) else linear
 
 
 def displayed(
@@ -292,8 +292,8 @@ def _reason(error: Exception) -> str:
 def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
     arrays: dict[str, NDArray] = {}
     for name, layer in layers.items():
-        known = find(name)
-        arrays[name] = layer if known is None else np.asarray(layer, known.dtype)
+        layer_format = find(name)
+        arrays[name] = layer if layer_format is None else np.asarray(layer, layer_format.dtype)
     arrays |= {"linear": linear, "metadata": np.array(json.dumps(dict(metadata)))}
     with open(part, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle

@@ -52,8 +52,8 @@ class Coverage:
 
 def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Different keys in order, and the sum of each one's counts."""
-    found, places = np.unique(keys, return_inverse=True)
-    return found, np.bincount(places, counts, len(found)).astype(np.int64)
+    unique_keys, places = np.unique(keys, return_inverse=True)
+    return unique_keys, np.bincount(places, counts, len(unique_keys)).astype(np.int64)
 
 
 def ranked(

@@ -45,7 +45,9 @@ def parts(scene: Scene) -> Labels:
     names = [] if scene.hierarchy is None else scene.hierarchy.names
 
     def path(node: int, number: int) -> str:
-        return "/".join(filter(None, (*(names[each] for each in _path(scene, node)[:-1]), _name_of(scene, number))))
+        return "/".join(
+            filter(None, (*(names[ancestor] for ancestor in _path(scene, node)[:-1]), _name_of(scene, number)))
+        )
 
     return _by_node(scene, lambda node: node, path)
 
@@ -77,7 +79,7 @@ def classes(scene: Scene) -> Labels:
 
 def material_names(scene: Scene) -> tuple[str, ...]:
     """One for each material of the scene."""
-    return unique([each.name or f"material {number}" for number, each in enumerate(scene.materials)])
+    return unique([material.name or f"material {number}" for number, material in enumerate(scene.materials)])
 
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
@@ -109,14 +111,14 @@ def shortened(name: str) -> str:
 def long_names(scene: Scene) -> int:
     """How many names of nodes, meshes and materials are cut."""
     nodes: Iterable[str] = () if scene.hierarchy is None else scene.hierarchy.names
-    names = {*nodes, *(each.name for part in (scene.instances, scene.meshes, scene.materials) for each in part)}
+    names = {*nodes, *(item.name for part in (scene.instances, scene.meshes, scene.materials) for item in part)}
     return sum(shortened(name) != name and len(name) > MOST_BYTES // 4 for name in names)
 
 
 def _owners(scene: Scene) -> list[int]:
     """(I,) the node of each instance, -1: none."""
-    given = [] if scene.hierarchy is None else scene.hierarchy.owners.tolist()[: len(scene.instances)]
-    return [*given, *[-1] * (len(scene.instances) - len(given))]
+    owners = [] if scene.hierarchy is None else scene.hierarchy.owners.tolist()[: len(scene.instances)]
+    return [*owners, *[-1] * (len(scene.instances) - len(owners))]
 
 
 def _object_keys(scene: Scene) -> list[object]:

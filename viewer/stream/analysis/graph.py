@@ -312,9 +312,9 @@ class Graph(Values):
 
     def _given(self, frame: CallFrame, operation: Operation, number: int) -> Value:
         """An operand as a value; None for a plain number."""
-        held = operation.operands[number]
-        known = held in frame.values or held in self.binary.constants
-        return self.value(frame, held) if known else None
+        operand = operation.operands[number]
+        defined = operand in frame.values or operand in self.binary.constants
+        return self.value(frame, operand) if defined else None
 
     def _points(self, frame: CallFrame, number: int) -> bool:
         return number in frame.pointers or number in self.binary.variables

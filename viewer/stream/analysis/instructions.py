@@ -355,9 +355,9 @@ def remarks(linked: LinkedProgram, year: str, addresses: Addresses | None = None
     return [f"--limits {year}: kernels too long for its programs, run all the same: {', '.join(long)}"]
 
 
-_TURN = re.compile(r"^ *(int turn = 0|\+\+turn);$")
-_ENTERS = re.compile(r"^    (while|if) \((turn < unroll && )?state == STATE_\w+\) (do )?\{$")
-_LEAVES = re.compile(r"^    \} while \(turn < unroll && state == STATE_\w+\);$")
+_TURN = re.compile(r"^ *(int iteration = 0|\+\+iteration);$")
+_ENTERS = re.compile(r"^    (while|if) \((iteration < unroll && )?state == STATE_\w+\) (do )?\{$")
+_LEAVES = re.compile(r"^    \} while \(iteration < unroll && state == STATE_\w+\);$")
 _INTEGER = re.compile(r"^(int|ivec\d) int_of\((\w+) x\) \{.*\}$")
 _PRECISE = "#define EXACT precise"
 _ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")

@@ -191,8 +191,8 @@ class Lower:
 
     def transposed(self, matrix: Value) -> Value:
         """Columns of rows."""
-        each = [self.graph.components(column) for column in matrix]
-        return tuple(self.graph.compose([column[k] for column in each]) for k in range(len(each[0])))
+        columns = [self.graph.components(column) for column in matrix]
+        return tuple(self.graph.compose([column[k] for column in columns]) for k in range(len(columns[0])))
 
     def function(self, name: str, args: Sequence[Value], width: int) -> Value:
         """A built-in function of GLSL."""

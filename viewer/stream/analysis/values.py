@@ -92,9 +92,9 @@ class Values:
         """A value of a type from nodes, made for each of its scalars and vectors by path."""
 
         def build(number: int, path: tuple[int, ...]) -> Value:
-            found = self.binary.types[number]
-            if found.kind in ("struct", "array", "matrix"):
-                parts = found.parts if found.kind == "struct" else found.parts * found.size
+            type_ = self.binary.types[number]
+            if type_.kind in ("struct", "array", "matrix"):
+                parts = type_.parts if type_.kind == "struct" else type_.parts * type_.size
                 return tuple(build(part, (*path, k)) for k, part in enumerate(parts))
             op, args, extra = make(path)
             return self.node(op, args, self.width(number), extra)

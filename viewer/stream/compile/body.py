@@ -109,7 +109,7 @@ class _Main:
                 state = self.program.by_name[name]
                 for stream in (*state.reads(), *state.writes()):
                     first.setdefault(stream, element)
-        early = {stream for each in self.prepared for stream in each.loads}
+        early = {stream for preparation in self.prepared for stream in preparation.loads}
         return {s: e for s, e in first.items() if s in self.step.loads and s not in early and e != self.step.order[0]}
 
     def _states(self) -> Iterator[Line]:
@@ -127,19 +127,19 @@ class _Main:
         loops = single in served.exits.values()
         head, tail = f"if ({within}) {{", "}"
         if loops:
-            yield "    int turn = 0;", f"state {single}"
-            head, tail = self._loop_lines(served, f"turn < unroll && {within}")
+            yield "    int iteration = 0;", f"state {single}"
+            head, tail = self._loop_lines(served, f"iteration < unroll && {within}")
         yield "    " + head, f"state {single}"
         yield from self._call(served, "        ")
-        yield ("        ++turn;\n    " if loops else "    ") + tail, f"state {single}"
+        yield ("        ++iteration;\n    " if loops else "    ") + tail, f"state {single}"
 
     def _stores(self) -> Iterator[Line]:
         """The stores of the step."""
         step, form = self.step, self.form
         if not form.scheduled:
-            yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._again", "main"
+            yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._retry", "main"
         elif not form.counts:
-            if step.fused:  # ended early by the driver: see Machine._again
+            if step.fused:  # ended early by the driver: see Machine._retry
                 inside = [s for s in step.states if not (step.turns and s in step.entries)]
                 yield f"    if ({self._within(inside)}) state = {self.program.cut};", "main"
             yield f"    out_state = vec2(float(state), {'float(caller)' if self.calls else '0.0'});", "main"
@@ -163,12 +163,12 @@ class _Main:
         if isinstance(element, StateLoop):
             within = self._within(element.states())
             if limited:
-                yield f"{indent}int turn = 0;", "order of states"
+                yield f"{indent}int iteration = 0;", "order of states"
             if self.form.software:
-                again = f"++turn < unroll && ({within})" if limited else within
+                again = f"++iteration < unroll && ({within})" if limited else within
                 head, tail = f"if ({within}) do {{", f"}} while ({again});"
             else:  # behind an `if` what was loaded would keep its registers for rays that pass by
-                again = f"turn++ < unroll && ({within})" if limited else within
+                again = f"iteration++ < unroll && ({within})" if limited else within
                 head, tail = f"while ({again}) {{", "}"
             yield indent + head, "order of states"
             for inner in (element.head, *element.body):
@@ -201,9 +201,9 @@ class _Main:
     def _call(self, state: State, indent: str) -> Iterator[Line]:
         """The call of a state's kernel, and the next state by its exit."""
         arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.own)
-        lines = [taken for each in self.prepared if (taken := each.take(state.name))]
+        lines = [taken for preparation in self.prepared if (taken := preparation.take(state.name))]
         lines.append(f"int exit_code = {state.kernel.name}({arguments});")
-        lines += [line for each in self.prepared for line in each.behind(state.name)]
+        lines += [line for preparation in self.prepared for line in preparation.behind(state.name)]
         if self.form.counts:
             texel, part = divmod(self.linked.count_of(state.name), COUNTED_PER_TEXEL)
             if texel in self.form.counts:

@@ -42,9 +42,9 @@ def check_needs(source: Source, linked: LinkedProgram, kernel: Kernel, log: str 
 def diagnosis(linked: LinkedProgram, kernels: Sequence[Kernel], source: Source, log: str) -> ShaderError | None:
     """The fault of one of the kernels of a program that does not compile or link; None where it is another one."""
     for kernel in (kernel for kernel in kernels if kernel.file):
-        found = _wrong_signature(source, kernel)
-        if found is not None:
-            return found
+        signature_error = _wrong_signature(source, kernel)
+        if signature_error is not None:
+            return signature_error
         try:
             check_needs(source, linked, kernel, log)
         except WiringError as error:
@@ -62,22 +62,22 @@ def _wrong_signature(source: Source, kernel: Kernel) -> ShaderError | None:
     """The error for a file without the function that its declaration asks for."""
     text, origins = _own(source, kernel)
     declared = kernel.prototype().removesuffix(";")
-    wanted = _function(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
-    defined = [(found.start(2), _function(*found.groups())) for found in _DEFINITION.finditer(text)]
-    if any(function == wanted for _, function in defined):
+    expected = _function(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
+    defined = [(match.start(2), _function(*match.groups())) for match in _DEFINITION.finditer(text)]
+    if any(function == expected for _, function in defined):
         return None
     where, has = kernel.file, ""
-    for start, function in sorted(defined, key=lambda each: each[1][1] == kernel.name):
+    for start, function in sorted(defined, key=lambda definition: definition[1][1] == kernel.name):
         if function[0] == "int" or function[1] == kernel.name:
             where, has = str(origins[text.count("\n", 0, start)]), f"it has {_glsl(function)}"
     return ShaderError(where, f"no function {declared}", has)
 
 
 def _function(result: str, name: str, parameters: str) -> Function:
-    given = (_PARAMETER.match(each.strip()) for each in parameters.split(","))
-    return result, name, tuple((each[1] or "in", each[2]) for each in given if each and each[2] != "void")
+    matches = (_PARAMETER.match(parameter.strip()) for parameter in parameters.split(","))
+    return result, name, tuple((match[1] or "in", match[2]) for match in matches if match and match[2] != "void")
 
 
 def _glsl(function: Function) -> str:
     result, name, parameters = function
-    return f"{result} {name}({', '.join(' '.join(each) for each in parameters)})"
+    return f"{result} {name}({', '.join(' '.join(parameter) for parameter in parameters)})"

@@ -143,7 +143,7 @@ class LinkedProgram:
             raise WiringError(
                 f"program {self.program.name}, {by}", f"no module provides {function}", self._near(function)
             )
-        if any(module is known for known in out):
+        if any(module is required for required in out):
             return
         if any(module is other for other in asking):
             circle = " -> ".join(m.name for m in [*asking, module])
@@ -250,9 +250,9 @@ class LinkedProgram:
                 after = {s for other in self.program.successors(state.name) for s in live[other]}
                 if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
                     after |= set(self.program.results)
-                found = set(state.reads()) | (after - set(state.writes()))
-                grows |= found != live[state.name]
-                live[state.name] = found
+                needed = set(state.reads()) | (after - set(state.writes()))
+                grows |= needed != live[state.name]
+                live[state.name] = needed
         return live
 
     def _others(self, inside: Sequence[str]) -> list[str]:
@@ -267,9 +267,9 @@ class LinkedProgram:
             for name in reversed(inside):
                 state = self.program.by_name[name]
                 after = {stream for other in self.program.successors(name) if other in live for stream in live[other]}
-                found = set(state.reads()) | (after - set(state.writes()))
-                grows |= found != live[name]
-                live[name] = found
+                needed = set(state.reads()) | (after - set(state.writes()))
+                grows |= needed != live[name]
+                live[name] = needed
         return {stream for name in entered for stream in live[name]}
 
     def samplers(self, step: Step, scheduled: bool = True) -> int:

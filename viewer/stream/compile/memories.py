@@ -65,7 +65,7 @@ def base_name(table: Table) -> str:
 
 def tables_of(modules: Iterable[Module]) -> dict[str, Table]:
     """The tables of these modules by name; modules that share a table have the same one."""
-    return {each.name: each for module in modules for each in module.memories if isinstance(each, Table)}
+    return {memory.name: memory for module in modules for memory in module.memories if isinstance(memory, Table)}
 
 
 def cold_tables(modules: Iterable[Module]) -> list[Table]:

@@ -39,7 +39,7 @@ def innermost(elements: Sequence[Element], states: Sequence[str]) -> list[tuple[
     """Those of the ``states`` in order, each alone but for the loops that have no loop inside."""
     out: list[tuple[str, ...]] = []
     for element in elements:
-        if isinstance(element, StateLoop) and any(isinstance(each, StateLoop) for each in element.body):
+        if isinstance(element, StateLoop) and any(isinstance(inner, StateLoop) for inner in element.body):
             out += innermost([element.head, *element.body], states)
         else:
             out.append(tuple(flatten([element])))

@@ -59,8 +59,8 @@ class Preparation:
 def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
     """Prepared values of all modules of a step, without unused ones."""
     modules = linked.modules_for(linked.kernels_of(step))
-    found = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
-    return [each for each in found if each.asks]
+    candidates = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
+    return [preparation for preparation in candidates if preparation.asks]
 
 
 def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> Preparation:
@@ -99,7 +99,7 @@ def _asked(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
     """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
     if prepared.serves.isdisjoint(state.kernel.needs):
         return ""
-    read = (state.stream_of(each.name) for each in state.kernel.own if each.access.reads)
+    read = (state.stream_of(argument.name) for argument in state.kernel.own if argument.access.reads)
     return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
 
 

@@ -161,9 +161,9 @@ class Source:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""
         out: list[str] = []
         for entry in log.replace("\0", "").splitlines():
-            found = self._place(entry)
-            if found is not None:
-                (text, origin), message = found
+            place = self._place(entry)
+            if place is not None:
+                (text, origin), message = place
                 out += [f"{origin}: {message}", f"    {text.strip()}"]
             elif entry.strip():
                 out.append(entry.rstrip())

@@ -67,5 +67,5 @@ def rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
     odd = (size >> np.uint32(DROPPED)) & np.uint32(1)
     near = (size + np.uint32((1 << (DROPPED - 1)) - 1) + odd) & np.uint32(0xFFFFFFFF << DROPPED & 0xFFFFFFFF)
     near = np.where(near < SMALLEST, np.uint32(0), np.minimum(near, np.uint32(LARGEST)))
-    made = np.where(size > NAN, bits, sign | near)
-    return np.asarray(made, np.uint32).view(np.float32).reshape(np.shape(values))
+    bits_rounded = np.where(size > NAN, bits, sign | near)
+    return np.asarray(bits_rounded, np.uint32).view(np.float32).reshape(np.shape(values))

@@ -346,9 +346,9 @@ class Device:
         }
 
     def _integer(self, name: int) -> int:
-        found = ctypes.c_int(0)
-        self.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(name, ctypes.byref(found))
-        return found.value
+        value = ctypes.c_int(0)
+        self.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(name, ctypes.byref(value))
+        return value.value
 
     def _string(self, name: int) -> str:
         get = self.load("glGetString", ctypes.c_char_p, ctypes.c_uint)
@@ -487,9 +487,9 @@ class Device:
         """Free the objects dropped in Python since; moderngl's own gc() fails on objects already released."""
         dropped = self.context.objects
         while dropped:
-            held = dropped.popleft()
-            if hasattr(held, "release"):
-                held.release()
+            garbage = dropped.popleft()
+            if hasattr(garbage, "release"):
+                garbage.release()
 
     def release(self) -> None:
         """Release the context with its textures and programs."""

@@ -49,8 +49,8 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         try:
             linux = sys.platform.startswith("linux")
             backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
-            made: Any = Handover(backend(**settings))
-            context = moderngl.create_context(require=330, standalone=True, context=made)
+            handover: Any = Handover(backend(**settings))
+            context = moderngl.create_context(require=330, standalone=True, context=handover)
         except Exception as error:
             put_back()
             raise _no_context(error, index) from None

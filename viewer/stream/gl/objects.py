@@ -132,7 +132,7 @@ class Query:
 
     def __init__(self, device: Device, samples: bool = False, time: bool = False, primitives: bool = False) -> None:
         asked = {_SAMPLES: samples, _PRIMITIVES: primitives, _TIME: time}
-        kinds = tuple(kind for kind, wanted in asked.items() if wanted)
+        kinds = tuple(kind for kind, requested in asked.items() if requested)
         free = device.queries[kinds]
         # The one dropped longest ago: one that is asked again at once waits for its last answer.
         self._names = free.popleft() if free else tuple(_made_query(device) for _ in kinds)
@@ -282,12 +282,12 @@ def _made_query(device: Device) -> int:
 
 
 def _available(device: Device, name: int) -> bool:
-    found = ctypes.c_uint(0)
-    device.require("glGetQueryObjectuiv", *_ASKED)(name, _AVAILABLE, ctypes.byref(found))
-    return bool(found.value)
+    value = ctypes.c_uint(0)
+    device.require("glGetQueryObjectuiv", *_ASKED)(name, _AVAILABLE, ctypes.byref(value))
+    return bool(value.value)
 
 
 def _result(device: Device, name: int) -> int:
-    found = ctypes.c_uint64(0)
-    device.require("glGetQueryObjectui64v", *_ASKED64)(name, _RESULT, ctypes.byref(found))
-    return found.value
+    value = ctypes.c_uint64(0)
+    device.require("glGetQueryObjectui64v", *_ASKED64)(name, _RESULT, ctypes.byref(value))
+    return value.value

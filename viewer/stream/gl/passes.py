@@ -114,9 +114,9 @@ class Pass:
     @classmethod
     def of_source(cls, device: Device, source: Source, output: Record) -> Pass:
         """A pass of a source as of `hot_pass_source`."""
-        made = cls.__new__(cls)
-        made._have(device, output, source)
-        return made
+        pass_ = cls.__new__(cls)
+        pass_._have(device, output, source)
+        return pass_
 
     def _have(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
@@ -161,8 +161,8 @@ class PassSet:
         for name in names:
             if (name, features) not in self._passes:
                 inputs, record = self.declared[name]
-                made = Pass(self.device, f"{self.folder}/{name}", inputs, record, True, features)
-                self._passes[name, features] = made
+                pass_ = Pass(self.device, f"{self.folder}/{name}", inputs, record, True, features)
+                self._passes[name, features] = pass_
 
     def draw(
         self,

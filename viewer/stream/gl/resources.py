@@ -87,13 +87,13 @@ class Resources:
 
     def settle(self) -> None:
         """Bring memories that passes compute up to date: before any run that reads them."""
-        for each in self.settling:
-            each()
+        for update in self.settling:
+            update()
 
     def _current(self, source: Source) -> Source:
         """The replacement of a memory, or itself."""
-        found = self._stands_for.get(id(source))
-        return source if found is None else found[1]
+        replacement = self._stands_for.get(id(source))
+        return source if replacement is None else replacement[1]
 
     def _held(self, source: Source) -> bool:
         source = self._current(source)
@@ -102,14 +102,14 @@ class Resources:
         return id(source) in self._memories
 
     def upload(self, sources: Iterable[Source]) -> Iterator[float]:
-        """Upload missing memories piece by piece; yields the share done. May be abandoned."""
+        """Upload missing memories piece by piece; yields the fraction done. May be abandoned."""
         missing = [source for source in sources if not self._held(source)]
         total, before = sum(len(source.data) for source in missing), 0
-        self.arena.reserve(sum(texels_of(each) for each in missing if isinstance(each, Table) and not each.hot))
+        self.arena.reserve(sum(texels_of(memory) for memory in missing if isinstance(memory, Table) and not memory.hot))
         for source in missing:
             pieces = self.arena.add(source) if isinstance(source, Table) and not source.hot else self._fill(source)
-            for share in pieces:
-                yield (before + share * len(source.data)) / max(1, total)
+            for fraction in pieces:
+                yield (before + fraction * len(source.data)) / max(1, total)
             before += len(source.data)
 
     def _fill(self, source: Source) -> Iterator[float]:
@@ -200,9 +200,9 @@ class Resources:
 
     def give_back(self, name: str) -> None:
         """Free the stream of a name, if present."""
-        held = self._streams.pop(name, None)
-        if held is not None:
-            held.release()
+        stream = self._streams.pop(name, None)
+        if stream is not None:
+            stream.release()
 
     def beside(self, buffers: bool = True) -> Resources:
         """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
@@ -235,12 +235,12 @@ class Resources:
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes of memories by name; the arena's tables together."""
-        own = {memory.source.name: memory.bytes for memory in self._memories.values()}
-        return own | ({"arena": self.arena.bytes} if self.arena.bytes else {})
+        sizes = {memory.source.name: memory.bytes for memory in self._memories.values()}
+        return sizes | ({"arena": self.arena.bytes} if self.arena.bytes else {})
 
     def hot_bytes(self) -> int:
         """Texture bytes of hot tables and volumes."""
-        return sum(held.bytes for held in self._memories.values() if not isinstance(held.source, Texels))
+        return sum(memory.bytes for memory in self._memories.values() if not isinstance(memory.source, Texels))
 
     def stream_bytes(self) -> int:
         """Texture bytes of the named streams."""

@@ -119,8 +119,8 @@ class Stream:
         for run in runs:
             widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
         # Only the first field of a texture ends at its own width.
-        given = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
-        texels = {number: self._texels(number, widths[number], given.get(number)) for number in sorted(widths)}
+        texels_of = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
+        texels = {number: self._texels(number, widths[number], texels_of.get(number)) for number in sorted(widths)}
         return _parts(runs, texels)
 
     def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
@@ -130,8 +130,8 @@ class Stream:
             coming = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
         while True:
             with self.device.current():
-                if all(each.ready for each in coming.values()):
-                    return _parts(runs, {number: each.read() for number, each in coming.items()})
+                if all(readback.ready for readback in coming.values()):
+                    return _parts(runs, {number: readback.read() for number, readback in coming.items()})
             self.device.in_vain += 1
             yield
 

@@ -28,8 +28,8 @@ def array_stores(context: moderngl.Context) -> bool:
     triangle = context.vertex_array(program, [])
     triangle.render(moderngl.TRIANGLES, vertices=3)
     marked = texture.read()
-    for made in (triangle, program, texture):
-        made.release()
+    for resource in (triangle, program, texture):
+        resource.release()
     return bool(marked == np.eye(4, dtype=np.float32).tobytes())
 
 

@@ -82,9 +82,9 @@ class Choice:
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._draw(chosen, 0)
 
-    def _draw(self, chosen: Stream, wanted: int) -> None:
+    def _draw(self, chosen: Stream, selected: int) -> None:
         self.drawing.shader.bind("in_chosen", chosen.textures[0])
-        self.drawing.shader.set("wanted", wanted)
+        self.drawing.shader.set("wanted", selected)
         self.drawing.render()
 
     def release(self) -> None:

@@ -41,7 +41,7 @@ class Machine:
     """Runs a linked program over W x H rays.
 
     streams : inputs and results by name, of this size or (gathered ones) any other; missing and intermediate ones are
-    the machine's own. fallback : the program for single-kernel passes, see `_again`. options : how it runs; ``chosen``
+    the machine's own. fallback : the program for single-kernel passes, see `_retry`. options : how it runs; ``chosen``
     are fields of these by name, over them.
     """
 
@@ -173,7 +173,7 @@ class Machine:
 
     # -- for the machines ------------------------------------------------------------------------------------------
 
-    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
+    def _retry(self, make: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
         """Repeat the run on a machine whose passes may end at any iteration of a loop, over the same inputs and
         results.
 
@@ -247,9 +247,9 @@ class Machine:
         out = []
         for name in names:
             stream, _, index = name.rpartition("_")
-            held = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
-            number = int(index) if held is self.streams.get(stream) else 0
-            out.append((held.back if back else held.textures)[number])
+            source = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
+            number = int(index) if source is self.streams.get(stream) else 0
+            out.append((source.back if back else source.textures)[number])
         return out
 
     def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:

@@ -58,8 +58,8 @@ class Flow:
 
     def reached(self, served: Sequence[int]) -> tuple[list[int], bool]:
         """The passes that rays may wait for once these are ``served``, in order, and whether all of those rays do."""
-        found = [int(k) for k in np.flatnonzero(self.after[list(served)].any(axis=0))]
-        return found, bool(found) and not self.leaves[list(served)].any()
+        steps = [int(k) for k in np.flatnonzero(self.after[list(served)].any(axis=0))]
+        return steps, bool(steps) and not self.leaves[list(served)].any()
 
 
 class LoopTiles:

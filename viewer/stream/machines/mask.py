@@ -82,9 +82,9 @@ class Mask:
         self.depth: moderngl.Texture | None = None
         self.passes = self.counts = 0
         sources = self._chosen(device, self.sources(linked, steps))
-        made = {name: Shader(device, source) for name, source in sources.items()}
-        self.drawings = {name: Drawing(device, shader, tiles) for name, shader in made.items()}
-        for shader in made.values():
+        shaders = {name: Shader(device, source) for name, source in sources.items()}
+        self.drawings = {name: Drawing(device, shader, tiles) for name, shader in shaders.items()}
+        for shader in shaders.values():
             shader.set("depth", 0.5)
         self.target = self._target(device)
 

@@ -89,7 +89,7 @@ class Multipass(PassMachine):
         if self.counting:
             self._totals()
         if self.device.software and self._fused and self._left():
-            yield from self._again(Multipass, rays)
+            yield from self._retry(Multipass, rays)
         yield RunProgress(self.stats.kernel_passes, 0, rays)
 
     def warm(self) -> Iterator[float]:
@@ -293,8 +293,8 @@ class Multipass(PassMachine):
         """Several rounds, then a census, until no ray waits."""
         rays = self._take_census(stage)
         while any(rays):
-            share = sum(rays) / max(1, self.stats.rays)
-            for _ in range(next(n for least, n in ROUNDS if share >= least)):
+            fraction = sum(rays) / max(1, self.stats.rays)
+            for _ in range(next(n for least, n in ROUNDS if fraction >= least)):
                 for entry in stage:
                     self._draw(entry)
                 yield self._progress()

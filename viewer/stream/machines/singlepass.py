@@ -13,7 +13,7 @@ from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, RunProgress
 from viewer.stream.machines.counters import KernelPass, Stats
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.portions import Portions
+from viewer.stream.machines.sample_batches import SampleBatches
 
 
 class Singlepass(Machine):
@@ -36,7 +36,7 @@ class Singlepass(Machine):
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("depth", 0.5)
         self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
-        self.portions = Portions()
+        self.batches = SampleBatches()
         self._attach()
 
     def fit(self, streams: Mapping[str, Stream]) -> None:
@@ -96,23 +96,23 @@ class Singlepass(Machine):
             self._clear_counts()
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("extent", (self.size[0], rays))
-        # Rays of loops ended by the driver are discarded (see `_again`), and so missing in the number of samples.
+        # Rays of loops ended by the driver are discarded (see `_retry`), and so missing in the number of samples.
         checks = self.counting or self.device.software
         chosen_rays = self._lay(rays, checks)
         query = Query(self.device, samples=True, time=self.counting) if checks else None
         limit = self.linked.program.limit
         if query is None or self.counting or limit not in self.values:
             if not (yield from self._drawn(rays, chosen_rays, query)):
-                yield from self._again(Multipass, rays)
+                yield from self._retry(Multipass, rays)
             return
         end = int(self.values[limit])
-        for to in self.portions.ends(end):
+        for to in self.batches.ends(end):
             self.set({limit: to})
             done = yield from self._drawn(rays, chosen_rays, query)
-            helped = not done and self.portions.least
+            helped = not done and self.batches.least
             if helped:
-                yield from self._again(Multipass, rays)
-            self.portions.note(done or helped, not helped)
+                yield from self._retry(Multipass, rays)
+            self.batches.note(done or helped, not helped)
         self.set({limit: end})
 
     def _drawn(self, rays: int, chosen_rays: int, query: Query | None) -> Generator[RunProgress, None, bool]:

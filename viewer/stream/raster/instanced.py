@@ -146,8 +146,8 @@ class MeshGroups:
         """Have meshes (N,), ascending, and each group of them, within boxes (N, 3) of their spaces: their positions are
         written on the device."""
         box = np.searchsorted(meshes, self.mesh)
-        own = np.append(meshes, -1)[box] == self.mesh
-        self.low[own], self.high[own] = low[box[own]], high[box[own]]
+        same_mesh = np.append(meshes, -1)[box] == self.mesh
+        self.low[same_mesh], self.high[same_mesh] = low[box[same_mesh]], high[box[same_mesh]]
         drawn = self.mesh_low[meshes, 0] <= self.mesh_high[meshes, 0]  # it has groups
         self.mesh_low[meshes[drawn]], self.mesh_high[meshes[drawn]] = low[drawn], high[drawn]
 
@@ -349,9 +349,9 @@ def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -
     return np.asarray((reach + offsets >= 0).all(axis=1))
 
 
-def _runs(found: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
+def _runs(batches: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
     """Each batch with its first group and the one after its last."""
-    for batch, begin, end in zip(found, first, np.append(first, count)[1:], strict=True):
+    for batch, begin, end in zip(batches, first, np.append(first, count)[1:], strict=True):
         yield int(batch), int(begin), int(end)
 
 

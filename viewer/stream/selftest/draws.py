@@ -39,16 +39,16 @@ def source(body: str, inputs: int = 0, outputs: int = 1, include: str = "", **co
     return program
 
 
-def drawing(device: Device, made: Source) -> Drawing:
+def drawing(device: Device, program: Source) -> Drawing:
     """The program, compiled, over the whole viewport."""
-    return square(device, Shader(device, made))
+    return square(device, Shader(device, program))
 
 
 def stream(device: Device, values: NDArray[np.float32]) -> Stream:
     """A stream of one texel an element; values : (H, W, 4) float32."""
-    held = Stream(device, texels(1), (values.shape[1], values.shape[0]))
-    held.write_texels([values])
-    return held
+    target = Stream(device, texels(1), (values.shape[1], values.shape[0]))
+    target.write_texels([values])
+    return target
 
 
 def draw(drawing: Drawing, target: moderngl.Framebuffer, inputs: Sequence[Stream] = (), **uniforms: Any) -> None:

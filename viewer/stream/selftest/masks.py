@@ -109,8 +109,8 @@ class Marked:
 
     def release(self) -> None:
         """Free the textures."""
-        for each in (self.state, self.marks, self.depth):
-            each.release()
+        for target in (self.state, self.marks, self.depth):
+            target.release()
 
 
 def depth_mask(device: Device) -> Finding:

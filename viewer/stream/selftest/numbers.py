@@ -213,8 +213,8 @@ void main() {
     s = h.view(np.int32).astype(np.int64)
     lanes = [h >> 16, h & 65535, np.trunc(s / 65536), (s >> 7) & 65535]
     lanes += [h // 977 & 65535, (h << np.uint32(5)) >> 16, (np.uint32(0x3F800000) | (h >> 9)).view(np.float32)]
-    found = computed(device, body, [np.zeros((SIZE[1], SIZE[0], 4), np.float32)], 2).reshape(SIZE[1], SIZE[0], 8)
-    wrong = np.stack([found[..., k] != lane.astype(np.float32) for k, lane in enumerate(lanes)])
+    results = computed(device, body, [np.zeros((SIZE[1], SIZE[0], 4), np.float32)], 2).reshape(SIZE[1], SIZE[0], 8)
+    wrong = np.stack([results[..., k] != lane.astype(np.float32) for k, lane in enumerate(lanes)])
     return exact(int(wrong.sum()), wrong.size, "numbers")
 
 

@@ -71,10 +71,10 @@ def attachments(device: Device) -> Finding:
     """All attachments of one pass, each its own value."""
     body = "\n".join(f"    out_{k} = value_0(ivec2(gl_FragCoord.xy)) + {k}.0;" for k in range(MOST_ATTACHMENTS))
     values = _values(2)
-    found = computed(device, f"void main() {{\n{body}\n}}", [values], MOST_ATTACHMENTS)
-    wanted = values[:, :, None] + np.arange(MOST_ATTACHMENTS, dtype=np.float32)[:, None]
-    wrong = int((found != wanted).any(axis=-1).sum())
-    return exact(wrong, wanted[..., 0].size, "texels")
+    results = computed(device, f"void main() {{\n{body}\n}}", [values], MOST_ATTACHMENTS)
+    expected = values[:, :, None] + np.arange(MOST_ATTACHMENTS, dtype=np.float32)[:, None]
+    wrong = int((results != expected).any(axis=-1).sum())
+    return exact(wrong, expected[..., 0].size, "texels")
 
 
 def float_blending(device: Device) -> Finding:

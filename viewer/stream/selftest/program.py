@@ -50,9 +50,9 @@ def linked() -> LinkedProgram:
 
 def seeds(count: int) -> NDArray:
     """(count,) structured of `SEED`, none of whose ways comes near 2^24."""
-    made = np.zeros(count, SEED.dtype)
-    made["n"] = 1 + np.arange(count) * 7 % 2000
-    return made
+    rows = np.zeros(count, SEED.dtype)
+    rows["n"] = 1 + np.arange(count) * 7 % 2000
+    return rows
 
 
 def steps(numbers: NDArray[np.int32]) -> NDArray[np.int32]:

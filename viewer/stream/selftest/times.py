@@ -103,34 +103,34 @@ def wait(device: Device) -> float:
 
 def clear(device: Device) -> float:
     """1 Mi texels cleared."""
-    held = Stream(device, texels(1), LARGE)
-    found = microseconds(device, held.clear)
-    held.release()
-    return found
+    target = Stream(device, texels(1), LARGE)
+    time = microseconds(device, target.clear)
+    target.release()
+    return time
 
 
 def upload(device: Device) -> float:
     """16 MiB to a texture."""
-    held, values = Stream(device, texels(1), LARGE), np.zeros((*LARGE, 4), np.float32)
-    found = microseconds(device, lambda: held.write_texels([values]))
-    held.release()
-    return found
+    target, values = Stream(device, texels(1), LARGE), np.zeros((*LARGE, 4), np.float32)
+    time = microseconds(device, lambda: target.write_texels([values]))
+    target.release()
+    return time
 
 
 def read_back(device: Device) -> float:
     """16 MiB from a texture."""
-    held = Stream(device, texels(1), LARGE)
-    found = microseconds(device, held.read_texels)
-    held.release()
-    return found
+    source = Stream(device, texels(1), LARGE)
+    time = microseconds(device, source.read_texels)
+    source.release()
+    return time
 
 
 def buffer_upload(device: Device) -> float:
     """1 MiB to a buffer texture."""
-    held, values = BufferTexture(device, 1 << 16, 4), np.zeros((1 << 16, 4), np.float32)
-    found = microseconds(device, lambda: held.write(values))
-    held.release()
-    return found
+    buffer, values = BufferTexture(device, 1 << 16, 4), np.zeros((1 << 16, 4), np.float32)
+    time = microseconds(device, lambda: buffer.write(values))
+    buffer.release()
+    return time
 
 
 def small_program(device: Device) -> float:
@@ -138,12 +138,14 @@ def small_program(device: Device) -> float:
     target = Stream(device, texels(1), SMALL)
 
     def once() -> None:
-        made = drawing(device, source(f"void main() {{ out_0 = vec4({next(_numbers)}.25 + {perf_counter():.9f}); }}"))
-        draw(made, target.framebuffer)
+        program = drawing(
+            device, source(f"void main() {{ out_0 = vec4({next(_numbers)}.25 + {perf_counter():.9f}); }}")
+        )
+        draw(program, target.framebuffer)
 
-    found = microseconds(device, once)
+    time = microseconds(device, once)
     target.release()
-    return found
+    return time
 
 
 TIMES: dict[str, Callable[[Device], float]] = {

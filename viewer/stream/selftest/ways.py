@@ -63,8 +63,8 @@ def _run(device: Device, name: str) -> None:
     with device.current():
         twin = replace(device)  # the same context: a device's counters are those of pictures
         twin.queries = device.queries
-        found = examine(twin, check)
-    device.selftests[name] = (found.text or "wrong results") if found.verdict == FAIL else ""
+        finding = examine(twin, check)
+    device.selftests[name] = (finding.text or "wrong results") if finding.verdict == FAIL else ""
     if not device.selftests[name]:
         keep(device, name)
 
@@ -118,9 +118,9 @@ def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
         return Ways(machine, mask, count, tuple(notes))
     failed = _first_failed(device, MASK_TESTS[mask])
     if failed:
-        found = next(other for other in NEXT_MASKS[mask] if not _first_failed(device, MASK_TESTS[other]))
-        notes.append(_line(device, failed, f"--mask {found} in place of {mask}"))
-        mask = found
+        fallback = next(other for other in NEXT_MASKS[mask] if not _first_failed(device, MASK_TESTS[other]))
+        notes.append(_line(device, failed, f"--mask {fallback} in place of {mask}"))
+        mask = fallback
     failed = _first_failed(device, QUERIES) if count == "query" else ""
     if failed:
         notes.append(_line(device, failed, "--count census in place of query"))

@@ -84,8 +84,8 @@ class Compiler:
         if threads is not None:
             threads(0xFFFFFFFF)  # as many as the driver likes; some start with none
         self.binaries: Binaries | None = None
-        wanted = "Mesa" not in driver if binaries is None else binaries
-        if wanted and (context.version_code >= 410 or "GL_ARB_get_program_binary" in extensions):
+        uses_binaries = "Mesa" not in driver if binaries is None else binaries
+        if uses_binaries and (context.version_code >= 410 or "GL_ARB_get_program_binary" in extensions):
             more = {name: load(f"gl{name}", *types) for name, types in _BINARY_FUNCTIONS.items()}
             if self.handover is not None and all(more.values()) and self._integer(_BINARY_FORMATS) > 0:
                 self.gl |= more
@@ -98,9 +98,9 @@ class Compiler:
         return bool(self.begun)
 
     def _integer(self, name: int) -> int:
-        found = _I(0)
-        self._call("GetIntegerv", name, ctypes.byref(found))
-        return found.value
+        value = _I(0)
+        self._call("GetIntegerv", name, ctypes.byref(value))
+        return value.value
 
     def _call(self, name: str, *arguments: Any) -> Any:
         function = self.gl[name]
@@ -175,9 +175,9 @@ class Compiler:
             self._call("DeleteProgram", program)
 
     def _get(self, function: str, of: int, name: int) -> int:
-        found = _I(0)
-        self._call(function, of, name, ctypes.byref(found))
-        return found.value
+        value = _I(0)
+        self._call(function, of, name, ctypes.byref(value))
+        return value.value
 
     def _log(self, length: str, function: str, of: int) -> str:
         room = max(self._get(length, of, _LOG_LENGTH), 1)

@@ -1,29 +1,29 @@
-"""Runs to lesser limits, where a driver ends the loops of one that does all at once."""
+"""Batches of samples: runs to lesser limits, where a driver ends the loops of one that does all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-ENOUGH = 4  # portions that pass before a larger one is tried at first
+ENOUGH = 4  # batches that pass before a larger one is tried at first
 
 
-class Portions:
+class SampleBatches:
     """The limits to which a program runs one after the other (`Program.limit`).
 
-    A run does all at once until the driver has ended its loops. From then on portions are small enough for it. As rays
-    of other pictures may be cheaper, portions are doubled after some have passed; each time in vain, after twice as
-    many: a portion in vain is drawn again but for the rays that it has served. Where rays stand is taken from the runs
+    A run does all at once until the driver has ended its loops. From then on batches are small enough for it. As rays
+    of other pictures may be cheaper, batches are doubled after some have passed; each time in vain, after twice as
+    many: a batch in vain is drawn again but for the rays that it has served. Where rays stand is taken from the runs
     before; where that is wrong, from no progress at all.
     """
 
     def __init__(self) -> None:
-        self.most: int | None = None  # of a portion; None: no loop has been ended
+        self.most: int | None = None  # of a batch; None: no loop has been ended
         self._span = (0, 0)  # of the last run
         self._at = self._to = 0
         self._known = False  # that rays have come to ``_at``
-        self._passed = 0  # full portions in a row, none in vain
+        self._passed = 0  # full batches in a row, none in vain
         self._enough = ENOUGH  # of them, before a larger one is tried
-        self._tried = False  # whether no portion of the present size has passed since it was doubled
+        self._tried = False  # whether no batch of the present size has passed since it was doubled
 
     def ends(self, end: int) -> Iterator[int]:
         """The limits up to ``end``; after each, `note` says whether the driver let all rays get there."""
@@ -38,7 +38,7 @@ class Portions:
 
     @property
     def least(self) -> bool:
-        """Whether the present portion cannot be halved."""
+        """Whether the present batch cannot be halved."""
         return self._known and self._to - self._at <= 1
 
     def note(self, done: bool, unaided: bool = True) -> None:
@@ -55,7 +55,7 @@ class Portions:
             self._passed, self._tried = 0, False
 
     def _pass(self) -> None:
-        """A portion of the largest size has passed."""
+        """A batch of the largest size has passed."""
         assert self.most is not None
         if self._tried:
             self._enough = ENOUGH

@@ -2,6 +2,6 @@
 
 const int CLASSIC_COLORED = 1, CLASSIC_LIT = 2;  // bits of the flags
 
-Classic classic_own(int material) {
+Classic classic_material(int material) {
     return fetch_classics(material);
 }
