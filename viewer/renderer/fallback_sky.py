@@ -31,41 +31,41 @@ def brightened(renderer: Renderer, size: tuple[int, int]) -> list[str]:
 
 def shows_nothing(renderer: Renderer, linear: NDArray[np.float32]) -> bool:
     """Whether next to nothing of the scene has any light in its picture (H, W, 3). A backdrop does not count."""
-    seen = None
+    foreground = None
     if renderer.prepared.lighting.backdrop is not None:
-        seen = scene_seen(
+        foreground = scene_seen(
             renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, (linear.shape[1], linear.shape[0]))
         )
-    return black(linear, seen)
+    return black(linear, foreground)
 
 
-def black(linear: NDArray[np.float32], seen: NDArray[np.bool_] | None = None) -> bool:
+def black(linear: NDArray[np.float32], foreground: NDArray[np.bool_] | None = None) -> bool:
     """Whether next to nothing in a picture (H, W, 3) has any light, so that no exposure helps.
 
     seen : (rows, columns) whether the scene is what the middle of each of that many equal parts shows, as of
     `scene_seen`: light of a backdrop does not count. None: there is no backdrop.
     """
-    if seen is not None:
-        inner = _inner(seen, linear.shape[:2])
-        if seen.any() and float(inner.mean()) <= SEEN:
+    if foreground is not None:
+        inner = _inner(foreground, linear.shape[:2])
+        if foreground.any() and float(inner.mean()) <= SEEN:
             return False  # what is finer than pixels is before its backdrop everywhere
-        sides = zip(seen.shape, linear.shape[:2], strict=True)
+        sides = zip(foreground.shape, linear.shape[:2], strict=True)
         rows, columns = ((2 * np.arange(n) + 1) * side // (2 * n) for n, side in sides)
         linear = linear[rows[:, None], columns] * inner[..., None]
     red, green, blue = (linear[..., channel] > 0 for channel in range(3))  # far faster than a reduction by threes
     return float((red | green | blue).mean()) <= SEEN
 
 
-def _inner(seen: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.bool_]:
+def _inner(foreground: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.bool_]:
     """The parts of a picture of ``size`` (height, width) of which no pixel within `MIXED` shows its backdrop."""
     for axis in (0, 1):
-        reach, inner = math.ceil(MIXED * seen.shape[axis] / size[axis]), seen.copy()
-        here, there = np.moveaxis(inner, axis, 0), np.moveaxis(seen, axis, 0)
-        for step in range(1, min(reach + 1, len(there))):  # beyond the edge nothing is known of a backdrop
-            here[step:] &= there[:-step]
-            here[:-step] &= there[step:]
-        seen = inner
-    return seen
+        reach, inner = math.ceil(MIXED * foreground.shape[axis] / size[axis]), foreground.copy()
+        shifted, source = np.moveaxis(inner, axis, 0), np.moveaxis(foreground, axis, 0)
+        for step in range(1, min(reach + 1, len(source))):  # beyond the edge nothing is known of a backdrop
+            shifted[step:] &= source[:-step]
+            shifted[:-step] &= source[step:]
+        foreground = inner
+    return foreground
 
 
 def scene_seen(hits: Stream) -> NDArray[np.bool_]:

@@ -29,24 +29,24 @@ def motion(
 
     positions : (H, W, 3) of the hits, world space.
     """
-    found = np.zeros((*hits.shape, 2))
+    motion_vectors = np.zeros((*hits.shape, 2))
     if len(before.scene.instances) != len(of.scene.instances):
-        return found
+        return motion_vectors
     size = hits.shape[::-1]
     flat = hits.reshape(-1)
     instances = of.prepared.instance_numbers(flat)
     rows = np.flatnonzero(instances >= 0)
-    here = positions.reshape(-1, 3)[rows]
-    was = _earlier(of, before.scene, flat[rows], instances[rows], here)
+    points = positions.reshape(-1, 3)[rows]
+    earlier = _earlier(of, before.scene, flat[rows], instances[rows], points)
     if camera == before.camera:
-        moved = (was != here).any(axis=1)
-        rows, here, was = rows[moved], here[moved], was[moved]
+        moving = (earlier != points).any(axis=1)
+        rows, points, earlier = rows[moving], points[moving], earlier[moving]
     # Both are projected, so that what stands still has no motion at all.
-    left = rows % size[0] < size[0] / 2  # of a stereo pair each half is seen by an eye of its own
-    for eye, half in ((-1, left), (1, ~left)):
-        way = camera.project(here[half], size, eye) - before.camera.project(was[half], size, eye)
-        found.reshape(-1, 2)[rows[half]] = np.where(np.isfinite(way), way, 0.0)
-    return found
+    left_half = rows % size[0] < size[0] / 2  # of a stereo pair each half is seen by an eye of its own
+    for eye, half in ((-1, left_half), (1, ~left_half)):
+        vector = camera.project(points[half], size, eye) - before.camera.project(earlier[half], size, eye)
+        motion_vectors.reshape(-1, 2)[rows[half]] = np.where(np.isfinite(vector), vector, 0.0)
+    return motion_vectors
 
 
 def _earlier(
@@ -55,22 +55,22 @@ def _earlier(
     """(N, 3): where points (N, 3) on instances (N,) were in an earlier scene of the same instances; NaN where that is
     not known."""
     now, then = transforms_of(of.scene.instances), transforms_of(scene.instances)
-    found = positions.copy()
+    earlier = positions.copy()
     order = np.argsort(instances, kind="stable")
     numbers, begins = np.unique(instances[order], return_index=True)
     for number, first, last in zip(numbers.tolist(), begins, [*begins[1:], len(order)], strict=False):
         rows = order[first:last]
-        mesh, other = (each.meshes[each.instances[number].mesh] for each in (of.scene, scene))
+        mesh, other = (frame_scene.meshes[frame_scene.instances[number].mesh] for frame_scene in (of.scene, scene))
         if mesh is other:
             if not np.array_equal(now[number], then[number]):
-                found[rows] = _carried(now[number], then[number], found[rows])
+                earlier[rows] = _carried(now[number], then[number], earlier[rows])
         elif _follows(mesh, other):
             corners = other.positions[other.triangles[of.triangles(hits[rows], instances[rows])]].astype(np.float64)
             local = (corners * of.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
-            found[rows] = local @ then[number, :3, :3].T + then[number, :3, 3]
+            earlier[rows] = local @ then[number, :3, :3].T + then[number, :3, 3]
         else:
-            found[rows] = np.nan
-    return found
+            earlier[rows] = np.nan
+    return earlier
 
 
 def _follows(mesh: Mesh, other: Mesh) -> bool:

@@ -122,34 +122,34 @@ def show_scene(
         check_limits(before, chosen)
         return (view(chosen, before.scene) if _affects_view(differences) else camera), deepest
     goal: PreparedScene | None = None
-    given, near = before.given, before
+    source_scene, near = before.given, before
 
     def prepared(beside: PreparedScene) -> PreparedScene:
         with gpu_scene.device.aside():  # it may take long
-            return prepare(given, chosen, progress, beside)
+            return prepare(source_scene, chosen, progress, beside)
 
     if isinstance(scene, PreparedScene):
-        given = scene.given
+        source_scene = scene.given
         if scene.current or scene.structure.built is before.structure.built:
             goal, near = (scene if agrees(chosen, scene) else None), scene
     elif scene is not None:
-        given = scene
-        if given is before.given and differences.keys().isdisjoint(PREPARED):
+        source_scene = scene
+        if source_scene is before.given and differences.keys().isdisjoint(PREPARED):
             goal = before
     elif "ground" in differences:
-        given = given.without_ground()  # where something has moved, it had become part of the scene
+        source_scene = source_scene.without_ground()  # where something has moved, it had become part of the scene
     if goal is not None:
         shown = goal.scene
     else:
         same = scene is None and deepest < Affects.SCENE
-        shown = before.scene if same else arranged(given, chosen)
+        shown = before.scene if same else arranged(source_scene, chosen)
     edit = scene_changes(before.scene, shown)
     if edit.cameras or not edit.same or _affects_view(differences):
         camera = view(chosen, shown)
     moves = (len(edit.moved) > 0 or bool(edit.posed)) and before.structure.levels == 2
     if goal is None and moves and keeps_structure(before, shown, chosen, edit):
         lighting = scene_lighting(shown, chosen, before.lighting, edit)
-        goal = adapted(before, given, shown, chosen, lighting, edit)
+        goal = adapted(before, source_scene, shown, chosen, lighting, edit)
     else:
         goal = goal or prepared(near)
         check_limits(goal, chosen)

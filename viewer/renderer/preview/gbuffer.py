@@ -76,18 +76,18 @@ class GBuffer:
 
         Not in the first picture of other meshes: those that change all the time are not worth their buffers.
         """
-        prepared, seen, made = self.renderer.prepared, self._seen, self._made
+        prepared, last_prepared, raster = self.renderer.prepared, self._seen, self._made
         self._seen = prepared
         if not self.suits:
             return False
-        if made is not None and made.prepared is prepared:
+        if raster is not None and raster.prepared is prepared:
             return True
         scene = self.renderer.gpu_scene
-        if made is not None and made.serves(prepared) and self._reloads == scene.reloads:
-            made.follow(prepared, scene.resources, scene.deformer)
+        if raster is not None and raster.serves(prepared) and self._reloads == scene.reloads:
+            raster.follow(prepared, scene.resources, scene.deformer)
             return True
-        moved = made is not None and made.draws(raster_scene(prepared).meshes)
-        if not (moved or prepared is seen):
+        moved = raster is not None and raster.draws(raster_scene(prepared).meshes)
+        if not (moved or prepared is last_prepared):
             return False
         self._make()
         return True

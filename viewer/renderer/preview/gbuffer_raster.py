@@ -72,27 +72,27 @@ class RasterScene:
 
 def raster_scene(prepared: PreparedScene) -> RasterScene:
     """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
-    kept = prepared.shared
-    if (made := kept.get(_KEPT)) is None:
-        made = kept[_KEPT] = RasterScene(prepared)
-    assert isinstance(made, RasterScene)
-    return made
+    shared = prepared.shared
+    if (drawn := shared.get(_KEPT)) is None:
+        drawn = shared[_KEPT] = RasterScene(prepared)
+    assert isinstance(drawn, RasterScene)
+    return drawn
 
 
 def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
-    scene, found = prepared.scene, dict[tuple[int, int | None], int]()
-    of = np.array([found.setdefault((i.mesh, i.material), len(found)) for i in scene.instances], np.int64)
+    scene, mesh_numbers = prepared.scene, dict[tuple[int, int | None], int]()
+    of = np.array([mesh_numbers.setdefault((i.mesh, i.material), len(mesh_numbers)) for i in scene.instances], np.int64)
     sides = np.array([*map(culls, scene.materials), False]) & (prepared.structure_options.back_faces == "culled")
-    tested = np.array([*(each.alpha_mode != "opaque" for each in scene.materials), False])
-    kinds = {key: _kinds(scene, *key, sides, tested) for key in found}
+    tested = np.array([*(item.alpha_mode != "opaque" for item in scene.materials), False])
+    kinds = {key: _kinds(scene, *key, sides, tested) for key in mesh_numbers}
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
-        for (mesh, _), own in kinds.items():
+        for (mesh, _), kind in kinds.items():
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
-            own[:] = (own & TESTED) | shared
+            kind[:] = (kind & TESTED) | shared
     deforming = prepared.structure.deforming
     posed = set() if deforming is None else {*deforming.numbers}
-    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in found]
+    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in mesh_numbers]
     return shapes, of
 
 
@@ -136,12 +136,12 @@ def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
         features=frozenset({"ALPHA"} if look.alpha else ()),
     )
     linked = LinkedProgram(feature_buffers(LEVELS[levels], prepared.backdrop), [*prepared.modules(lit=True), hit])
-    seen = ("geometry_at", "camera_ray", "visible_hit")
+    visible = ("geometry_at", "camera_ray", "visible_hit")
     behind = ("environment_radiance", *BACKDROP_NEEDS[prepared.backdrop])
-    needs: dict[str, tuple[str, ...]] = {"gbuffer": (*seen, "surface_at", "emission_seen", *behind)}
+    needs: dict[str, tuple[str, ...]] = {"gbuffer": (*visible, "surface_at", "emission_seen", *behind)}
     needs["gbuffer"] += ("opacity_at",) if look.blend else ()
     if look.alpha or some:
-        needs["tested"] = (*seen, *(["opacity_passes"] if look.alpha else []))
+        needs["tested"] = (*visible, *(["opacity_passes"] if look.alpha else []))
     return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}
 
 
@@ -239,15 +239,15 @@ class GBufferRaster:
         if deformer.posed is None:
             return
         objects, poses = prepared.structure.built.objects, deformer.deforming.poses
-        places = {mesh: own for own, mesh in enumerate(deformer.deforming.numbers)}
+        places = {mesh: object_numbers for object_numbers, mesh in enumerate(deformer.deforming.numbers)}
         owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
-        held = np.flatnonzero(owners >= 0)
-        transforms[held, :3, :3] /= objects.scales[owners[held], None, None]
-        numbers, first = np.unique(of[held], return_index=True)
-        own = owners[held[first]]
-        middle, half = objects.parts[own, 0, :3], objects.parts[own, 0, 3:6]
+        posed = np.flatnonzero(owners >= 0)
+        transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
+        numbers, first = np.unique(of[posed], return_index=True)
+        object_numbers = owners[posed[first]]
+        middle, half = objects.parts[object_numbers, 0, :3], objects.parts[object_numbers, 0, 3:6]
         self.meshes.groups.enclose(numbers, middle - half, middle + half)
-        self.meshes.write_positions(numbers, deformer.posed, poses.firsts[own])
+        self.meshes.write_positions(numbers, deformer.posed, poses.firsts[object_numbers])
 
     @property
     def prepared(self) -> PreparedScene | None:

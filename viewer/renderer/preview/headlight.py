@@ -68,19 +68,19 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     None: before black."""
     if background is None:
         background = np.zeros((*DIRECTIONS, 3), np.float32)
-    found: dict[tuple[int, int | None], int] = {}
-    of = [found.setdefault((each.mesh, each.material), len(found)) for each in scene.instances]
-    named = (each.texture for each in scene.materials if each.texture is not None)
+    mesh_numbers: dict[tuple[int, int | None], int] = {}
+    of = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
+    named = (item.texture for item in scene.materials if item.texture is not None)
     numbers = [number for number in dict.fromkeys(named) if number < len(scene.textures)][:MOST_LAYERS]
     layers = {number: layer for layer, number in enumerate(numbers)}
-    meshes = [_mesh(scene, scene.meshes[number], material) for number, material in found]
-    transforms = np.array([each.transform for each in scene.instances], np.float64).reshape(-1, 4, 4)
+    meshes = [_mesh(scene, scene.meshes[number], material) for number, material in mesh_numbers]
+    transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
     return HeadlightScene(
         MeshGroups(meshes, ordered=False),
         np.array(of, np.int64),
         transforms,
         scene.bounds(ground=False),
-        np.array([_material(scene, each, layers) for each in (*scene.materials, Material())], np.float32),
+        np.array([_material(scene, item, layers) for item in (*scene.materials, Material())], np.float32),
         _images([scene.textures[number] for number in numbers]),
         background,
         white,
@@ -122,14 +122,15 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
     tint = np.ones((count, 4), np.float32) if mesh.colors is None else mesh.colors
     texel = np.zeros((count, 3), np.float32)
     for number in used.tolist():
-        known = 0 <= number < len(scene.materials)
-        own = scene.materials[number] if known else Material()
+        in_scene = 0 <= number < len(scene.materials)
+        surface = scene.materials[number] if in_scene else Material()
         mine = mesh.materials == number
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
-        blended = own.alpha_mode == "blend" or _transmission(own) > 0.0
-        kinds[mine] = ONE_SIDED * culls(own) + BLENDED * blended
-        place = number if known else len(scene.materials)
-        texture = scene.textures[own.texture] if own.texture is not None and own.texture < len(scene.textures) else None
+        blended = surface.alpha_mode == "blend" or _transmission(surface) > 0.0
+        kinds[mine] = ONE_SIDED * culls(surface) + BLENDED * blended
+        place = number if in_scene else len(scene.materials)
+        slot = surface.texture
+        texture = scene.textures[slot] if slot is not None and slot < len(scene.textures) else None
         uvs = mesh.uvs_1 if texture is not None and texture.uv_set and mesh.uvs_1 is not None else mesh.uvs
         if texture is None or uvs is None:
             texel[vertices, 2] = -1.0 - place
@@ -166,11 +167,11 @@ def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:
     side = LARGEST_SIDE
     while len(textures) * side * side > MOST_TEXELS:
         side //= 2
-    side = min(side, max((max(each.image.size) for each in textures), default=1))
-    made = np.zeros((len(textures), side, side, 4), np.uint8)
-    for image, texture in zip(made, textures, strict=True):
+    side = min(side, max((max(item.image.size) for item in textures), default=1))
+    images = np.zeros((len(textures), side, side, 4), np.uint8)
+    for image, texture in zip(images, textures, strict=True):
         image[:] = _bytes_of(_coarse(texture.image.texels, side))
-    return made
+    return images
 
 
 def _coarse(texels: NDArray, side: int) -> NDArray:

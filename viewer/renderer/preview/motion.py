@@ -4,6 +4,7 @@ vertices of the pose before, for motion vectors."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -105,13 +106,14 @@ class PosedMotion:
         """A stream of `FLOW` of a picture's pixels, seen by ``camera``; None where the pose before is not known."""
         if not (self._kept and self._known) or self._past["points"].size != self._now["points"].size:
             return None
-        made = self._now.get("flow", FLOW, lit.size)
+        flow_stream = self._now.get("flow", FLOW, lit.size)
         streams = {"lit": lit, "features": features, "now": self._now["points"], "past": self._past["points"]}
         deforming = scene.structure.deforming
         assert deforming is not None
-        values = {"eye": tuple(map(float, camera.origin)), "points": len(deforming.poses.rest.data)}
-        self._pass(scene.prepared, scene.resources).draw(streams, made, **view_uniforms(camera, lit.size), **values)
-        return made
+        values: dict[str, Any] = {"eye": tuple(map(float, camera.origin)), "points": len(deforming.poses.rest.data)}
+        values |= view_uniforms(camera, lit.size)
+        self._pass(scene.prepared, scene.resources).draw(streams, flow_stream, **values)
+        return flow_stream
 
     def _pass(self, prepared: PreparedScene, resources: Resources) -> TablePass:
         modules = _modules(prepared)

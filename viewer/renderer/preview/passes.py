@@ -87,12 +87,12 @@ class PreviewPasses:
         steps = self._made_one_by_one()
         while True:
             with self.device.current():
-                share = next(steps, None)
-            if share is None:
+                fraction = next(steps, None)
+            if fraction is None:
                 break
-            yield 0.5 * share
-        for share in compiled(self.device, self._batch):
-            yield 0.5 + 0.5 * share
+            yield 0.5 * fraction
+        for fraction in compiled(self.device, self._batch):
+            yield 0.5 + 0.5 * fraction
         with self.device.current():
             self.finish()
         yield 1.0

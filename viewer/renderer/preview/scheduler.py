@@ -189,15 +189,15 @@ class TileRows:
     def next(self) -> int:
         """Rows of the next tile."""
         if self._slowest > 0:
-            seen = self._slowest / self.rows
+            row_seconds = self._slowest / self.rows
             # Two in a row: a busy machine stops a step now and then.
-            self._dearest = max(self._dearest, min(seen, self._before))
-            self._before = seen
+            self._dearest = max(self._dearest, min(row_seconds, self._before))
+            self._before = row_seconds
             # A busy machine stops a step now and then: that is no reason to go down to the least at once.
-            wanted = self.rows * min(2.0, max(0.25, STEP / self._slowest))
+            target = self.rows * min(2.0, max(0.25, STEP / self._slowest))
             if self._dearest:
-                wanted = min(wanted, LONGEST / self._dearest)
-            self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(wanted)))
+                target = min(target, LONGEST / self._dearest)
+            self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(target)))
             self._slowest = 0.0
         return self.rows
 
@@ -387,16 +387,16 @@ class Scheduler:
             if scale < 1:
                 return self._preview(FrameKind.RUNG, display, scale, 1, budget)
             return ScheduledFrame(FrameKind.FIRST, size, 1.0, 1, 1, budget=budget)
-        budget, share, scales = max(budget, 1e-3), 1.0, SCALES
+        budget, light_fraction, scales = max(budget, 1e-3), 1.0, SCALES
         if display.reconstructs:
             # Where pictures are warped to the camera in between, one may take longer.
             budget = max(budget, IN_FLIGHT if display.moving and display.warps else DENOISED)
-            share, scales = display.light, SMALLER
+            light_fraction, scales = display.light, SMALLER
         rate = min(self.rate, STEPWISE_RATE) if display.stepwise else self.rate
-        scale = self.light.choose(pixels, share * budget, rate, scales)
+        scale = self.light.choose(pixels, light_fraction * budget, rate, scales)
         samples = 1
         if display.progressive and scale == 1:  # there may be time for more than one
-            samples = self._more((self.light.rate or self.rate) * share * budget, pixels, display.most)
+            samples = self._more((self.light.rate or self.rate) * light_fraction * budget, pixels, display.most)
         return self._preview(self._kind(display, scale), display, scale, samples, budget)
 
     @staticmethod

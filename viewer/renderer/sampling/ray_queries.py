@@ -140,12 +140,12 @@ def run_rays(machine: Machine, rays: NDArray) -> NDArray:
     return machine.read("hit").reshape(-1)[: len(rays)]
 
 
-def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: PreparedScene) -> Hits:
+def unpack_hits(records: NDArray, scale: NDArray[np.float64], prepared: PreparedScene) -> Hits:
     """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
-    hit = found["triangle"] >= 0
-    distance = np.full(len(found), np.inf, np.float32)
+    hit = records["triangle"] >= 0
+    distance = np.full(len(records), np.inf, np.float32)
     # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
-    distance[hit] = np.minimum(found["t"][hit] * scale[hit], np.finfo(np.float32).max)
+    distance[hit] = np.minimum(records["t"][hit] * scale[hit], np.finfo(np.float32).max)
     return Hits(
-        distance, prepared.barycentrics(found), prepared.triangle_numbers(found), prepared.instance_numbers(found)
+        distance, prepared.barycentrics(records), prepared.triangle_numbers(records), prepared.instance_numbers(records)
     )

@@ -65,12 +65,12 @@ class SessionFilm:
         if self.buffer is None:
             return float("inf")
         with self.buffer.device.current():
-            found = None
+            error = None
             if self._coming is not None and self._coming.ready:
-                found, self._coming = self.buffer.late_error(self._coming), None
+                error, self._coming = self.buffer.late_error(self._coming), None
             if self._coming is None:
                 self._coming = self.buffer.begin_error(self._compiled(self.buffer))
-            return self.buffer.error() if self._coming is None else found
+            return self.buffer.error() if self._coming is None else error
 
     def _compiled(self, buffer: FilmBuffer) -> FilmError:
         if self._reduction is None or self._reduction.device is not buffer.device:
@@ -185,13 +185,13 @@ class Convergence:
         share = self.stop.share(self.samples, self.elapsed, error)
         return self.seconds * (1 - share) / share if share > 0 and self.seconds > 0 else math.inf
 
-    def report(self, job: FrameJob | None, share: float) -> tuple[float, str]:
-        """The share that is done, and a text. job : the frame in progress, of which a ``share`` is done."""
-        kept = self.samples
-        traced = kept + (share * job.frame.added if job is not None else 0.0)
+    def report(self, job: FrameJob | None, fraction: float) -> tuple[float, str]:
+        """The share that is done, and a text. job : the frame in progress, of which a ``fraction`` is done."""
+        complete = self.samples
+        traced = complete + (fraction * job.frame.added if job is not None else 0.0)
         if job is not None and job.film is not None:
-            kept = max(kept, job.film.samples)  # those of a frame in progress that all pixels have are kept
-        return (self.outlook or ProgressEstimate()).report(self.stop, kept, traced, self.elapsed)
+            complete = max(complete, job.film.samples)  # those of a frame in progress that all pixels have are kept
+        return (self.outlook or ProgressEstimate()).report(self.stop, complete, traced, self.elapsed)
 
     # -- what becomes of it ----------------------------------------------------------------------------------------
 

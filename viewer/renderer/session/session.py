@@ -208,13 +208,13 @@ class Session:
         """The picture on show, with its film, and all facts of how it was made. denoiser : of its matte; None: that of
         the settings."""
         seconds, film = self.convergence.elapsed, self.film()
-        made = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
+        result = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
         if self.on_screen is not None and self.on_screen.denoiser != "none" and film is not None and self.complete:
-            made.layers[NOISY.name] = film.linear
-            made.metadata["denoised"] = self.on_screen.denoiser
+            result.layers[NOISY.name] = film.linear
+            result.metadata["denoised"] = self.on_screen.denoiser
         if film is not None:
-            made.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())), denoiser)
-        return made
+            result.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())), denoiser)
+        return result
 
     def report(self) -> tuple[float, str]:
         """The share that is done, and a text: of a progressive program with the samples that every pixel has."""

@@ -219,7 +219,7 @@ class BackgroundTrials:
             return False
         try:
             with runs.scene.device.current():
-                found = next(self._steps)
+                outcome = next(self._steps)
         except StopIteration:
             if self._outcomes:
                 self._keep(chosen_by(self._outcomes, runs.first))
@@ -228,8 +228,8 @@ class BackgroundTrials:
             self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
             self._end()
         else:
-            if found is not None:
-                self._outcomes.append(found)
+            if outcome is not None:
+                self._outcomes.append(outcome)
         return self.busy
 
     def _keep(self, chosen: Mapping[str, str], note: str = "") -> None:
@@ -261,20 +261,20 @@ def measure_after(
 ) -> bool:
     """Trials after a render of ``samples`` of pixels in ``seconds``; whether they have come to an end. begun : is
     called where there are any."""
-    found, device = BackgroundTrials(), renderer.device
-    if seconds < LONG or not found.wanted(renderer):
+    background, device = BackgroundTrials(), renderer.device
+    if seconds < LONG or not background.wanted(renderer):
         return False
     begun()
     end = time.perf_counter() + PART * seconds
-    found.begin(renderer, samples / seconds)
+    background.begin(renderer, samples / seconds)
     try:
-        while found.step():
+        while background.step():
             if time.perf_counter() > end:
                 return False
             if device.compiler.busy:
                 time.sleep(POLL)
     finally:
-        found.abandon()
+        background.abandon()
     return True
 
 
@@ -288,11 +288,11 @@ def measure(renderer: RendererParts) -> list[Outcome]:
         with device.current():
             while runs.size[0] < SIDES[1] and _seconds(runs) < RUN:
                 runs.resize(2 * runs.size[0])
-            found = [each for each in trials(runs.prepare, clock, runs.first) if each is not None]
+            outcomes = [outcome for outcome in trials(runs.prepare, clock, runs.first) if outcome is not None]
     finally:
         runs.release()
-    save_tuning(device.driver, chosen_by(found, runs.first), found)
-    return found
+    save_tuning(device.driver, chosen_by(outcomes, runs.first), outcomes)
+    return outcomes
 
 
 def _seconds(runs: TrialRuns) -> float:

@@ -63,13 +63,13 @@ class Warmup:
         if preview is not None and not preview.ready:
             jobs.append(preview.warm())
         while jobs:
-            share = next(jobs[0], None)
-            if share is None:
+            fraction = next(jobs[0], None)
+            if fraction is None:
                 jobs.popleft()
                 continue
             if self.renderer.device.compiler.busy:  # in the driver's threads: meanwhile the next is begun
                 jobs.rotate(-1)
-            yield share
+            yield fraction
 
     # -- light of few pixels, in flight ----------------------------------------------------------------------------
 
