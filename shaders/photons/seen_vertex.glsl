@@ -2,7 +2,7 @@
 // channel full. Hidden photons are clipped away by the hits of rays through a coarse grid of the picture: the farthest
 // of the nine around a point, so that surfaces do not hide their own photons.
 uniform vec3 eye;
-uniform vec3 across;    // camera's right over the tangent of half the horizontal field of view
+uniform vec3 rightward;    // camera's right over the tangent of half the horizontal field of view
 uniform vec3 upward;    // and up over that of the vertical one
 uniform vec3 forward;
 uniform int listed;     // 1: places are those of the sorted list; 0: all of the photons' stream
@@ -29,7 +29,7 @@ void main() {
     Photon photon = fetch_photons(place);
     vec3 relative = photon.position - eye;
     float depth = dot(relative, forward);
-    vec2 ndc = vec2(dot(relative, across), dot(relative, upward)) / max(depth, NEAR);
+    vec2 ndc = vec2(dot(relative, rightward), dot(relative, upward)) / max(depth, NEAR);
     bool seen = photon.stored > 0 && depth > 0.0 && all(lessThan(abs(ndc), vec2(1.0)));
     if (seen && hiding == 1) seen = !hidden(ndc, length(relative));
     float most = max(photon.power.r, max(photon.power.g, photon.power.b));

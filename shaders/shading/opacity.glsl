@@ -12,17 +12,17 @@ const float LEAST_OPACITY = 1.0 / 256.0;  // of a layer: less than a step of 8 b
 #endif
 float opacity_at(Hit hit) {
     Face face = opacity_face(hit);
-    Opacity own = fetch_opacities(face.material);
+    Opacity material = fetch_opacities(face.material);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex a = fetch_vertices(corners.x), b = fetch_vertices(corners.y), c = fetch_vertices(corners.z);
     Detail p = fetch_details(corners.x), q = fetch_details(corners.y), r = fetch_details(corners.z);
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 uv = vec3(a.uv * weights.x + b.uv * weights.y + c.uv * weights.z, TEXTURE_SHARP);
     vec3 uv_1 = vec3(p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z, TEXTURE_SHARP);
-    float covers = own.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));
-    if (face.corners.x >= 0) covers *= texture_texel(own.texture, uv, uv_1, true).a;
-    else covers = own.factor;
-    return own.mode == OPACITY_MASK ? (covers < own.cutoff ? 0.0 : 1.0) : own.mode == OPACITY_BLEND ? covers : 1.0;
+    float covers = material.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));
+    if (face.corners.x >= 0) covers *= texture_texel(material.texture, uv, uv_1, true).a;
+    else covers = material.factor;
+    return material.mode == OPACITY_MASK ? (covers < material.cutoff ? 0.0 : 1.0) : material.mode == OPACITY_BLEND ? covers : 1.0;
 }
 
 bool opacity_passes(Ray ray, Hit hit) {
@@ -30,18 +30,18 @@ bool opacity_passes(Ray ray, Hit hit) {
 #ifdef HAVE_BLEND
     if (opacity_layered == 1) return covers < LEAST_OPACITY;
 #endif
-    uvec3 way = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
+    uvec3 direction = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
     uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);
 #ifdef HAVE_BLEND
-    way = pcg4d(uvec4(way, uint(ray.any_hit >> 1))).xyz;
+    direction = pcg4d(uvec4(direction, uint(ray.any_hit >> 1))).xyz;
 #endif
-    float u = unit_float(pcg4d(uvec4(way ^ (from << 7u), number)).x);
+    float u = unit_float(pcg4d(uvec4(direction ^ (from << 7u), number)).x);
     return u >= covers;
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
-    Hit found = hit;
-    solid_test(ray, setup, address, instance, found);
-    bool other = found.triangle != hit.triangle || found.instance != hit.instance || found.t < hit.t;
-    if (other && !opacity_passes(ray, found)) hit = found;
+    Hit candidate = hit;
+    solid_test(ray, setup, address, instance, candidate);
+    bool other = candidate.triangle != hit.triangle || candidate.instance != hit.instance || candidate.t < hit.t;
+    if (other && !opacity_passes(ray, candidate)) hit = candidate;
 }

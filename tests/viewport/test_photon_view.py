@@ -177,9 +177,9 @@ def test_the_projection_of_a_picture() -> None:
     """Twice as wide as high, at 90 degrees: an edge at 1 after division by the depth."""
     found = view_uniforms(START, (200, 100))
     assert found["eye"] == (0, 0, 5) and found["forward"] == pytest.approx((0, 0, -1))
-    assert found["across"] == pytest.approx((0.5, 0, 0)) and found["upward"] == pytest.approx((0, 1, 0))
+    assert found["rightward"] == pytest.approx((0.5, 0, 0)) and found["upward"] == pytest.approx((0, 1, 0))
     found = view_uniforms(START.with_fov(2 * math.degrees(math.atan(0.5))), (100, 100))
-    assert found["across"] == pytest.approx((2, 0, 0)) and found["upward"] == pytest.approx((0, 2, 0))
+    assert found["rightward"] == pytest.approx((2, 0, 0)) and found["upward"] == pytest.approx((0, 2, 0))
 
 
 # -- where orbit turns about -------------------------------------------------------------------------------------------
