@@ -17,7 +17,7 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy
-from viewer.viewport.debug_views.unfused import SingleStep, fill
+from viewer.viewport.debug_views.single_step import SingleStep, fill
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)

@@ -89,7 +89,7 @@ def switch(view: CanvasView, scene: str) -> None:
 def rest(view: CanvasView) -> None:
     while not view.idle:
         view.advance()
-        time.sleep(min(view.patience, 0.01))
+        time.sleep(min(view.wait_timeout, 0.01))
 
 
 @pytest.mark.usefixtures("uncollected")

@@ -13,7 +13,7 @@ from viewer import Renderer
 from viewer.scene.light import Light
 from viewer.viewport.debug_views.inspector import Inspector
 from viewer.viewport.debug_views.probe import probe
-from viewer.viewport.debug_views.unfused import program_form
+from viewer.viewport.debug_views.single_step import program_form
 
 SIZE = (8, 4)  # powers of two, as of the probe's one ray: llvmpipe compiles for these apart
 # Both gather: most of their kernels are the same, and compiled once.

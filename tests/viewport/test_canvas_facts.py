@@ -52,7 +52,7 @@ class Desk:
         )
         made.scene_loader = loader
         made.host = ViewerHost.__new__(ViewerHost)
-        made.host.frame_loop = SimpleNamespace(patience=ASLEEP, spare=math.inf)  # type: ignore[assignment]
+        made.host.frame_loop = SimpleNamespace(wait_timeout=ASLEEP, trials_timeout=math.inf)  # type: ignore[assignment]
         made.host.view, made.host.pointer = view, self.hand  # type: ignore[assignment]
         made._mode = None
         made._drop = note("drop")  # type: ignore[method-assign]
@@ -219,7 +219,7 @@ def test_checks_of_the_view_s_own_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "parked", "minimised", "loading", "patience", "idle"),
+    ("closed", "parked", "minimised", "loading", "timeout", "idle"),
     [
         (False, False, False, None, ASLEEP, True),
         (False, False, False, None, 0.99 * ASLEEP, False),
@@ -234,38 +234,38 @@ def test_checks_of_the_view_s_own_options() -> None:
     ],
 )
 def test_idle(
-    desk: Desk, closed: bool, parked: bool, minimised: bool, loading: Any, patience: float, idle: bool
+    desk: Desk, closed: bool, parked: bool, minimised: bool, loading: Any, timeout: float, idle: bool
 ) -> None:
     made = desk.made
     made.closed, made.parked, made.view.area.minimised = closed, parked, minimised
-    made.scene_loader.loading, made.host.frame_loop.patience = loading, patience  # type: ignore[misc]
+    made.scene_loader.loading, made.host.frame_loop.wait_timeout = loading, timeout  # type: ignore[misc]
     assert made.idle is idle
-    assert made.patience == (math.inf if idle else 0.0 if parked else patience)
+    assert made.wait_timeout == (math.inf if idle else 0.0 if parked else timeout)
 
 
 def test_trials_have_turns_of_a_picture_at_rest(desk: Desk) -> None:
     """Which is idle all the same."""
     made = desk.made
-    made.host.frame_loop.spare = 0.01  # type: ignore[misc]
-    assert made.idle and made.patience == 0.01
+    made.host.frame_loop.trials_timeout = 0.01  # type: ignore[misc]
+    assert made.idle and made.wait_timeout == 0.01
     for name in ("closed", "parked"):
         setattr(made, name, True)
-        assert made.patience != 0.01, name
+        assert made.wait_timeout != 0.01, name
         setattr(made, name, False)
     made.view.area.minimised = True
-    assert made.patience == math.inf, "nobody sees it"
+    assert made.wait_timeout == math.inf, "nobody sees it"
 
 
 def test_a_note_is_taken_back_in_time(desk: Desk) -> None:
     made = desk.made
     made.view.message = Message("saved")
-    assert made.idle and made.patience == ASLEEP
+    assert made.idle and made.wait_timeout == ASLEEP
     made.view.message = Message("broken", is_error=True)
-    assert made.patience == math.inf, "an error stays"
+    assert made.wait_timeout == math.inf, "an error stays"
     made.view.message, made.view.area.minimised = Message("saved"), True
-    assert made.patience == math.inf, "nobody sees it"
+    assert made.wait_timeout == math.inf, "nobody sees it"
     made.closed, made.view.area.minimised = True, False
-    assert made.patience == math.inf
+    assert made.wait_timeout == math.inf
 
 
 # -- what is said ------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def rest(view: CanvasView) -> list[np.ndarray]:
     made = []
     while not view.idle:
         made.append(view.advance())
-        time.sleep(min(view.patience, 0.01))
+        time.sleep(min(view.wait_timeout, 0.01))
     return [each for each in made if each is not None]
 
 
@@ -240,7 +240,7 @@ def test_two_views_at_once(view: CanvasView) -> None:
     while not (view.idle and other.idle):
         for each in (view, other):
             each.advance(0.0)
-            time.sleep(min(each.patience, 0.01))
+            time.sleep(min(each.wait_timeout, 0.01))
     assert np.array_equal(other.snapshot().film.linear, alone.linear)
     cornell = viewer.render("cornell", size=SIZE, program="whitted", machine="singlepass", spp=2)
     assert np.array_equal(view.snapshot().film.linear, cornell.linear)

@@ -23,7 +23,7 @@ from viewer.viewport.debug_views.channels import (
     show_state,
     written,
 )
-from viewer.viewport.debug_views.unfused import SingleStep
+from viewer.viewport.debug_views.single_step import SingleStep
 
 
 def state(name: str, writes: set[str] = frozenset(), gathers: set[str] = frozenset(), **exits: Any) -> Any:  # type: ignore[assignment]

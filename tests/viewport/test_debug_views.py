@@ -133,7 +133,7 @@ def test_the_inspector_is_opened_and_closed(desk: Desk) -> None:
     desk.compile()
     made: Any = views.inspector
     assert made.begun == [START] and desk.view.overlays.panels.on and not views.inspecting
-    views.step_inspector(whole=True)
+    views.step_inspector(to_end=True)
     views.toggle_inspector()
     assert views.inspector is None and not views.inspecting and made.released == 1
     assert desk.taken() == ["inspector False"]
@@ -144,7 +144,7 @@ def test_the_inspector_begins_again_with_the_camera_as_it_is(desk: Desk) -> None
     views.toggle_inspector()
     desk.compile()
     made: Any = views.inspector
-    views.step_inspector(whole=True)
+    views.step_inspector(to_end=True)
     desk.view.controller.camera, desk.view.overlays.panels.on = OTHER, False
     views.restart_inspector()
     assert views.inspector is made and made.begun == [START, OTHER] and not desk.compiled
@@ -166,7 +166,7 @@ def test_single_passes(desk: Desk) -> None:
 
 def test_all_passes(desk: Desk) -> None:
     views = desk.views
-    views.step_inspector(whole=True)
+    views.step_inspector(to_end=True)
     desk.compile()
     made: Any = views.inspector
     assert views.inspecting and views.busy and made.steps == 0
@@ -386,7 +386,7 @@ def opened(desk: Desk) -> Any:
     desk.compile()
     views.toggle_inspector()
     desk.compile()
-    views.step_inspector(whole=True)
+    views.step_inspector(to_end=True)
     views.photons.forget = lambda: desk.done.append("photons")  # type: ignore[method-assign]
     desk.taken()
     return views.inspector

@@ -27,7 +27,7 @@ class Desk:
         self.bitmap: Any = None
         self.handlers: tuple[str, ...] = ()
         inner = SimpleNamespace(compiling="", message=Message())
-        self.view: Any = SimpleNamespace(idle=idle, patience=0.25, status="first", view=inner)
+        self.view: Any = SimpleNamespace(idle=idle, wait_timeout=0.25, status="first", view=inner)
         self.view.handle = lambda event: self.done.append(event["event_type"])
         self.view.advance = lambda budget: self.done.append(("work", budget)) or self.bitmap
         canvas: Any = SimpleNamespace(get_bitmap_context=lambda: SimpleNamespace(set_bitmap=self.done.append))
@@ -68,7 +68,7 @@ def test_a_piece_of_work_after_the_other(desk: Desk) -> None:
     desk.taken()
     desk.turn()
     assert desk.taken() == [("work", PIECE)] and desk.delays() == [0.25]
-    desk.view.patience = math.inf
+    desk.view.wait_timeout = math.inf
     desk.drive.wake()
     desk.turn()
     assert desk.taken() == [("work", PIECE)] and desk.delays() == []

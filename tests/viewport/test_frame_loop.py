@@ -20,14 +20,14 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def test_asleep_with_nothing_to_do(desk: Desk) -> None:
-    assert desk.loop.patience == ASLEEP and not desk.loop.tracing
+    assert desk.loop.wait_timeout == ASLEEP and not desk.loop.tracing
     desk.loader.loader.busy = True
-    assert desk.loop.patience == DRAWN_LOADING
+    assert desk.loop.wait_timeout == DRAWN_LOADING
     desk.session.idle = False
-    assert desk.loop.tracing and desk.loop.patience == 0.0
+    assert desk.loop.tracing and desk.loop.wait_timeout == 0.0
     for where, what in ((desk.view.area, "minimised"), (desk.view, "paused")):
         setattr(where, what, True)
-        assert not desk.loop.tracing and desk.loop.patience == DRAWN_LOADING
+        assert not desk.loop.tracing and desk.loop.wait_timeout == DRAWN_LOADING
         setattr(where, what, False)
 
 
@@ -35,28 +35,28 @@ def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
     desk.session.idle = False
     for moving in (True, False):
         desk.loop.moving, desk.waits = moving, lambda found, moving=moving: found is moving
-        assert desk.loop.patience == HELD / LOOKS_WHILE_HELD
+        assert desk.loop.wait_timeout == HELD / LOOKS_WHILE_HELD
         desk.waits = lambda found, moving=moving: found is not moving
-        assert desk.loop.patience == 0.0
+        assert desk.loop.wait_timeout == 0.0
 
 
 def test_a_device_that_is_busy_is_asked_again_soon(desk: Desk) -> None:
     desk.session.idle, desk.session.pending, desk.controller.moving = False, True, True
-    assert desk.loop.patience == POLL
+    assert desk.loop.wait_timeout == POLL
     desk.view.paused = True
-    assert desk.loop.patience == 0.0, "the camera moves on"
+    assert desk.loop.wait_timeout == 0.0, "the camera moves on"
 
 
 def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
     """What was asked for is drawn at once; the rest, and the loop's haste, where nothing else is to be done."""
     desk.view.awake = True
-    assert desk.loop.wanted and desk.loop.patience == 0.0
+    assert desk.loop.needs_draw and desk.loop.wait_timeout == 0.0
     desk.loader.loader.busy = True
-    assert desk.loop.busy and not desk.loop.wanted and desk.loop.patience == DRAWN_LOADING
+    assert desk.loop.busy and not desk.loop.needs_draw and desk.loop.wait_timeout == DRAWN_LOADING
     desk.view.woken = True
-    assert desk.loop.wanted and desk.loop.patience == 0.0
+    assert desk.loop.needs_draw and desk.loop.wait_timeout == 0.0
     desk.loader.loader.busy, desk.session.idle, desk.view.woken = False, False, False
-    assert desk.loop.busy and not desk.loop.wanted
+    assert desk.loop.busy and not desk.loop.needs_draw
 
 
 def test_what_does_not_wait(desk: Desk) -> None:
@@ -67,18 +67,18 @@ def test_what_does_not_wait(desk: Desk) -> None:
         (desk.loader, "rehearsing"),
     ):
         setattr(where, name, True)
-        assert desk.loop.patience == 0.0, name
+        assert desk.loop.wait_timeout == 0.0, name
         setattr(where, name, False)
     desk.controller.moving = True
-    assert desk.loop.patience == 0.0
+    assert desk.loop.wait_timeout == 0.0
     desk.view.area.minimised = True
-    assert desk.loop.patience == 0.0
+    assert desk.loop.wait_timeout == 0.0
     desk.controller.moving, desk.editing.active = False, True
-    assert desk.loop.patience == ASLEEP, "what nobody sees need not move"
+    assert desk.loop.wait_timeout == ASLEEP, "what nobody sees need not move"
     desk.view.area.minimised = False
-    assert desk.loop.patience == 0.0
+    assert desk.loop.wait_timeout == 0.0
     desk.view.controller, desk.editing.active = None, False
-    assert desk.loop.patience == ASLEEP
+    assert desk.loop.wait_timeout == ASLEEP
 
 
 def test_seconds_since_the_last_turn(desk: Desk) -> None:
@@ -233,13 +233,13 @@ def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
     desk.now += 5.0
     desk.loop.begin()
     desk.taken()
-    assert desk.loop.patience == ASLEEP
+    assert desk.loop.wait_timeout == ASLEEP
     desk.loop.work(0.03)
     assert made.rested[-1] == 5.0
     assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
-    assert desk.loop.patience == ASLEEP and desk.loop.spare == 0.25
+    assert desk.loop.wait_timeout == ASLEEP and desk.loop.trials_timeout == 0.25
     desk.view.area.minimised = True
-    assert desk.loop.spare == float("inf")
+    assert desk.loop.trials_timeout == float("inf")
     desk.view.area.minimised = False
     desk.session.running = True  # a frame is ended first
     desk.loop.work(0.03)

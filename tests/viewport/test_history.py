@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test, Visit
+from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test, TraversalStep
 
 RECORD = np.array((2.5, -1, (1.0, np.inf, 0.25)), [("t", "f4"), ("triangle", "i4"), ("rgb", "f4", 3)])[()]
 BOX = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -28,11 +28,11 @@ def history() -> Probe:
         Row(3, "traverse", "step", (), "done", ()),
     ]
     first = ray(
-        visits=[Visit((1, 2, 3), BOX, 0.5, 1.5, 2), Visit((1, 2, 4), BOX + 1, 1.5, np.inf, 0)],
+        visits=[TraversalStep((1, 2, 3), BOX, 0.5, 1.5, 2), TraversalStep((1, 2, 4), BOX + 1, 1.5, np.inf, 0)],
         tests=[Test(17, CORNERS, True)],
     )
     first.t_hit, first.triangle, first.barycentric = 2.5, 17, (0.25, 0.5)
-    second = ray(visits=[Visit((7,), BOX + 2, 3.0, 2.0, 0)])
+    second = ray(visits=[TraversalStep((7,), BOX + 2, 3.0, 2.0, 0)])
     second.t_max, second.any_hit = np.inf, True
     probe.segments = [first, second]
     probe.calls, probe.results = {"eye": 1, "traverse": 3, "intersect": 1}, {"hit": RECORD}
@@ -99,7 +99,13 @@ def test_a_segment_in_space() -> None:
 
 def test_the_range_of_a_ray_within_its_cells() -> None:
     """Of those that it meets: boxes missed have their exit before their entry."""
-    segment = ray(visits=[Visit((0,), BOX, 2.0, 3.0, 0), Visit((1,), BOX, 0.5, 0.5, 0), Visit((2,), BOX, 9.0, 0.1, 0)])
+    segment = ray(
+        visits=[
+            TraversalStep((0,), BOX, 2.0, 3.0, 0),
+            TraversalStep((1,), BOX, 0.5, 0.5, 0),
+            TraversalStep((2,), BOX, 9.0, 0.1, 0),
+        ]
+    )
     assert segment.span == (0.5, 3.0)
     segment.visits = segment.visits[2:]
     assert segment.span is None

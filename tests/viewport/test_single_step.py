@@ -14,7 +14,7 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.renderer.inputs.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.viewport.debug_views.inspector import Inspector
-from viewer.viewport.debug_views.unfused import fill
+from viewer.viewport.debug_views.single_step import fill
 
 CAMERA = Camera((0, 0, 5), (0, 0, 0), aperture=0.25, focus=4.0)
 PIXEL = np.dtype([("at", "i4", 2)])

@@ -231,7 +231,7 @@ def test_minimised_and_another_screen(resized: Hands) -> None:
     for _ in range(20):
         if app.view.awake:  # what was asked for before is drawn
             app.turn()
-    assert not app.session.idle and app.frame_loop.patience > 0  # and the loop sleeps
+    assert not app.session.idle and app.frame_loop.wait_timeout > 0  # and the loop sleeps
     app.events.on_resize(*app.window.pixels)
     app.events.on_minimise(False)
     resized.rest()

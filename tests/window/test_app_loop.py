@@ -44,7 +44,9 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     photons = part("photons", points=False, renderer=None, scene=lambda: None, wires=lambda: None)
     made.debug_views = part("debug_views", inspector=None, photons=photons)
     made.scene_loader = SimpleNamespace(loader=part("loader", busy=False))
-    made.frame_loop = part("frame_loop", patience=0.5, busy=False, wanted="wanted", spare=1.0, moving=False, dt=0.125)
+    made.frame_loop = part(
+        "frame_loop", wait_timeout=0.5, busy=False, needs_draw="wanted", trials_timeout=1.0, moving=False, dt=0.125
+    )
     made.draw_schedule = part("draw_schedule", tracing=0.01)
     made.host = ViewerHost.__new__(ViewerHost)
     made.host.frame_loop, made.host.view = made.frame_loop, made.view

@@ -354,7 +354,7 @@ def test_the_window_s_commands(desk: Any, monkeypatch: pytest.MonkeyPatch) -> No
     ):
         assert desk.made[action] == expected
     called: list[bool] = []
-    monkeypatch.setattr(studies, "step_inspector", lambda whole=False: called.append(whole))
+    monkeypatch.setattr(studies, "step_inspector", lambda to_end=False: called.append(to_end))
     desk.do("inspector.run")
     assert called == [True]
 

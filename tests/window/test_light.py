@@ -35,7 +35,7 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     hands.turn(3)
     while app.view.awake:
         app.turn()
-    assert app.session.idle and app.frame_loop.patience > 0.1
+    assert app.session.idle and app.frame_loop.wait_timeout > 0.1
 
 
 def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:

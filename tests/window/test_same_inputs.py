@@ -106,7 +106,7 @@ def test_thirty_inputs(opened: Callable[..., Any], place: Path) -> None:
         window.rest()
         while not canvas.idle or canvas.view.controller.moving:
             canvas.advance()
-            time.sleep(min(canvas.patience, 0.01))
+            time.sleep(min(canvas.wait_timeout, 0.01))
         ours, theirs = window.app.view.controller, canvas.view.controller
         assert (window.app.view.tone.tonemap, ours.mode) == (canvas.view.tone.tonemap, theirs.mode), item
         assert window.app.scene_loader.requested == canvas.scene_loader.requested, item

@@ -30,9 +30,9 @@ def key_text(key: str, modifiers: Iterable[str] = ()) -> str:
     name = NAMES.get(key, key)
     if name in MODIFIERS:
         return name
-    held = {NAMES.get(modifier, modifier) for modifier in modifiers} & MODIFIERS.keys()
+    pressed = {NAMES.get(modifier, modifier) for modifier in modifiers} & MODIFIERS.keys()
     try:
-        return parse_key("+".join([*(each for each in MODIFIERS if each in held), name]))
+        return parse_key("+".join([*(modifier for modifier in MODIFIERS if modifier in pressed), name]))
     except ViewerError:
         return ""
 

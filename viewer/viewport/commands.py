@@ -43,14 +43,14 @@ def picture_handlers(
     to a file in the user's pictures folder."""
     save = save or partial(_save, context)
     view, scene_loader, editing = context.view, context.scene_loader, context.editing
-    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
-    made |= {f"camera.{name}": partial(_view, context, name) for name in VIEWS}
+    handlers: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
+    handlers |= {f"camera.{name}": partial(_view, context, name) for name in VIEWS}
     for name, option in options.OPTIONS.items():
         if option.choices and f"{name}.next" in BY_NAME:
-            made[f"{name}.next"] = partial(_cycle, context, name)
+            handlers[f"{name}.next"] = partial(_cycle, context, name)
         if option.default is True and f"{name}.toggle" in BY_NAME:
-            made[f"{name}.toggle"] = partial(_effect, context, name)
-    return made | {
+            handlers[f"{name}.toggle"] = partial(_effect, context, name)
+    return handlers | {
         "object.grab": editing.grab,
         "environment.toggle": scene_loader.toggle_environment,
         "ground.toggle": scene_loader.toggle_ground,
@@ -110,15 +110,15 @@ def _flight(context: ViewportContext) -> Any:
 def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
     _scene(context)
-    known = values or options.OPTIONS[name].choices
+    choices = values or options.OPTIONS[name].choices
     if (
         name == "accel"
         and context.view.renderer is not None
         and context.view.renderer.prepared.starts[-1] > MOST_UNSORTED
     ):
-        known = tuple(choice for choice in known if choice != "none")  # which would be refused
+        choices = tuple(choice for choice in choices if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]
-    following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
+    following = choices[(choices.index(now) + 1) % len(choices)] if now in choices else choices[0]
     context.scene_loader.change(**{name: following})
     context.view.say(f"{name}: {following}")
 
@@ -253,11 +253,11 @@ def _deepen(context: ViewportContext, by: int) -> None:
 
 
 def _neighbour(context: ViewportContext, step: int) -> None:
-    here = Path(context.scene_loader.path)
-    if not here.is_file():
-        raise ViewerError(str(here), "is built in, and has no folder", "open a file first")
-    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in formats.suffixes())
-    place = files.index(here) if here in files else 0
+    current = Path(context.scene_loader.path)
+    if not current.is_file():
+        raise ViewerError(str(current), "is built in, and has no folder", "open a file first")
+    files = sorted(p for p in current.parent.iterdir() if p.suffix.lower() in formats.suffixes())
+    place = files.index(current) if current in files else 0
     context.scene_loader.open(str(files[(place + step) % len(files)]))
 
 

@@ -59,17 +59,17 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     if backdrop is not None and backdrop.tones is not None:
         low, high = np.array(backdrop.tones)
         up = np.cos((np.arange(rows) + 0.5) * np.pi / rows)
-        share = np.clip((up - HORIZON[0]) / (HORIZON[1] - HORIZON[0]), 0.0, 1.0)
-        tones = low + (share * share * (3.0 - 2.0 * share))[:, None] * (high - low)
+        fraction = np.clip((up - HORIZON[0]) / (HORIZON[1] - HORIZON[0]), 0.0, 1.0)
+        tones = low + (fraction * fraction * (3.0 - 2.0 * fraction))[:, None] * (high - low)
         return np.repeat(tones.astype(np.float32)[:, None], columns, axis=1)
     value = settings.environment
     if isinstance(value, str) and value not in WORDS:
         return np.full((rows, columns, 3), UNREAD, np.float32)
-    alone, grounded = is_single_object(scene), scene.ground is not None
-    environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, alone, grounded)
+    single, grounded = is_single_object(scene), scene.ground is not None
+    environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, single, grounded)
     lights = [light for light in scene.lights if any(light.intensity)]
     shines = any(any(material.emission) for material in scene.materials)
-    if value is None and settings.sun is None and scene.fills and not alone and not shines and only_suns(lights):
+    if value is None and settings.sun is None and scene.fills and not single and not shines and only_suns(lights):
         environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
     if isinstance(environment, ConstantEnvironment):
         return np.tile(np.array(environment.radiance, np.float32), (rows, columns, 1))

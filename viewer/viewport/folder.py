@@ -34,11 +34,11 @@ class Folder:
 
     def matching(self, text: str) -> list[Entry]:
         """The entries whose names contain a text in any case; hidden ones where it begins as they do, with a dot."""
-        wanted = text.casefold()
+        substring = text.casefold()
         return [
             entry
             for entry in self.entries
-            if wanted in entry.name.casefold() and (wanted.startswith(".") or not entry.name.startswith("."))
+            if substring in entry.name.casefold() and (substring.startswith(".") or not entry.name.startswith("."))
         ]
 
 
@@ -52,15 +52,15 @@ def read_folder(path: Path) -> Folder:
     return Folder(path, tuple(sorted(entries, key=lambda e: (not e.is_folder, e.name.casefold(), e.name))))
 
 
-def _entry(found: os.DirEntry[str]) -> Entry | None:
+def _entry(dir_entry: os.DirEntry[str]) -> Entry | None:
     try:
-        is_folder = found.is_dir()
-        if not is_folder and not (found.name.lower().endswith(OPENED) and found.is_file()):
+        is_folder = dir_entry.is_dir()
+        if not is_folder and not (dir_entry.name.lower().endswith(OPENED) and dir_entry.is_file()):
             return None
-        facts = found.stat()
+        facts = dir_entry.stat()
     except OSError:  # a link in a circle, or a file that has just been removed
         return None
-    return Entry(found.name, is_folder, 0 if is_folder else facts.st_size, _date(facts.st_mtime))
+    return Entry(dir_entry.name, is_folder, 0 if is_folder else facts.st_size, _date(facts.st_mtime))
 
 
 def _date(seconds: float) -> str:

@@ -60,19 +60,19 @@ class FrameLoop:
         return self.tracing or self.context.scene_loader.loader.busy
 
     @property
-    def wanted(self) -> bool:
+    def needs_draw(self) -> bool:
         """Whether a draw is. Those in which ImGui lays out wait for one that shows something where all is busy: four of
         them took longer than a scene of forty triangles to its first picture."""
         return self.view.woken or (self.view.awake and not self.busy)
 
     @property
-    def patience(self) -> float:
+    def wait_timeout(self) -> float:
         """Seconds that the loop may wait for an event, as far as the picture is concerned."""
         view, controller, scene_loader = self.view, self.view.controller, self.context.scene_loader
         eased = (controller is not None and controller.moving) or (
             self.context.editing.active and not view.area.minimised
         )
-        if self.wanted or view.compilation.name or scene_loader.uploading or scene_loader.rehearsing:
+        if self.needs_draw or view.compilation.name or scene_loader.uploading or scene_loader.rehearsing:
             return 0.0
         if self.tracing and self.session.pending:
             return POLL
@@ -83,7 +83,7 @@ class FrameLoop:
         return DRAWN_LOADING if scene_loader.loader.busy else ASLEEP
 
     @property
-    def spare(self) -> float:
+    def trials_timeout(self) -> float:
         """Seconds until trials need a turn of a picture at rest; infinite: there are none."""
         return math.inf if self.view.area.minimised or self.view.paused else self.trials.patience(self.session)
 

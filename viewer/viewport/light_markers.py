@@ -84,12 +84,12 @@ class LightMarkers:
         """The light whose marker is nearest to the cursor, if it is drawn and near enough."""
         if not self.visible or self.view.controller is None:
             return None
-        best, found = REACH, None
+        best, nearest = REACH, None
         for light, at in self.markers():
             away = float(np.hypot(at[0] - cursor[0], at[1] - cursor[1]))
             if away < best:
-                best, found = away, light
-        return found
+                best, nearest = away, light
+        return nearest
 
     def markers(self) -> list[tuple[Movable, tuple[float, float]]]:
         """Lights that are before the camera, and where in the window."""

@@ -34,7 +34,7 @@ class LoadThread:
     ) -> None:
         self._load, self._prepare, self._glance, self._wake = load, prepare, glance, wake
         self._thread: threading.Thread | None = None
-        self._turn = 0  # results of an earlier turn are not wanted any more
+        self._job = 0  # results of an earlier job are not wanted any more
         self._result: tuple[int, str, object] | None = None
         self._early: tuple[int, str, object] | None = None
         self._early_shown = threading.Event()  # what was found first
@@ -49,22 +49,22 @@ class LoadThread:
 
     def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
         """Load another scene, or take one that is loaded, and prepare it with ``options``; one in progress ends."""
-        self._turn += 1
+        self._job += 1
         self.share = None
         self.path, self.step, self._result = path, "loading" if scene is None else "building", None
-        arguments = path, scene, options, self._turn
+        arguments = path, scene, options, self._job
         self._thread = threading.Thread(target=self._work, name=UNWAITED, args=arguments, daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
         """Give up the scene in progress."""
-        self._turn += 1
+        self._job += 1
         self.path, self._result = "", None
 
     def poll(self) -> tuple[str, object] | None:
         """(path, the result of `prepare`, or the exception) once it is there, and never twice."""
         result = self._result
-        if result is None or result[0] != self._turn:
+        if result is None or result[0] != self._job:
             return None
         self._result = None
         self.path = ""
@@ -73,39 +73,39 @@ class LoadThread:
     def poll_early(self) -> tuple[str, object] | None:
         """(path, the result of ``glance``) once it is there, and never twice."""
         early, self._early = self._early, None
-        return None if early is None or early[0] != self._turn else early[1:]
+        return None if early is None or early[0] != self._job else early[1:]
 
     def proceed(self) -> None:
         """The first result is shown: the worker need not wait any longer."""
         self._early_shown.set()
 
-    def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
-        made: object
+    def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], job: int) -> None:
+        result: object
         try:
             if scene is None:
                 scene = self._load(path)
-                self._look(turn, path, scene, options)
-            self._check(turn)
+                self._look(job, path, scene, options)
+            self._check(job)
             self.step = "building"
-            made = self._prepare(scene, lambda share, _: self._tell(turn, share), **options)
-            self._check(turn)
+            result = self._prepare(scene, lambda fraction, _: self._tell(job, fraction), **options)
+            self._check(job)
         except Cancelled:
             return
         except MemoryError:
-            made = ViewerError(path, "not enough memory", "choose a smaller scene")
+            result = ViewerError(path, "not enough memory", "choose a smaller scene")
         except Exception as error:  # shown in the window as one line; the old scene stays
-            made = error
-        if turn == self._turn:
-            self._result = (turn, path, made)
+            result = error
+        if job == self._job:
+            self._result = (job, path, result)
             self._wake()
 
-    def _look(self, turn: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
+    def _look(self, job: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
         """The first result, at once."""
-        self._check(turn)
+        self._check(job)
         if self._glance is None:
             return
         try:
-            early = turn, path, self._glance(scene, **options)
+            early = job, path, self._glance(scene, **options)
         except ViewerError:
             return
         self._early_shown.clear()
@@ -113,11 +113,11 @@ class LoadThread:
         self._wake()
         self._early_shown.wait(HANDOVER)
 
-    def _tell(self, turn: int, share: float) -> None:
+    def _tell(self, job: int, fraction: float) -> None:
         """Progress; ends the work that is not wanted any more."""
-        self._check(turn)
-        self.share = share
+        self._check(job)
+        self.share = fraction
 
-    def _check(self, turn: int) -> None:
-        if turn != self._turn:
+    def _check(self, job: int) -> None:
+        if job != self._job:
             raise Cancelled

@@ -190,9 +190,9 @@ class ObjectEditing:
 
     def turn_environment(self, degrees: float) -> None:
         """Turn the environment about +Y by an angle."""
-        asked = self.scene_loader.requested
-        rotation = (asked.environment_rotation + degrees) % 360.0
-        self.scene_loader.requested, self._environment_turned = asked.replace(environment_rotation=rotation), True
+        settings = self.scene_loader.requested
+        rotation = (settings.environment_rotation + degrees) % 360.0
+        self.scene_loader.requested, self._environment_turned = settings.replace(environment_rotation=rotation), True
         self.view.wake()
 
     def grab(self) -> None:
@@ -295,22 +295,22 @@ class ObjectEditing:
 
     def follow(self) -> None:
         """The cursor has moved, or the camera."""
-        held, controller = self._grabbed, self.view.controller
-        if held is not None and controller is not None:
-            self._moved |= held.grab.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
+        grabbed, controller = self._grabbed, self.view.controller
+        if grabbed is not None and controller is not None:
+            self._moved |= grabbed.grab.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
             self.view.wake()
 
     def key(self, text: str) -> bool:
         """A key while something follows the mouse; whether it was for that."""
-        held = self._grabbed
-        if held is None:
+        grabbed = self._grabbed
+        if grabbed is None:
             return False
         if text in ("Enter", "NumEnter"):
             self.drop()
         elif text == "Esc":
             self.undo()
         elif text.removeprefix("Shift+") in ("X", "Y", "Z"):
-            held.grab.constrain(text[-1], text.startswith("Shift+"))
+            grabbed.grab.constrain(text[-1], text.startswith("Shift+"))
             self.follow()
             self._tell()
         else:
@@ -382,14 +382,14 @@ class ObjectEditing:
 
     def _apply(self) -> None:
         """Move the dragged object to the mouse."""
-        held, moved, self._moved = self._grabbed, self._moved, False
-        if held is None or not moved:
+        grabbed, moved, self._moved = self._grabbed, self._moved, False
+        if grabbed is None or not moved:
             return
-        if held.instance is not None:
-            self._shift_instance(held.instance, held.scene, held.grab.shift)
-        elif held.light is not None:
-            position = self.markers.shifted(held.light, held.grab.shift)
-            scene = self.markers.moved(held.scene, held.light, position)
+        if grabbed.instance is not None:
+            self._shift_instance(grabbed.instance, grabbed.scene, grabbed.grab.shift)
+        elif grabbed.light is not None:
+            position = self.markers.shifted(grabbed.light, grabbed.grab.shift)
+            scene = self.markers.moved(grabbed.scene, grabbed.light, position)
             self._show(scene)
 
     def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:

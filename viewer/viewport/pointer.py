@@ -26,18 +26,18 @@ class PointerInput:
             view.preferences.hint = False
         if down and not repeated and self.context.editing.key(text):
             return
-        found = view.keymap.lookup(text) if down else view.keymap.released(text)
-        if found is None:
+        action = view.keymap.lookup(text) if down else view.keymap.released(text)
+        if action is None:
             return
-        if found.hold:
-            self._hold(found, down, repeated)
-        elif down and (found.repeat or not repeated):
-            view.actions.perform(found.name)
+        if action.hold:
+            self._hold(action, down, repeated)
+        elif down and (action.repeat or not repeated):
+            view.actions.perform(action.name)
 
-    def _hold(self, found: Action, down: bool, repeated: bool) -> None:
+    def _hold(self, action: Action, down: bool, repeated: bool) -> None:
         if repeated:
             return
-        motion, controller = found.name.removeprefix("fly."), self.view.controller
+        motion, controller = action.name.removeprefix("fly."), self.view.controller
         if down:
             self.view.input.motions.add(motion)
         else:

@@ -29,9 +29,9 @@ LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
 
 def settings_path() -> Path:
     """The file of the settings: the path RAYSTREAM_SETTINGS, else the platform's own place."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if given:
-        return Path(os.path.expanduser(given))
+    path = os.environ.get(VARIABLE, "").strip()
+    if path:
+        return Path(os.path.expanduser(path))
     from platformdirs import user_config_path
 
     return user_config_path("raystream", appauthor=False) / "settings.toml"
@@ -215,9 +215,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, and a number of thousands of digits
-        found = re.fullmatch(r"(.*?)\s*\(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
-        what = found[1] if found else str(error)
-        line = int(found[2]) if found and found[2] else text.count("\n") + (not text.endswith("\n"))
+        match = re.fullmatch(r"(.*?)\s*\(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        what = match[1] if match else str(error)
+        line = int(match[2]) if match and match[2] else text.count("\n") + (not text.endswith("\n"))
         raise ViewerError(f"{path}: line {line}", f"is no TOML: {what}", "mend it or remove the file") from None
     except RecursionError:
         raise _too_deep(path) from None
@@ -243,15 +243,15 @@ def _edited(path: Path, text: str, changed: Mapping[str, Any]) -> str:
     except (ValueError, RecursionError):  # it is TOML, but of more levels than tomlkit reads
         raise _too_deep(path) from None
     for name, value in changed.items():
-        held = document.get(name)
-        if not isinstance(held, MutableMapping) or not isinstance(value, Mapping):
+        table = document.get(name)
+        if not isinstance(table, MutableMapping) or not isinstance(value, Mapping):
             document[name] = value
             continue
-        for key in held.keys() - value.keys():
-            del held[key]
+        for key in table.keys() - value.keys():
+            del table[key]
         for key, item in value.items():
-            if key not in held or held[key] != item:
-                held[key] = item
+            if key not in table or table[key] != item:
+                table[key] = item
     return tomlkit.dumps(document)
 
 

@@ -31,14 +31,14 @@ class Watch:
             return []
         self._next_look = now + EVERY
         looked, self._last_look = self._last_look, time.time_ns()
-        folder, found = paths.shaders(), []
+        folder, names = paths.shaders(), []
         for name in sorted(files):
             stamp = _stamp(folder / name)
             new = name not in self._stamps
             if stamp != self._stamps.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
-                found.append(name)
+                names.append(name)
             self._stamps[name] = stamp
-        return found
+        return names
 
 
 def _stamp(path: Path) -> Stamp:

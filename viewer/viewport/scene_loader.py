@@ -44,13 +44,13 @@ def work(
     """The worker's job on a scene: prepares it, with the tables that the settings need, and finds its bounds (a
     glance at every vertex), None where the structure of ``before`` stays. A scene that is drawn in a window of
     ``pixels`` is made ready for that, too: the window's own thread has to answer."""
-    made = prepare(scene, settings, tell, before)
-    same = before is not None and made.structure is before.structure
+    prepared = prepare(scene, settings, tell, before)
+    same = before is not None and prepared.structure is before.structure
     for lit in (True,) if same else (False, True):
-        made.modules(settings.stepwise, lit, settings.sampler, made.light_tree(settings))
-    if not same and rasterises(int(made.starts[-1]), pixels):
-        _ = raster_scene(made).groups
-    return made, None if same else scene.bounds(ground=False)
+        prepared.modules(settings.stepwise, lit, settings.sampler, prepared.light_tree(settings))
+    if not same and rasterises(int(prepared.starts[-1]), pixels):
+        _ = raster_scene(prepared).groups
+    return prepared, None if same else scene.bounds(ground=False)
 
 
 class SceneLoader:
@@ -163,18 +163,19 @@ class SceneLoader:
             chosen, self.dialog = self.dialog.result(), None
             if chosen:
                 self.open_file(chosen[0])
-        early, found = self.loader.poll_early(), self.loader.poll()
+        early, result = self.loader.poll_early(), self.loader.poll()
         if early is not None and self.view.renderer is None:
             self._open_early(*early)
-        if found is not None:
-            path, made = found
-            if not isinstance(made, tuple):
+        if result is not None:
+            path, prepared = result
+            if not isinstance(prepared, tuple):
                 self._drop_first()
-                text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
+                error = prepared
+                text = str(error) if isinstance(error, ViewerError) else f"{path}: {type(error).__name__}: {error}"
                 self.view.say(text, error=True)
                 self._keep()
                 return
-            self._upload_steps, self._upload_path, self._upload_share = self._bring(path, *made), path, 0.0
+            self._upload_steps, self._upload_path, self._upload_share = self._bring(path, *prepared), path, 0.0
         if self._upload_steps is not None:
             self.view.attempt(self._upload)
         self.first_picture.draw()
@@ -221,20 +222,20 @@ class SceneLoader:
                 if self.view.renderer is None:
                     self._drop_first()
 
-    def _bring(self, path: str, made: PreparedScene, bounds: Any) -> Iterator[float]:
+    def _bring(self, path: str, prepared: PreparedScene, bounds: Any) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
         view, renderer = self.view, self.view.renderer
         if renderer is None:
-            renderer = self._first(made, bounds)
+            renderer = self._first(prepared, bounds)
         shown = False
         try:
-            yield from renderer.gpu_scene.upload(renderer.settings, made)
+            yield from renderer.gpu_scene.upload(renderer.settings, prepared)
             shown = True
         finally:
             if not shown:
-                renderer.gpu_scene.discard(made) if renderer is view.renderer else renderer.release()
+                renderer.gpu_scene.discard(prepared) if renderer is view.renderer else renderer.release()
         if bounds is None:
-            self._relight(renderer, made)
+            self._relight(renderer, prepared)
             return
         again = self._worker_scene is not None and renderer is view.renderer
         now = renderer.prepared.scene
@@ -242,7 +243,8 @@ class SceneLoader:
         same = path == self.shown_path and view.controller is not None
         if renderer is view.renderer:
             view.session.update(
-                made, camera=view.controller.camera if same and view.controller else _framed(made, view.area.aspect)
+                prepared,
+                camera=view.controller.camera if same and view.controller else _framed(prepared, view.area.aspect),
             )
             if again and now is not self._worker_scene:  # something has moved meanwhile
                 view.session.update(now)
@@ -250,19 +252,19 @@ class SceneLoader:
             view.session.use(renderer)
         self._show(path, renderer, bounds, same)
 
-    def _first(self, made: PreparedScene, bounds: Any) -> Renderer:
+    def _first(self, prepared: PreparedScene, bounds: Any) -> Renderer:
         """The renderer of the first scene."""
-        asked = {name: self.requested[name] for name in VIEW}  # of the first scene alone
+        view_options = {name: self.requested[name] for name in VIEW}  # of the first scene alone
         self.requested = settings = self.requested.replace(**dict.fromkeys(VIEW))
-        if self._opened is not None and self._opened[1] != asked:
+        if self._opened is not None and self._opened[1] != view_options:
             self._opened = None  # another camera has been asked for since
-        if asked["camera"] is None:
-            asked["camera"] = _framed(made, self.view.area.aspect)
+        if view_options["camera"] is None:
+            view_options["camera"] = _framed(prepared, self.view.area.aspect)
         try:
-            return Renderer(made, settings.replace(**asked), device=self.device)
+            return Renderer(prepared, settings.replace(**view_options), device=self.device)
         except ViewerError as error:
             self.faults.append(str(error))
-            return Renderer(made, settings.replace(**asked | {"camera": None}), device=self.device)
+            return Renderer(prepared, settings.replace(**view_options | {"camera": None}), device=self.device)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there, rebuilt or reread."""
@@ -305,14 +307,14 @@ class SceneLoader:
     def change(self, **changes: Any) -> None:
         """As `set`, but raises ViewerError for a wrong one."""
         view, renderer = self.view, self.view.renderer
-        asked = self.requested.replace(**changes)
-        differences = self.requested.differences(asked)
+        requested = self.requested.replace(**changes)
+        differences = self.requested.differences(requested)
         worked = WORKED & differences.keys()
-        at_once = {name: asked[name] for name in differences if name not in worked}
+        at_once = {name: requested[name] for name in differences if name not in worked}
         if renderer is not None and at_once:
             view.session.update(**at_once)
             view.wake()
-        self.requested = asked
+        self.requested = requested
         if not worked:
             return
         if self.loading is not None:
@@ -351,34 +353,34 @@ class SceneLoader:
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
         renderer, _ = self.view.shown()
-        asked, now = self.requested.environment, self.view.environment
-        coming = asked is not renderer.settings.environment
-        if asked in ("none", DARKNESS) or (now.flux == 0 and not coming):
+        requested, now = self.requested.environment, self.view.environment
+        coming = requested is not renderer.settings.environment
+        if requested in ("none", DARKNESS) or (now.flux == 0 and not coming):
             self.light_by(self._hidden_environment)
             self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
-        read = asked is not None and asked not in UNLIT and not coming  # once alone
-        self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else asked
+        read = requested is not None and requested not in UNLIT and not coming  # once alone
+        self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else requested
         self.view.say_switched("environment", False)
 
-    def _relight(self, renderer: Renderer, made: PreparedScene) -> None:
+    def _relight(self, renderer: Renderer, prepared: PreparedScene) -> None:
         """Show another environment, whose tables are there."""
         session = self.view.session
         if self._worker_scene is renderer.prepared.scene:
-            session.update(made, environment_rotation=self.requested.environment_rotation)
+            session.update(prepared, environment_rotation=self.requested.environment_rotation)
         else:  # something has moved meanwhile
-            found = _unturned(made.lighting.environment, made.settings.environment_rotation)
-            session.update(environment=found, environment_rotation=self.requested.environment_rotation)
+            environment = _unturned(prepared.lighting.environment, prepared.settings.environment_rotation)
+            session.update(environment=environment, environment_rotation=self.requested.environment_rotation)
         if not renderer.progressive:
             self.view.say("programs with lighting see the environment: whitted, path")
         self.debug_views.scene_changed()
         self.view.wake()
 
 
-def _framed(made: PreparedScene, aspect: float) -> Camera | None:
+def _framed(prepared: PreparedScene, aspect: float) -> Camera | None:
     """A camera for scenes that have none of their own, in pictures of that aspect."""
-    return None if made.scene.own_camera is not None else made.scene.camera(aspect=aspect)
+    return None if prepared.scene.own_camera is not None else prepared.scene.camera(aspect=aspect)
 
 
 def _unturned(environment: Any, degrees: float) -> Any:

@@ -108,11 +108,11 @@ class Viewport:
     def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
         """The picture has this size, in the window's coordinates and in pixels; of others of these it restarts."""
         area = self.area
-        aspect, others = area.aspect, pixels != area.pixels
+        aspect, resized = area.aspect, pixels != area.pixels
         area.resize(size, pixels)
         if self.controller is not None and self.controller.fit(aspect, area.aspect):
             self.look()
-        if others:
+        if resized:
             self.session.resize(pixels)
             self.wake()
 

@@ -181,20 +181,20 @@ class App:
 
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
-        view, session, turn = self.view, self.session, self.frame_loop
-        self.window.events(min(turn.patience, turn.spare, self.period))
+        view, session, frame_loop = self.view, self.session, self.frame_loop
+        self.window.events(min(frame_loop.wait_timeout, frame_loop.trials_timeout, self.period))
         self.each_turn()
         if self._gui is None:
             self._load_gui()
         self._measure()
         began = time.monotonic()
         self.host.advance(self.draw_schedule.tracing, self._watch_shaders)
-        traced = turn.moving and session.running
+        traced = frame_loop.moving and session.running
         appearing = session.appearing or (self.scene_loader.loader.busy and not session.complete)
-        busy = turn.busy and (self._gui is not None or session.appearing)  # panels tell how far it is
-        due = self.draw_schedule.due(began, turn.wanted, busy, appearing, traced)
+        busy = frame_loop.busy and (self._gui is not None or session.appearing)  # panels tell how far it is
+        due = self.draw_schedule.due(began, frame_loop.needs_draw, busy, appearing, traced)
         if due or session.pictures + session.warped != self._pictures:
-            self._draw(turn.dt)
+            self._draw(frame_loop.dt)
             view.drawn()
         self.turn_seconds = time.monotonic() - began
 
@@ -270,17 +270,17 @@ class App:
         """Save the preferences and close."""
         sys.setswitchinterval(self._switching)
         self.scene_loader.loader.cancel()
-        kept, view = self.preferences, self.view
+        preferences, view = self.preferences, self.view
         for name, value in self._rules().items():
             if value != self._chosen[name]:
-                setattr(kept, name, value)
+                setattr(preferences, name, value)
         if view.controller is not None:
-            kept.speed = view.controller.speed / view.controller.natural_speed
-        kept.full_screen = self.window.full_screen
+            preferences.speed = view.controller.speed / view.controller.natural_speed
+        preferences.full_screen = self.window.full_screen
         if not self.window.full_screen and min(self.window.size) > 0 and self.window.size != self._chosen["size"]:
-            kept.size = self.window.size
-        kept.panels, kept.statistics = view.overlays.panels.on, view.overlays.statistics.on
-        view.attempt(kept.save)
+            preferences.size = self.window.size
+        preferences.panels, preferences.statistics = view.overlays.panels.on, view.overlays.statistics.on
+        view.attempt(preferences.save)
         self.debug_views.drop(view.renderer)
         if self._gui is not None:
             self._gui.release()

@@ -25,7 +25,7 @@ def handlers(context: ViewportContext, window: Window, list_files: Callable[[], 
         "lights.next": lambda: _next_light(context),
         "inspector.show": debug_views.toggle_inspector,
         "inspector.step": debug_views.step_inspector,
-        "inspector.run": lambda: debug_views.step_inspector(whole=True),
+        "inspector.run": lambda: debug_views.step_inspector(to_end=True),
         "inspector.restart": debug_views.restart_inspector,
         "probe.show": debug_views.toggle_probe,
         "heat.next": debug_views.next_heat,
@@ -93,10 +93,10 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     )
 
 
-def _escape(context: ViewportContext, window: Window, rest: Callable[[], None]) -> None:
+def _escape(context: ViewportContext, window: Window, escape_picture: Callable[[], None]) -> None:
     if context.scene_loader.loading is None and context.view.overlays.help.on:
         context.view.overlays.help.on = False
         return
     if context.scene_loader.loading is None:
         window.grab(False)
-    rest()
+    escape_picture()

@@ -26,15 +26,15 @@ class DrawSchedule:
         """Seconds of tracing in a turn."""
         return max(LEAST_TRACING, TURN - self._steady)
 
-    def due(self, now: float, wanted: bool, busy: bool, appearing: bool, traced: bool) -> bool:
+    def due(self, now: float, changed: bool, busy: bool, appearing: bool, traced: bool) -> bool:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
 
-        wanted : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
+        changed : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
         ``appearing``: one that is shown as it comes, tile by tile. traced : a preview in motion is, and a draw
         would take the time that it needs.
         """
         least = max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
-        return (wanted and not traced) or ((wanted or busy) and now - self._drawn >= least)
+        return (changed and not traced) or ((changed or busy) and now - self._drawn >= least)
 
     def note(self, began: float, seconds: float) -> None:
         """A draw that began then took so long."""

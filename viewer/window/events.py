@@ -22,10 +22,10 @@ class Events:
     """A listener (`viewer.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a panel
     has them.
 
-    gui : once it is loaded. own : a program's own keys, by key text without modifiers, before the window's.
+    gui : once it is loaded. custom_keys : a program's own keys, by key text without modifiers, before the window's.
     """
 
-    own: Mapping[str, Callable[[], object]] = {}
+    custom_keys: Mapping[str, Callable[[], object]] = {}
 
     def __init__(self, host: ViewerHost) -> None:
         self.host, self.view, self.gui = host, host.view, cast("Gui | None", None)
@@ -47,10 +47,10 @@ class Events:
         if typed and action != glfw.RELEASE:
             return
         name = key_text(key, 0, scancode)
-        own = self.own.get(name)
-        if own is not None:
+        handler = self.custom_keys.get(name)
+        if handler is not None:
             if action == glfw.PRESS:
-                own()
+                handler()
             return
         kind = "key_up" if action == glfw.RELEASE else "key_down"
         self._handle(kind, key=name, modifiers=_names(mods), repeat=action == glfw.REPEAT)

@@ -42,11 +42,11 @@ def show_live(
     **options: Any,
 ) -> None:
     """Open a window for a program that goes on; returns when it is closed. began : called with the application before
-    its first turn. keys : of `Events.own`. Errors and other options are those of `show`."""
+    its first turn. keys : of `Events.custom_keys`. Errors and other options are those of `show`."""
     from viewer.window.app import App
 
     app = App(scene, **options)
-    app.events.own = keys
+    app.events.custom_keys = keys
     if full_screen and not app.window.full_screen:
         app.window.toggle_full_screen()
     began(app)
@@ -66,7 +66,7 @@ def show(scene: Any, **options: Any) -> None:
     """
     from viewer.formats.objects.take import taken
 
-    found = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
+    source = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
     from viewer.window.app import App
 
-    App(found, **options).run()
+    App(source, **options).run()

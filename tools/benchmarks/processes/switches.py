@@ -74,7 +74,7 @@ def _rest(view: CanvasView) -> None:
     """Until the picture stays as it is."""
     while not view.idle:
         view.advance()
-        time.sleep(min(view.patience, 0.01))
+        time.sleep(min(view.wait_timeout, 0.01))
 
 
 def _memory() -> dict[str, int]:

@@ -159,8 +159,8 @@ def _turns(view: CanvasView, seconds: float) -> dict[str, Any]:
         if view.session.pictures > seen and bitmap is not None:  # the others differ in exposure alone
             shown, seen = shown + 1, view.session.pictures
             scales.append(view.session.scale)
-        if view.patience > 0:
-            time.sleep(min(view.patience, POLL))
+        if view.wait_timeout > 0:
+            time.sleep(min(view.wait_timeout, POLL))
     passed, took = time.perf_counter() - began, time.process_time() - used
     pictures = view.session.pictures - first
     return {

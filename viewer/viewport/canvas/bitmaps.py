@@ -72,8 +72,8 @@ class Bitmaps:
             context = self.device.context
             self._target = context.framebuffer([context.texture(view.area.pixels, 4)])
         self._display.draw(self.canvas.texture, self._target, view.area.pixels, view.tone.stops, view.tone.tonemap)
-        found = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
+        pixels = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
         self.canvas.settle()
-        made = found.reshape(height, width, 4)[::-1].copy()
-        made[..., 3] = 255
-        return made
+        bitmap = pixels.reshape(height, width, 4)[::-1].copy()
+        bitmap[..., 3] = 255
+        return bitmap

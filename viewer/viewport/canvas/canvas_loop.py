@@ -108,8 +108,8 @@ class CanvasLoop:
         self._say()
         if self._bitmap is not None:
             self.canvas.request_draw()
-        elif (patience := self.view.patience) < float("inf"):
-            self._schedule(patience)
+        elif (timeout := self.view.wait_timeout) < float("inf"):
+            self._schedule(timeout)
 
     def _say(self) -> None:
         """Tell how things are, progress not too often."""

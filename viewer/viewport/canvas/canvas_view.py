@@ -75,26 +75,28 @@ class CanvasView:
         size = options.check("size", size)
         taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
         ends = {name: chosen.pop(name) for name in RULES if name in chosen}
-        own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
-        settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
+        view_options = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
+        settings = Settings().replace(
+            **chosen, **{name: view_options.pop(name) for name in VIEW if name in view_options}
+        )
         self._deliver = deliver
         self._lenient = bool(taking.get("lenient", False))
         if settings.camera is not None:
             taking["camera"] = settings.camera
         taking["max_texture"] = settings.max_texture
         self._scene: Scene | None = taken(source, taking)  # later by the worker
-        _check_motion(self._scene, own)
+        _check_motion(self._scene, view_options)
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
         self.name = self._scene.name
         self.clipboard = ""  # a camera that was copied, as text
         self.closed = self.parked = False
-        kept, keymap, faults = configured(preferences)
-        self._mode = own.pop("mode", None)
-        self._open(settings, size, rules(kept, **ends), kept, keymap)
+        preferences, keymap, faults = configured(preferences)
+        self._mode = view_options.pop("mode", None)
+        self._open(settings, size, rules(preferences, **ends), preferences, keymap)
         self.scene_loader.faults += faults
         self.host.resize(size, 1.0)
-        self._apply(own)
+        self._apply(view_options)
         self.scene_loader.open(self._path or self._scene.name)
 
     def _open(
@@ -190,15 +192,15 @@ class CanvasView:
 
         Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
         """
-        own = _checked({name: changes.pop(name) for name in OWN if name in changes})
+        view_options = _checked({name: changes.pop(name) for name in OWN if name in changes})
         self.scene_loader.requested.replace(**changes)
         with self._current():
             scene = self._scene if self.view.scene is None else self.view.scene
             if scene is not None:
-                _check_motion(scene, own)
+                _check_motion(scene, view_options)
             if changes:
                 self.scene_loader.change(**changes)
-            self._apply(own)
+            self._apply(view_options)
         self.view.wake()
 
     def value(self, name: str) -> Any:
@@ -208,23 +210,23 @@ class CanvasView:
         own = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
         return own[name] if name in own else self.scene_loader.requested[name]
 
-    def _apply(self, own: dict[str, Any]) -> None:
+    def _apply(self, view_options: dict[str, Any]) -> None:
         """Options of the view, which are checked."""
         view, stop = self.view, self.session.stop
-        if "spp" in own or "error" in own:
-            samples = own.get("spp", stop.spp)
-            self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
-        if any(own.get(name) is not None for name in MOTION):
-            self.context.editing.show_at(own.get("moment"), own.get("animation"))
-        view.tone.choose(exposure=own.get("exposure"), tonemap=own.get("tonemap"))
-        seen = {name: own[name] for name in VIEW if name in own}
+        if "spp" in view_options or "error" in view_options:
+            samples = view_options.get("spp", stop.spp)
+            self.session.stop_at(stop.spp if samples is None else samples, view_options.get("error", stop.error))
+        if any(view_options.get(name) is not None for name in MOTION):
+            self.context.editing.show_at(view_options.get("moment"), view_options.get("animation"))
+        view.tone.choose(exposure=view_options.get("exposure"), tonemap=view_options.get("tonemap"))
+        camera_options = {name: view_options[name] for name in VIEW if name in view_options}
         if view.controller is None or view.scene is None:
-            self.scene_loader.requested = self.scene_loader.requested.replace(**seen)
-            self._mode = own.get("mode", self._mode)
+            self.scene_loader.requested = self.scene_loader.requested.replace(**camera_options)
+            self._mode = view_options.get("mode", self._mode)
             return
-        if seen:
-            view.take(camera_of(Settings(**{"camera": view.controller.camera, **seen}), view.scene))
-        view.controller.mode = own.get("mode", view.controller.mode)
+        if camera_options:
+            view.take(camera_of(Settings(**{"camera": view.controller.camera, **camera_options}), view.scene))
+        view.controller.mode = view_options.get("mode", view.controller.mode)
 
     # -- work ------------------------------------------------------------------------------------------------------
 
@@ -236,9 +238,9 @@ class CanvasView:
         with self._current():
             self.host.advance(budget, self._choose_mode)
             self.host.frame_loop.expose()
-            made = self._bitmaps.read() if self._bitmaps.due() else None
+            bitmap = self._bitmaps.read() if self._bitmaps.due() else None
         self.view.drawn()
-        return made
+        return bitmap
 
     def _choose_mode(self) -> None:
         """The mode that was asked for before there was a camera in the hand."""
@@ -246,14 +248,14 @@ class CanvasView:
             self.view.controller.mode, self._mode = self._mode, None
 
     @property
-    def patience(self) -> float:
+    def wait_timeout(self) -> float:
         """Seconds until `advance` has something to do; infinite: until an event or an update."""
         if not self.idle:
-            return 0.0 if self.parked else self.host.frame_loop.patience
+            return 0.0 if self.parked else self.host.frame_loop.wait_timeout
         if self.closed or not self.visible:
             return math.inf
         noted = self.view.message.text and not self.view.message.is_error  # a note is taken back
-        return min(ASLEEP if noted else math.inf, self.host.frame_loop.spare)
+        return min(ASLEEP if noted else math.inf, self.host.frame_loop.trials_timeout)
 
     @property
     def idle(self) -> bool:
@@ -261,7 +263,7 @@ class CanvasView:
         if self.closed or self.parked:
             return self.closed or not self.visible
         unseen = not self.visible and self.scene_loader.loading is None
-        return unseen or self.host.frame_loop.patience >= ASLEEP
+        return unseen or self.host.frame_loop.wait_timeout >= ASLEEP
 
     @property
     def at_rest(self) -> bool:
@@ -373,14 +375,14 @@ class CanvasView:
             self._canvas.texture.release()
 
 
-def _check_motion(scene: Scene, own: Mapping[str, Any]) -> None:
+def _check_motion(scene: Scene, view_options: Mapping[str, Any]) -> None:
     """Raises ViewerError for an animation that is unknown, and where nothing moves."""
-    if any(own.get(name) is not None for name in MOTION):
-        check_animated(scene, own.get("animation"))
+    if any(view_options.get(name) is not None for name in MOTION):
+        check_animated(scene, view_options.get("animation"))
 
 
-def _checked(own: dict[str, Any]) -> dict[str, Any]:
+def _checked(view_options: dict[str, Any]) -> dict[str, Any]:
     """The view's own options. Raises ViewerError for a wrong value."""
-    if own.get("mode", "orbit") not in MODES:
-        raise ViewerError(f"mode {own['mode']!r}", "unknown", f"one of {', '.join(MODES)}")
-    return {name: value if name == "mode" else options.check(name, value) for name, value in own.items()}
+    if view_options.get("mode", "orbit") not in MODES:
+        raise ViewerError(f"mode {view_options['mode']!r}", "unknown", f"one of {', '.join(MODES)}")
+    return {name: value if name == "mode" else options.check(name, value) for name, value in view_options.items()}

@@ -201,11 +201,11 @@ class CameraController:
         origins, ways = camera.measured_in(size).unproject([[x, y]], size)
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
 
-    def _towards(self, origin: ArrayLike, way: Array) -> Array:
+    def _towards(self, origin: ArrayLike, direction: Array) -> Array:
         """The direction from the eye of a ray's point at the target's distance."""
         if not self._optics.orthographic:
-            return way
-        towards = np.asarray(origin) + self._pose.distance * way - self._pose.eye
+            return direction
+        towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
         return np.asarray(towards / np.linalg.norm(towards))
 
     # -- gestures: at once -------------------------------------------------------------------------------------------
@@ -384,9 +384,9 @@ class CameraController:
         pose = self._pose
         if toward is not None:
             direction = np.asarray(toward, np.float64).reshape(3)
-            along = float(direction @ pose.forward()) if np.isfinite(direction).all() else 0.0
-            if along > 1e-3 * np.linalg.norm(direction):
-                return pose.eye + direction * (pose.distance / along)
+            cosine = float(direction @ pose.forward()) if np.isfinite(direction).all() else 0.0
+            if cosine > 1e-3 * np.linalg.norm(direction):
+                return pose.eye + direction * (pose.distance / cosine)
         return pose.target
 
     def _allowed(self, log: float) -> float:
@@ -440,9 +440,9 @@ class CameraController:
         self._pending = left
 
     def _advance_flight(self, dt: float) -> None:
-        wanted = self._wanted()
-        if wanted.any() or self._thrust.velocity.any():
-            self._shift(self._thrust.advance(dt, wanted, max(self.speed, 1e-3 * self.natural_speed)))
+        target_velocity = self._wanted()
+        if target_velocity.any() or self._thrust.velocity.any():
+            self._shift(self._thrust.advance(dt, target_velocity, max(self.speed, 1e-3 * self.natural_speed)))
 
     def _wanted(self) -> Array:
         """The velocity that the keys ask for, world space, scene units per second."""

@@ -52,22 +52,22 @@ class Grab:
             self._offset = np.zeros(3) if free is None else free - start
         grabbed = start + self._offset
         if self.axis is None:
-            found = _on_plane(eye, ray, grabbed, view)
+            point = _on_plane(eye, ray, grabbed, view)
         else:
             axis = np.eye(3)[self.axis]
-            found = (_on_plane if self.plane else _on_line)(eye, ray, grabbed, axis)
-        if found is None or not np.isfinite(found).all():
+            point = (_on_plane if self.plane else _on_line)(eye, ray, grabbed, axis)
+        if point is None or not np.isfinite(point).all():
             return False
-        before, self.shift = self.shift, found - grabbed
+        before, self.shift = self.shift, point - grabbed
         return bool((self.shift != before).any())
 
 
 def _on_plane(eye: Array, ray: Array, point: Array, normal: Array) -> Array | None:
     """Where a ray meets the plane through a point; None for one that does not."""
-    along = float(ray @ normal)
-    if abs(along) < PARALLEL:
+    cosine = float(ray @ normal)
+    if abs(cosine) < PARALLEL:
         return None
-    distance = float((point - eye) @ normal) / along
+    distance = float((point - eye) @ normal) / cosine
     return eye + distance * ray if distance > 0 else None
 
 
@@ -78,8 +78,8 @@ def _on_line(eye: Array, ray: Array, point: Array, axis: Array) -> Array | None:
     if sine2 < PARALLEL**2:
         return None
     away = point - eye
-    along, across = float(away @ ray), float(away @ axis)
-    distance = (along - cosine * across) / sine2  # along the ray
+    ray_offset, axis_offset = float(away @ ray), float(away @ axis)
+    distance = (ray_offset - cosine * axis_offset) / sine2  # along the ray
     if distance <= 0:
         return None
-    return point + (cosine * along - across) / sine2 * axis
+    return point + (cosine * ray_offset - axis_offset) / sine2 * axis

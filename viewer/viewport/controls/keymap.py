@@ -87,18 +87,18 @@ def parse_key(text: str) -> str:
 
     Raises ViewerError for a text that names no key.
     """
-    modifiers, rest = set(), text.strip()
-    while "+" in rest[1:]:
-        word, _, after = rest.partition("+")
+    modifiers, remainder = set(), text.strip()
+    while "+" in remainder[1:]:
+        word, _, after = remainder.partition("+")
         name = _WORDS.get(word.strip().lower())
         if name not in MODIFIERS or not after.strip():
             break
         modifiers.add(name)
-        rest = after.strip()
-    key = _WORDS.get(rest.replace(" ", "").lower(), rest.upper() if _is_character(rest) else "")
+        remainder = after.strip()
+    key = _WORDS.get(remainder.replace(" ", "").lower(), remainder.upper() if _is_character(remainder) else "")
     if not key:
-        hint = suggestion(rest, _WORDS.values()) or "such as F, F12, Ctrl+Shift+S, Space, PageUp or Num+"
-        raise ViewerError(f"key '{text}'", f"'{rest}' is no key" if rest else "names no key", hint)
+        hint = suggestion(remainder, _WORDS.values()) or "such as F, F12, Ctrl+Shift+S, Space, PageUp or Num+"
+        raise ViewerError(f"key '{text}'", f"'{remainder}' is no key" if remainder else "names no key", hint)
     return _joined(key, modifiers)
 
 
@@ -190,9 +190,9 @@ class Keymap:
 
         Modifiers that are held actions themselves (Shift, Alt) do not hide another held action: Shift+W flies forward.
         """
-        found = self._actions.get(text)
-        if found is not None:
-            return found
+        action = self._actions.get(text)
+        if action is not None:
+            return action
         modifiers, key = _parts(text)
         speed = {name for name in modifiers if name in self._actions and self._actions[name].hold}
         plain = self._actions.get(_joined(key, modifiers - speed))

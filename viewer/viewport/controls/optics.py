@@ -39,11 +39,11 @@ class CameraOptics:
     @classmethod
     def of(cls, camera: Camera, distance: float) -> CameraOptics:
         """Those of a camera at that distance from its target, scene units."""
-        made = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
-        made.base = camera.base
+        optics = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
+        optics.base = camera.base
         if isinstance(camera.projection, Orthographic):
-            made.shown = camera.projection.height / distance
-        return made
+            optics.shown = camera.projection.height / distance
+        return optics
 
     @property
     def orthographic(self) -> bool:
@@ -60,9 +60,9 @@ class CameraOptics:
         projection = self.projection
         if self.orthographic:  # the nearer, the less it shows
             projection = Orthographic(min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
-        made = pose.camera(self.fov, self.name)
+        camera = pose.camera(self.fov, self.name)
         return replace(
-            made, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes, base=self.base
+            camera, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes, base=self.base
         )
 
     def height_at(self, depth: float, distance: float) -> float:
@@ -97,7 +97,7 @@ class CameraOptics:
     def choose_projection(self, name: str) -> None:
         """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
         keeps its angle."""
-        own = self.projection
+        previous = self.projection
         if name == "orthographic":
             self.projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
         elif name == "equirectangular":
@@ -105,4 +105,5 @@ class CameraOptics:
         elif name == "perspective":
             self.projection = None
         else:
-            self.projection = Fisheye(own.angle if isinstance(own, Fisheye) else HALF_SPHERE, name == "equisolid")
+            angle = previous.angle if isinstance(previous, Fisheye) else HALF_SPHERE
+            self.projection = Fisheye(angle, name == "equisolid")

@@ -54,17 +54,17 @@ class Thrust:
         pace = math.prod(PACES[key] for key in self.held if key in PACES)
         return direction * (min(max(speed, 0.0), ENDS) * pace / length)
 
-    def advance(self, dt: float, wanted: Array, speed: float) -> Array:
+    def advance(self, dt: float, target_velocity: Array, speed: float) -> Array:
         """The way (3,) of ``dt`` seconds. Velocity v decays towards the keys' velocity, w:
         x(dt) = x + w dt + (v - w) T (1 - exp(-dt / T)).
 
         Where keys are up, and it is slow beside ``speed``, the rest of the way is taken in one: the place of rest is
         the same at every frame rate.
         """
-        lag = self.velocity - wanted
+        lag = self.velocity - target_velocity
         decay = math.exp(-dt / GLIDE)
-        ending = not wanted.any() and np.linalg.norm(lag) * decay < AT_REST * speed
+        ending = not target_velocity.any() and np.linalg.norm(lag) * decay < AT_REST * speed
         if ending or decay == 0.0:
             decay = 0.0
-        self.velocity = wanted + lag * decay
-        return wanted * dt + lag * (GLIDE * (1 - decay))
+        self.velocity = target_velocity + lag * decay
+        return target_velocity * dt + lag * (GLIDE * (1 - decay))

@@ -54,20 +54,20 @@ RUNNING = Channel(
 
 def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
     """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
-    found = [Channel("state", "state", "state", about="the ray's next state", field="at")]
+    listed = [Channel("state", "state", "state", about="the ray's next state", field="at")]
     if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
-        found.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
+        listed.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
     for layer, state in COUNTED_LAYERS.items():
         if state in linked.program.by_name:
-            found.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
+            listed.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
     for state in linked.program.by_name:
-        found.append(Channel(f"calls.{state}", "counts", "count", "calls", "kernel calls in it", counted=state))
+        listed.append(Channel(f"calls.{state}", "counts", "count", "calls", "kernel calls in it", counted=state))
     for stream, record in linked.records.items():
         if stream in stored:
             for field in record.fields:
-                found += _field_channels(stream, field)
-    found += [RUNNING] if RUNNING.stream in stored else []
-    return {channel.name: channel for channel in found}
+                listed += _field_channels(stream, field)
+    listed += [RUNNING] if RUNNING.stream in stored else []
+    return {channel.name: channel for channel in listed}
 
 
 def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
@@ -107,11 +107,11 @@ def _field_channels(stream: str, field: Field) -> list[Channel]:
 
 def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
     """(H, W): whether a ray's element of a stream has been written, by the host or by one of the ray's kernel calls."""
-    found = np.full(shape, stream in linked.program.inputs)
+    mask = np.full(shape, stream in linked.program.inputs)
     for state in linked.program.states:
         if stream in state.writes():
-            found |= calls[state.name] > 0
-    return found
+            mask |= calls[state.name] > 0
+    return mask
 
 
 def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> FalseColorPicture:

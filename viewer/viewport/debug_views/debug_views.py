@@ -50,11 +50,11 @@ class DebugViews:
     def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
         """Restart at the first pass; ``then`` is called afterwards."""
         renderer, controller = self.view.shown()
-        made, camera = self.inspector or Inspector(renderer), controller.camera
+        inspector, camera = self.inspector or Inspector(renderer), controller.camera
 
         def begin() -> None:
-            made.begin(camera)
-            self.inspector, self.inspecting = made, False
+            inspector.begin(camera)
+            self.inspector, self.inspecting = inspector, False
             self.view.overlays.panels.on = True  # it is a panel
             then()
 
@@ -63,11 +63,11 @@ class DebugViews:
         else:
             begin()
 
-    def step_inspector(self, whole: bool = False) -> None:
+    def step_inspector(self, to_end: bool = False) -> None:
         """Draw one pass, or all remaining ones."""
         if self.inspector is None:
-            self.restart_inspector(lambda: self.step_inspector(whole))
-        elif whole:
+            self.restart_inspector(lambda: self.step_inspector(to_end))
+        elif to_end:
             self.inspecting = True
         elif not self.inspector.step():
             self.view.say("the frame is complete: no ray is left")
@@ -127,18 +127,18 @@ class DebugViews:
     @property
     def counting(self) -> float | None:
         """The completed share of the heat map; None if none is being counted."""
-        made = self.heat_map
-        if self.heat is None or (made is not None and made.complete and self._mapped(made)):
+        heat_map = self.heat_map
+        if self.heat is None or (heat_map is not None and heat_map.complete and self._mapped(heat_map)):
             return None
-        return made.progress if made is not None and self._mapped(made) else 0.0
+        return heat_map.progress if heat_map is not None and self._mapped(heat_map) else 0.0
 
-    def _mapped(self, made: Heat | None) -> bool:
+    def _mapped(self, heat_map: Heat | None) -> bool:
         """Whether a heat map belongs to the current picture, or will at rest."""
         view = self.view
-        if made is None or view.controller is None or view.renderer is None:
+        if heat_map is None or view.controller is None or view.renderer is None:
             return False
         now = (view.controller.camera, view.area.pixels, self.heat, view.renderer.settings)
-        return (made.camera, made.size, made.layer, made.settings) == now
+        return (heat_map.camera, heat_map.size, heat_map.layer, heat_map.settings) == now
 
     def _count_heat(self, budget: float) -> None:
         """Count the heat map after the picture: coarse while the camera moves, in full once the picture is complete.
@@ -149,29 +149,29 @@ class DebugViews:
         if self.heat is None or view.renderer is None or view.controller is None:
             self.heat_map = self._coming = None
             return
-        made = next((each for each in (self._coming, self.heat_map) if self._mapped(each)), None)
-        if made is None and not view.session.complete:
-            made = self._coming  # finished first, or nothing would be seen in motion
-        if made is None:
-            made = self._coming = Heat(
+        heat_map = next((candidate for candidate in (self._coming, self.heat_map) if self._mapped(candidate)), None)
+        if heat_map is None and not view.session.complete:
+            heat_map = self._coming  # finished first, or nothing would be seen in motion
+        if heat_map is None:
+            heat_map = self._coming = Heat(
                 view.renderer, view.controller.camera, view.area.pixels, self.heat, self._limits.get(self.heat)
             )
-            if not made.compiled:
-                view.compilation.request("the heat map's kernels", made.compile)
+            if not heat_map.compiled:
+                view.compilation.request("the heat map's kernels", heat_map.compile)
                 return
-        if made.complete or (made.ready and not view.session.complete):
+        if heat_map.complete or (heat_map.ready and not view.session.complete):
             return
         if self._steps != view.session.steps:  # its runs in between have used the streams of the unfinished tile
             self._steps = view.session.steps
-            made.interrupted()
+            heat_map.interrupted()
         rough = not view.session.complete
-        done = made.advance(budget, rough)
-        if made.ready and made is self._coming:
-            self.heat_map, self._coming = made, None
-        if made.ready and made.limit is not None:
-            self._limits[self.heat] = made.limit
+        done = heat_map.advance(budget, rough)
+        if heat_map.ready and heat_map is self._coming:
+            self.heat_map, self._coming = heat_map, None
+        if heat_map.ready and heat_map.limit is not None:
+            self._limits[self.heat] = heat_map.limit
         if done and not rough:
-            self._counted[self.heat] = made
+            self._counted[self.heat] = heat_map
         view.wake()
 
     # -- change ----------------------------------------------------------------------------------------------------

@@ -123,10 +123,10 @@ def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_
     A few get a colour each. Many share the palette, scattered, so that neighbours differ; the legend has the commonest.
     """
     valid = valid & (numbers >= 0)
-    found, counts = np.unique(numbers[valid], return_counts=True)
-    if len(found) <= LISTED:
-        chosen = np.searchsorted(found, numbers).clip(0, LISTED - 1)
-        order = np.arange(len(found))
+    values, counts = np.unique(numbers[valid], return_counts=True)
+    if len(values) <= LISTED:
+        chosen = np.searchsorted(values, numbers).clip(0, LISTED - 1)
+        order = np.arange(len(values))
     else:
         chosen = _scatter(numbers)
         order = np.argsort(-counts, kind="stable")[:LISTED]
@@ -134,10 +134,10 @@ def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_
     picture[~valid] = NONE
     labels = []
     for k in order:
-        color = PALETTE[k] if len(found) <= LISTED else PALETTE[_scatter(found[k])]
-        labels.append(Label(f"{found[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
-    if len(found) > LISTED:
-        title = f"{title}: the commonest of {len(found):,}"
+        color = PALETTE[k] if len(values) <= LISTED else PALETTE[_scatter(values[k])]
+        labels.append(Label(f"{values[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
+    if len(values) > LISTED:
+        title = f"{title}: the commonest of {len(values):,}"
     return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(valid))))
 
 
@@ -191,9 +191,9 @@ def count(
     return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
 
 
-def _percentile(found: NDArray[np.integer], percent: float) -> float:
-    """The percentile, linearly interpolated, of numbers with ``found[k]`` occurrences of each k."""
-    below = np.cumsum(found)
+def _percentile(counts: NDArray[np.integer], percent: float) -> float:
+    """The percentile, linearly interpolated, of numbers with ``counts[k]`` occurrences of each k."""
+    below = np.cumsum(counts)
     if not below[-1]:
         return 0.0
     place = percent / 100 * (int(below[-1]) - 1)

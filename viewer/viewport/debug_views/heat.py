@@ -89,9 +89,9 @@ class Heat:
         if self.ready:
             self.complete, self.progress = True, 1.0
             return
-        own, _ = false_color.highest(self.rough)
-        if self.limit is None or not own / ALIKE <= self.limit <= own * ALIKE:
-            self.limit = own
+        highest, _ = false_color.highest(self.rough)
+        if self.limit is None or not highest / ALIKE <= self.limit <= highest * ALIKE:
+            self.limit = highest
         self.ready = True
         self._events = self._begun()
 
@@ -120,8 +120,8 @@ def heat(
     renderer: Renderer, camera: Camera, size: tuple[int, int], layer: str = "steps"
 ) -> tuple[NDArray[np.uint8], Legend]:
     """The whole map at once: (H, W, 3) uint8, and its legend."""
-    whole = Heat(renderer, camera, size, layer)
-    whole.advance()
-    whole.limit = None  # only its own counts set it
-    shown = whole.show()
+    heat_map = Heat(renderer, camera, size, layer)
+    heat_map.advance()
+    heat_map.limit = None  # only its own counts set it
+    shown = heat_map.show()
     return shown.picture, shown.legend

@@ -62,7 +62,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Visit:
+class TraversalStep:
     """A traversal step: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
     the ray's entry and exit distances, and the triangles to test there."""
 
@@ -86,7 +86,7 @@ class Segment:
     direction: NDArray[np.float32]
     t_max: float
     any_hit: bool
-    visits: list[Visit] = field(default_factory=list)
+    visits: list[TraversalStep] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
     t_hit: float | None = None
     triangle: int | None = None

@@ -23,15 +23,15 @@ from viewer.viewport.debug_views import channels as channel_list
 from viewer.viewport.debug_views.channels import Channel
 from viewer.viewport.debug_views.false_color import Color, FalseColorPicture, Legend, state_colors
 from viewer.viewport.debug_views.heat import Heat, heat
-from viewer.viewport.debug_views.unfused import fill, program_form, unfused
+from viewer.viewport.debug_views.single_step import fill, program_form, single_step
 
-__all__ = ["Heat", "Inspector", "Served", "Totals", "heat"]
+__all__ = ["Heat", "Inspector", "PassRecord", "Totals", "heat"]
 
 SIZE = (192, 108)
 
 
 @dataclass(frozen=True)
-class Served:
+class PassRecord:
     """One kernel pass: its number from 1, its state and that state's kernel, its rays (occlusion query), the rays
     waiting for each state before it, kernel calls (more than rays under unroll), and seconds."""
 
@@ -73,7 +73,7 @@ class Inspector:
         self.size: tuple[int, int] = options.check("size", size)
         self.policy: PolicyChoice = options.check("policy", policy)
         self.unroll: Unroll = options.check("unroll", unroll)
-        self.passes: list[Served] = []
+        self.passes: list[PassRecord] = []
         self.channels_by_name: dict[str, Channel] = {}
         self._machine: Multipass | None = None
         self._made: tuple[Any, ...] = ()
@@ -112,10 +112,10 @@ class Inspector:
         return tuple(self.renderer.settings[option.name] for option in PHOTONS)
 
     def _ready(self) -> Multipass:
-        wanted = (program_form(self.renderer), self.size, self.policy, self.unroll)
-        if self._machine is None or self._made != wanted:
+        key = (program_form(self.renderer), self.size, self.policy, self.unroll)
+        if self._machine is None or self._made != key:
             self.release()
-            self._machine, self._made = unfused(self.renderer, self.size, self.policy, self.unroll), wanted
+            self._machine, self._made = single_step(self.renderer, self.size, self.policy, self.unroll), key
             self.channels_by_name = channel_list.channels(self._machine.linked, self._machine.streams)
         return self._machine
 
@@ -140,7 +140,7 @@ class Inspector:
         kernel = machine.linked.program.by_name[done.step].kernel.name
         waiting = {state: n for state, n in self._waiting.items() if state != "done"}
         number = len(self.passes) + 1
-        self.passes.append(Served(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
+        self.passes.append(PassRecord(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
         self._waiting = self._count(machine.state.read()["at"].ravel())
         self._shown, self._read = {}, {}
 
@@ -222,23 +222,24 @@ class Inspector:
             self._read[channel] = self._values(self._channel(channel))
         return self._read[channel]
 
-    def _values(self, found: Channel) -> tuple[NDArray, NDArray[np.bool_]]:
+    def _values(self, channel: Channel) -> tuple[NDArray, NDArray[np.bool_]]:
         machine = self.machine
         width, height = machine.size
         with self.renderer.device.current():
-            if found.kind == "state":
+            if channel.kind == "state":
+                valid = np.ones((height, width), bool)
                 if not self.passes:
-                    return np.full((height, width), self._start[found.field == "back"]), np.ones((height, width), bool)
-                return machine.state.read()[found.field], np.ones((height, width), bool)
+                    return np.full((height, width), self._start[channel.field == "back"]), valid
+                return machine.state.read()[channel.field], valid
             calls = self._calls()
-            if found.counted:
-                return calls[found.counted], np.ones((height, width), bool)
-            elements = machine.streams[found.stream].read()
-        values = elements[found.field] if found.field else channel_list.running_radiance(elements)
-        values = values if found.component is None else values[..., found.component]
-        if found.stream in channel_list.gathered_streams(machine.linked):
+            if channel.counted:
+                return calls[channel.counted], np.ones((height, width), bool)
+            elements = machine.streams[channel.stream].read()
+        values = elements[channel.field] if channel.field else channel_list.running_radiance(elements)
+        values = values if channel.component is None else values[..., channel.component]
+        if channel.stream in channel_list.gathered_streams(machine.linked):
             return values, channel_list.present(elements, self.renderer.photon_map.grid.cells)
-        return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
+        return values, channel_list.written(machine.linked, channel.stream, calls, (height, width))
 
     def by_ray(self, channel: str) -> bool:
         """Whether a channel has a value per ray; else per element of a gathered stream."""

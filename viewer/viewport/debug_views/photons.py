@@ -104,15 +104,15 @@ class PhotonView:
         return camera, *self._cells(renderer)
 
     def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
-        made = renderer.photon_map
-        if self._wires is None or self._wires[0] != (id(made), made.sorted):
+        photon_map = renderer.photon_map
+        if self._wires is None or self._wires[0] != (id(photon_map), photon_map.sorted):
             with renderer.device.current():
                 photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
-            cells, counts = occupied(stored, made.grid)
+            cells, counts = occupied(stored, photon_map.grid)
             shown = count_colors(counts[:MOST_CELLS])
-            wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], made.grid)
-            self._wires = ((id(made), made.sorted), *wires, shown)
+            wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], photon_map.grid)
+            self._wires = ((id(photon_map), photon_map.sorted), *wires, shown)
         return self._wires[1:3]
 
     @property
@@ -134,9 +134,9 @@ def occupied(positions: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.int64], N
     For a hashed grid these are cells of space, not the buckets that several may share.
     """
     cells = grid.cells_of(positions)
-    found, counts = np.unique(cells, axis=0, return_counts=True)
+    unique_cells, counts = np.unique(cells, axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    return found[order], counts[order]
+    return unique_cells[order], counts[order]
 
 
 def cell_wires(cells: NDArray, counts: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.float64], NDArray[np.float32]]:

@@ -23,8 +23,8 @@ from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Ta
 from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
 from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
+from viewer.viewport.debug_views.single_step import fill, program_form, single_step
 from viewer.viewport.debug_views.traversals import Traversals, traversals
-from viewer.viewport.debug_views.unfused import fill, program_form, unfused
 
 __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 
@@ -76,11 +76,11 @@ _machines: WeakKeyDictionary[Renderer, dict[tuple[Any, ...], Multipass]] = WeakK
 
 
 def _machine(renderer: Renderer) -> Multipass:
-    kept = _machines.setdefault(renderer, {})
+    machines = _machines.setdefault(renderer, {})
     key = program_form(renderer)
-    if key not in kept:
-        kept[key] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
-    return kept[key]
+    if key not in machines:
+        machines[key] = single_step(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
+    return machines[key]
 
 
 def forget(renderer: Renderer) -> None:
@@ -127,12 +127,12 @@ class _History:
 
     def finish(self) -> None:
         """Complete the history."""
-        found = self.probe
-        found.calls = {state: int(counts[0, 0]) for state, counts in self.machine.calls().items()}
-        found.results = {name: self.machine.read(name)[0, 0] for name in self.program.results}
-        if not found.segments and self.untraversed is not None:  # it misses the scene's box
-            found.segments.append(_segment(self.untraversed))
-        found.complete = True
+        probe = self.probe
+        probe.calls = {state: int(counts[0, 0]) for state, counts in self.machine.calls().items()}
+        probe.results = {name: self.machine.read(name)[0, 0] for name in self.program.results}
+        if not probe.segments and self.untraversed is not None:  # it misses the scene's box
+            probe.segments.append(_segment(self.untraversed))
+        probe.complete = True
 
     def _surface(self) -> PixelSurface | None:
         """The surface of the nearest hit, at the end of a traversal."""
@@ -198,12 +198,12 @@ class _History:
         if self.two is None:
             return _segment(self.held[ray])
         instance = int(self.held["top"]["instance"])
-        made, row = _segment(self.held[ray]), self.two.table.data[instance]
-        made.instance = instance
+        segment, row = _segment(self.held[ray]), self.two.table.data[instance]
+        segment.instance = instance
         for axis, name in enumerate("xyz"):
-            made.to_world[axis, :3] = row[f"linear_{name}"]
-            made.to_world[axis, 3] = row[f"inverse_{name}"][3]
-        return made
+            segment.to_world[axis, :3] = row[f"linear_{name}"]
+            segment.to_world[axis, 3] = row[f"inverse_{name}"][3]
+        return segment
 
     def _corners(self, triangle: int, segment: Segment) -> NDArray[np.float32]:
         """(3, 3) of a triangle, in the segment's space."""

@@ -44,7 +44,7 @@ def program_form(renderer: Renderer) -> tuple[Any, ...]:
     return settings.picture_program, settings.sampler, *settings.form().items()
 
 
-def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
+def single_step(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
     """The machine for the renderer's program over streams of ``size`` (width, height), independent of the window's own.
 
     Every pass is compiled in advance, so that no step is slow.

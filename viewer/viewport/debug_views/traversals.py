@@ -12,13 +12,13 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
-from viewer.viewport.debug_views.history import Segment, Visit
+from viewer.viewport.debug_views.history import Segment, TraversalStep
 
 
 class Traversals(Protocol):
     """Reads the traversal records of one structure."""
 
-    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
         """The traversal step from ``before`` to ``after``; ``opened``: tests follow."""
         ...
 
@@ -41,14 +41,15 @@ class GridTraversals:
         """(2, 3): lowest and highest corner of a voxel, world space."""
         return self.low + np.stack([cell, cell + 1]) * self.voxel
 
-    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
         """Visits the voxel in ``before``; ``after`` has its exit and its list."""
         cell = before["voxel"].astype(np.int64)
         box, t_enter = self.box(cell), float(before["t_exit"])
         if not ray.visits:
             planes = (box - ray.origin.astype(np.float64)) * before["inverse"].astype(np.float64)
             t_enter = max(0.0, float(planes.min(axis=0).max()))
-        return Visit(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), self._length(int(after["list"])))
+        candidates = self._length(int(after["list"]))
+        return TraversalStep(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), candidates)
 
     def candidate(self, before: np.void) -> int:
         """The current entry of the traversal's list; a list's last is stored as -n - 1."""
@@ -71,7 +72,7 @@ class BvhTraversals:
         self.numbers = numbers
         self.nodes = next(m for m in module.memories if isinstance(m, Table) and m.name == "bvh_nodes").data
 
-    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
         """Visits the node in ``before``; ``after`` has a leaf's triangles. A missed box, or one beyond the nearest hit,
         has an exit before its entry, and nothing to test."""
         number = int(before["node"])
@@ -84,9 +85,10 @@ class BvhTraversals:
         nearest = ray.t_max if ray.t_hit is None else ray.t_hit
         t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
         if not opened:
-            return Visit((number,), box, t_enter, t_exit, 0)
+            return TraversalStep((number,), box, t_enter, t_exit, 0)
         # Traversal decides in float32: float64 may miss a flat box by rounding.
-        return Visit((number,), box, t_enter, max(t_enter, t_exit), int(after["stop"]) - int(after["candidate"]))
+        candidates = int(after["stop"]) - int(after["candidate"])
+        return TraversalStep((number,), box, t_enter, max(t_enter, t_exit), candidates)
 
     def candidate(self, before: np.void) -> int:
         """The triangle at the traversal's next address."""
@@ -102,9 +104,9 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
     if "quadrics" in tables:  # whose rows have the number -n - 1
         numbers = np.where(numbers < 0, tables["quadrics"]["number"][np.maximum(-1 - numbers, 0)], numbers)
     for record, reader in READERS:
-        found = next((m for m in modules if m.module_state == record), None)
-        if found is not None:
-            return reader(found, numbers)
+        state_module = next((m for m in modules if m.module_state == record), None)
+        if state_module is not None:
+            return reader(state_module, numbers)
     return None
 
 

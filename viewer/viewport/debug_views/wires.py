@@ -39,12 +39,12 @@ def grid_lines(grid: Grid | DeviceGrid, camera: Camera) -> NDArray[np.float64]:
     middle = (low + high) / 2
     for axis in range(3):
         away = high[axis] if camera.origin[axis] < middle[axis] else low[axis]
-        for along, across in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
-            step = max(1, -(-int(resolution[along]) // MOST_LINES))
-            at = low[along] + np.arange(step, resolution[along], step) * float(grid.voxel[along])
+        for step_axis, line_axis in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
+            step = max(1, -(-int(resolution[step_axis]) // MOST_LINES))
+            at = low[step_axis] + np.arange(step, resolution[step_axis], step) * float(grid.voxel[step_axis])
             face = np.empty((len(at), 2, 3))
-            face[:, :, axis], face[:, :, along] = away, at[:, None]
-            face[:, 0, across], face[:, 1, across] = low[across], high[across]
+            face[:, :, axis], face[:, :, step_axis] = away, at[:, None]
+            face[:, 0, line_axis], face[:, 1, line_axis] = low[line_axis], high[line_axis]
             lines.append(face)
     return np.concatenate(lines)
 
@@ -52,14 +52,14 @@ def grid_lines(grid: Grid | DeviceGrid, camera: Camera) -> NDArray[np.float64]:
 def tree_lines(tree: Bvh) -> NDArray[np.float64]:
     """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MOST_BOXES` of them."""
     level = np.zeros(1, np.int64)
-    found: list[NDArray[np.int64]] = []
+    levels: list[NDArray[np.int64]] = []
     count = 0
     while len(level) and count + len(level) <= MOST_BOXES:
-        found.append(level)
+        levels.append(level)
         count += len(level)
         inner = level[tree.second[level] >= 0]
         level = np.concatenate([inner + 1, tree.second[inner]])
-    nodes = np.concatenate(found)
+    nodes = np.concatenate(levels)
     return box_edges(tree.low[nodes], tree.high[nodes]).reshape(-1, 2, 3)
 
 
@@ -104,9 +104,9 @@ def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[
     view = view[(view[..., 2] > near).any(axis=1)]
     for end in (0, 1):
         hidden = view[:, end, 2] <= near
-        here, there = view[hidden, end], view[hidden, 1 - end]
-        share = (near - here[:, 2]) / (there[:, 2] - here[:, 2])
-        view[hidden, end] = here + share[:, None] * (there - here)
+        behind, front = view[hidden, end], view[hidden, 1 - end]
+        fraction = (near - behind[:, 2]) / (front[:, 2] - behind[:, 2])
+        view[hidden, end] = behind + fraction[:, None] * (front - behind)
     width, height = size
     scale = height / 2 / math.tan(math.radians(camera.fov) / 2)
     flat = view[..., :2] / view[..., 2:] * scale

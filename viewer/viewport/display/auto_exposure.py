@@ -51,10 +51,10 @@ class AutoExposure:
         """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
         the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
         any moment."""
-        looks = self._coming is None and (self._fresh or (not same and (last or now - self._looked >= METERED)))
-        if looks and self.device.concurrent and not self._fresh:
+        due = self._coming is None and (self._fresh or (not same and (last or now - self._looked >= METERED)))
+        if due and self.device.concurrent and not self._fresh:
             self._looked, self._coming = now, Readback(self.device, self._blocks(picture))
-        elif looks:
+        elif due:
             self._looked, self._target = now, self.measure(picture)
         elif self._coming is not None and self._coming.ready:
             self._target, self._coming = _exposure(self._coming.read()), None
@@ -63,15 +63,15 @@ class AutoExposure:
         self.stops += (self._target - self.stops) * (1 - math.exp(-dt / ADAPTING))
         if abs(self._target - self.stops) < SAME:
             self.stops = self._target
-        return looks
+        return due
 
     def measure(self, picture: moderngl.Texture) -> float:
         """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
         texture = self._blocks(picture)
-        found = np.empty((texture.height, texture.width, texture.components), np.float32)
+        blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1
-        read_texture(texture, found)
-        return _exposure(found)
+        read_texture(texture, blocks)
+        return _exposure(blocks)
 
     def _blocks(self, picture: moderngl.Texture) -> moderngl.Texture:
         """Means of the picture's blocks."""

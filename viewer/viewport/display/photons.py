@@ -46,7 +46,7 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
     tangent = math.tan(math.radians(camera.fov) / 2)
     return {
         "eye": tuple(map(float, camera.origin)),
-        "across": tuple(map(float, right / (tangent * size[0] / size[1]))),
+        "rightward": tuple(map(float, right / (tangent * size[0] / size[1]))),
         "upward": tuple(map(float, up / tangent)),
         "forward": tuple(map(float, forward)),
     }
@@ -105,9 +105,9 @@ class PhotonPicture:
         """Lines (N, 2, 3) in world space, each of its colour, ``ink`` (N, 4), premultiplied; uploaded where another
         array of them is given."""
         if self._lines is None or self._lines[0] is not lines:
-            made = np.zeros((len(lines), 2), [("place", "f4", 3), ("ink", "f4", 4)])
-            made["place"], made["ink"] = lines, ink[:, None]
-            buffer = self.device.context.buffer(made.tobytes() or bytes(28))
+            vertices = np.zeros((len(lines), 2), [("place", "f4", 3), ("ink", "f4", 4)])
+            vertices["place"], vertices["ink"] = lines, ink[:, None]
+            buffer = self.device.context.buffer(vertices.tobytes() or bytes(28))
             array = self.device.context.vertex_array(self._wires.program, [(buffer, "3f4 4f4", "place", "ink")])
             self._lines = lines, array
         near = NEAR * max(math.dist(camera.origin, camera.target), 1e-12)
@@ -121,9 +121,9 @@ class PhotonPicture:
         """This number of points or lines."""
         if not count:
             return
-        context, each = self.device.context, 2 if mode == moderngl.LINES else 1
+        context, per_primitive = self.device.context, 2 if mode == moderngl.LINES else 1
         with context.scope(target, enable_only=moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE):
             context.blend_func = PREMULTIPLIED
             target.viewport = (0, 0, *size)
             for first, some in ranges(shader.parts, count):
-                array.render(mode, vertices=each * some, first=each * first)
+                array.render(mode, vertices=per_primitive * some, first=per_primitive * first)

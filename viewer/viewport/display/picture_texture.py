@@ -66,12 +66,12 @@ class PictureTexture:
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
         self.drop()
-        made = self._new(size)
+        texture = self._new(size)
         if preview:
-            self._coming = made
+            self._coming = texture
         else:
-            self._enlarge(self.texture, made)
-            self._show(made)
+            self._enlarge(self.texture, texture)
+            self._show(texture)
             self.changes += 1
 
     def end(self) -> None:
@@ -90,10 +90,10 @@ class PictureTexture:
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32: the picture on show."""
         width, height = self.texture.size
-        found = np.empty((height, width, 4), np.float32)
+        pixels = np.empty((height, width, 4), np.float32)
         self.device.waits += 1
-        read_texture(self.texture, found)
-        return found[..., :3].copy()
+        read_texture(self.texture, pixels)
+        return pixels[..., :3].copy()
 
     def _new(self, size: tuple[int, int]) -> moderngl.Texture:
         """A picture of (width, height), of undefined contents."""
@@ -156,10 +156,10 @@ class PictureTexture:
 
     def _stream(self, texture: moderngl.Texture) -> Stream:
         """A picture as a stream of `SHOWN`."""
-        held = self._streams.get(texture.glo)
-        if held is None:
-            held = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
-        return held
+        stream = self._streams.get(texture.glo)
+        if stream is None:
+            stream = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
+        return stream
 
     def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
         if picture.record != FILM:

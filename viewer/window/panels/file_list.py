@@ -81,9 +81,9 @@ class FileList:
         self._path, self._name, self._text, self._write = path, name, text, True
 
         def read() -> None:
-            found = read_folder(path)
+            folder = read_folder(path)
             if path == self._path:
-                self._read = found
+                self._read = folder
                 self._context.view.wake()
                 self._wake()
 
@@ -97,10 +97,10 @@ class FileList:
     def _typed(self, text: str) -> None:
         """Folders that are written out are entered; the text after the last one filters."""
         self._text = text
-        head, separator, rest = text.replace(os.sep, "/").rpartition("/")
+        head, separator, filter_text = text.replace(os.sep, "/").rpartition("/")
         folder = os.path.normpath(self._path / os.path.expanduser(head or "/"))
         if separator and os.path.isdir(folder):
-            self._enter(Path(folder), text=rest)
+            self._enter(Path(folder), text=filter_text)
         else:
             self._match()
 

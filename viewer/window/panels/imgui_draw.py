@@ -35,12 +35,12 @@ class _Blending:
 
     def read(self) -> tuple[Any, Any]:
         """Functions (source and destination of colour, of alpha) and equations (colour, alpha)."""
-        found = []
+        values = []
         for name in (*_BLEND_FUNCTIONS, *_BLEND_EQUATIONS):
             value = ctypes.c_int()
             self._integer(name, ctypes.byref(value))
-            found.append(value.value)
-        return tuple(found[:4]), tuple(found[4:])
+            values.append(value.value)
+        return tuple(values[:4]), tuple(values[4:])
 
 
 class ImguiDraw:
@@ -142,10 +142,10 @@ class ImguiDraw:
             firsts.append(index_count)
             vertices.append(_bytes(commands.vtx_buffer, imgui.VERTEX_SIZE))
             kind = np.uint32 if imgui.INDEX_SIZE == 4 else np.uint16
-            found = _bytes(commands.idx_buffer, imgui.INDEX_SIZE).view(kind).astype(np.uint32)
-            indices.append(found + np.uint32(vertex_count))
+            list_indices = _bytes(commands.idx_buffer, imgui.INDEX_SIZE).view(kind).astype(np.uint32)
+            indices.append(list_indices + np.uint32(vertex_count))
             vertex_count += commands.vtx_buffer.size()
-            index_count += len(found)
+            index_count += len(list_indices)
         if not index_count:
             return None, firsts
         grown = self._grow(vertex_count * imgui.VERTEX_SIZE, index_count * 4)

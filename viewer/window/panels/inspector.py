@@ -56,11 +56,11 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), when)
     least = ImVec2(min(width, units(240)), min(height, units(160)))
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
-    expanded, kept = imgui.begin("Stream inspector", True)
+    expanded, stays_open = imgui.begin("Stream inspector", True)
     if expanded:
         _draw(context, draw, inspector, view)
     imgui.end()
-    if not kept:
+    if not stays_open:
         context.view.actions.perform("inspector.show")
 
 
@@ -225,8 +225,8 @@ def _plot(inspector: Inspector, view: _View) -> None:
         for state in inspector.colors:
             served = [p for p in passes if p.state == state]
             if served:
-                share = np.array([100 * p.active / rays for p in served], np.float64)
-                view.bars[state] = (np.array([p.number for p in served], np.float64), share)
+                percent = np.array([100 * p.active / rays for p in served], np.float64)
+                view.bars[state] = (np.array([p.number for p in served], np.float64), percent)
     flags = implot.Flags_.no_menus | implot.Flags_.no_box_select | implot.Flags_.no_title
     if not implot.begin_plot("##passes", ImVec2(-1, units(PLOT_HEIGHT)), flags | implot.Flags_.no_legend):
         return
@@ -237,11 +237,11 @@ def _plot(inspector: Inspector, view: _View) -> None:
     last = max(10, len(passes)) + 0.5
     implot.setup_axis_limits_constraints(implot.ImAxis_.x1, 0.5, last)
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
-    for state, (numbers, share) in view.bars.items():
+    for state, (numbers, percent) in view.bars.items():
         spec = implot.Spec()
         red, green, blue = (part / 255 for part in inspector.colors[state])
         spec.fill_color = spec.line_color = theme.color((red, green, blue))
-        implot.plot_bars(state, numbers, share, 1.0, spec)
+        implot.plot_bars(state, numbers, percent, 1.0, spec)
     _name_pass(inspector)
     implot.end_plot()
 
@@ -253,9 +253,9 @@ def _name_pass(inspector: Inspector) -> None:
     number = round(implot.get_plot_mouse_pos().x)
     if 1 <= number <= len(inspector.passes):
         served = inspector.passes[number - 1]
-        share = 100 * served.active / max(1, inspector.machine.rays)
+        percent = 100 * served.active / max(1, inspector.machine.rays)
         imgui.set_tooltip(
-            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {share:.1f} %\n"
+            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {percent:.1f} %\n"
             f"{grouped(served.calls)} calls, {1000 * served.seconds:.2f} ms"
         )
 

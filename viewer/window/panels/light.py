@@ -32,7 +32,7 @@ def draw_sampling(context: ViewportContext) -> None:
     session = context.view.session
     tolerance = TOLERANCE.get(denoiser_of(renderer.settings, DEFAULT_QUALITY), LEAST_TOLERANCE)
     limits = {name: stop_of(None, None, None, name, tolerance) for name in QUALITIES}
-    now = [name for name, each in limits.items() if (each.spp, each.error) == (session.stop.spp, session.stop.error)]
+    now = [name for name, limit in limits.items() if (limit.spp, limit.error) == (session.stop.spp, session.stop.error)]
     label("quality")
     chosen = combo("quality", list(limits), "".join(now))
     tip("limits of samples and noise for a picture to be looked at")
@@ -46,10 +46,10 @@ def draw_sampling(context: ViewportContext) -> None:
         session.stop_at(samples, session.stop.error or 0.0)
         context.view.wake()
     label("noise")
-    changed, share = imgui.slider_float("##noise", 100 * (session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
+    changed, percent = imgui.slider_float("##noise", 100 * (session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
     tip("estimated relative error to stop at; 0: never")
     if changed:
-        session.stop_at(session.stop.spp, max(0.0, share / 100))
+        session.stop_at(session.stop.spp, max(0.0, percent / 100))
         context.view.wake()
     draw_part(context, "sampling", renderer.settings)
 

@@ -29,11 +29,11 @@ def draw_motion(context: ViewportContext) -> None:
     press(context, "Turntable", "turntable", wide, on=editing.turning)
     if not moves:
         return
-    player, known = editing.player, editing.animations
-    if len(known) > 1:
+    player, animations = editing.player, editing.animations
+    if len(animations) > 1:
         label("animation")
         if imgui.begin_combo("##animation", editing.animation):
-            for number, name in enumerate(known):
+            for number, name in enumerate(animations):
                 if imgui.selectable(f"{name}##{number}", name == editing.animation)[0]:
                     editing.choose_animation(number)
             if imgui.selectable("all##all", editing.animation == "all")[0]:

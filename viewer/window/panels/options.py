@@ -198,11 +198,11 @@ def draw_photons(context: ViewportContext) -> None:
         draw_legend(shown.legend)
 
 
-def figures(made: PhotonMap) -> list[tuple[str, str]]:
+def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
     """A photon map's contents, by name."""
-    grid = made.grid
+    grid = photon_map.grid
     if grid.buckets:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
     else:
         cells = " x ".join(map(str, grid.resolution))
-    return [("stored", f"{grouped(made.stored)}, {grouped(made.sent)} traced"), ("cells", cells)]
+    return [("stored", f"{grouped(photon_map.stored)}, {grouped(photon_map.sent)} traced"), ("cells", cells)]

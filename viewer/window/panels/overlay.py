@@ -202,9 +202,9 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if context.scene_loader.loading is not None:
-        text, share = context.scene_loader.loading
+        text, fraction = context.scene_loader.loading
         cancels = f"{context.view.keymap.text('escape')} cancels"
-        top = _progress("loading", text, share, cancels, middle, top, min(width, units(360)))
+        top = _progress("loading", text, fraction, cancels, middle, top, min(width, units(360)))
     if context.view.compiling:
         text = f"compiling {context.view.compiling}"
         top = _progress("compiling", text, None, "", middle, top, min(width, units(360)))
@@ -242,13 +242,15 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
     return top + height + units(6)
 
 
-def _progress(name: str, text: str, share: float | None, hint: str, middle: float, top: float, width: float) -> float:
+def _progress(
+    name: str, text: str, fraction: float | None, hint: str, middle: float, top: float, width: float
+) -> float:
     """Something that goes on, with a bar that moves; the next one's top."""
     imgui.set_next_window_size(ImVec2(width, 0))
     if _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
         _fitting(text)
         # Without a known end the bar wanders.
-        imgui.progress_bar(-imgui.get_time() if share is None else share, ImVec2(-1, units(5)), "")
+        imgui.progress_bar(-imgui.get_time() if fraction is None else fraction, ImVec2(-1, units(5)), "")
         if hint:
             imgui.text_disabled(hint)
     height = imgui.get_window_size().y

@@ -56,10 +56,10 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
             _draw_handle(context, size)
         elif panels_fit((size.x, size.y), units(1.0)):
             # A narrow window has room for one of them.
-            alone = theme.narrow(size.x)
-            if not alone or (context.debug_views.inspector is None and context.debug_views.probe is None):
+            narrow = theme.narrow(size.x)
+            if not narrow or (context.debug_views.inspector is None and context.debug_views.probe is None):
                 _draw_side(context, size)
-            if not alone or context.debug_views.probe is None:
+            if not narrow or context.debug_views.probe is None:
                 draw_inspector(context, draw)
             draw_probe(context)
         draw_timeline(context)
@@ -135,14 +135,14 @@ def _programs(context: ViewportContext) -> None:
 
 def _progress(context: ViewportContext) -> None:
     session = context.view.session
-    share = 1.0 if session.complete else session.progress
+    fraction = 1.0 if session.complete else session.progress
     if session.complete and not session.converged:
-        share = session.samples / max(1, session.stop.spp)
+        fraction = session.samples / max(1, session.stop.spp)
     imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if session.converged else 0.9))
-    imgui.progress_bar(share, ImVec2(-1, units(4)), "")
+    imgui.progress_bar(fraction, ImVec2(-1, units(4)), "")
     imgui.pop_style_color()
     if not session.complete:
-        tip(f"{100 * share:.0f} % of the picture")
+        tip(f"{100 * fraction:.0f} % of the picture")
     else:
         tip("complete" if session.converged else f"{grouped(session.samples)} of {grouped(session.stop.spp)} samples")
 

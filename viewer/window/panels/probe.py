@@ -54,14 +54,14 @@ def draw_probe(context: ViewportContext) -> None:
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(width, height), when)
-    expanded, kept = imgui.begin("Pixel probe", True)
+    expanded, stays_open = imgui.begin("Pixel probe", True)
     at, extent = imgui.get_window_pos(), imgui.get_window_size()
     _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)
     if expanded:
         _summary(probe)
         _table()
     imgui.end()
-    if not kept:
+    if not stays_open:
         context.view.actions.perform("probe.show")
 
 

@@ -69,9 +69,9 @@ class Space:
                 boxes = np.stack(inside)
                 self._lines(context, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
             for nearest, color in ((False, TESTED), (True, HIT)):
-                found = [test.corners for test in segment.tests if test.nearest == nearest]
-                if found:
-                    corners = np.stack(found).astype(np.float64)
+                triangles = [test.corners for test in segment.tests if test.nearest == nearest]
+                if triangles:
+                    corners = np.stack(triangles).astype(np.float64)
                     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
                     self._lines(context, segment.world(edges), color)
             span = segment.span or (0.0, 0.0)
