@@ -42,7 +42,7 @@ def shows_nothing(renderer: Renderer, linear: NDArray[np.float32]) -> bool:
 def black(linear: NDArray[np.float32], foreground: NDArray[np.bool_] | None = None) -> bool:
     """Whether next to nothing in a picture (H, W, 3) has any light, so that no exposure helps.
 
-    seen : (rows, columns) whether the scene is what the middle of each of that many equal parts shows, as of
+    foreground : (rows, columns) whether the scene is what the middle of each of that many equal parts shows, as of
     `scene_seen`: light of a backdrop does not count. None: there is no backdrop.
     """
     if foreground is not None:
