@@ -149,6 +149,8 @@ def test_single_passes_are_checked_as_the_machine_draws_them(
     fragment = machines.fragment
     monkeypatch.setattr(machines, "fragment", lambda *given: forms.append(given[2]) or fragment(*given))
     list(machines._single(renderer, program, "cast", counting))
-    machine = Singlepass(device, renderer.bind(program, False), (4, 4), renderer.resources, counting=counting)
+    scene = renderer.gpu_scene
+    linked = scene.bind(program, renderer.settings, False)
+    machine = Singlepass(device, linked, (4, 4), scene.resources, counting=counting)
     assert set(forms) == {form for _, form in machine.shaders}
     machine.release()

@@ -101,7 +101,7 @@ def viewed() -> dict[str, Any]:
     view.handle({"event_type": "key_down", "key": KEY, "modifiers": []})
     renderer = view.view.renderer
     assert renderer is not None
-    page = resources(view.view.keymap, view.view.handlers, "cornell")["index.html"].body.decode()
+    page = resources(view.view.keymap, view.view.actions.handlers, "cornell")["index.html"].body.decode()
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     found = {

@@ -51,7 +51,7 @@ def both(device: Any, scene: Any, camera: Camera | None = None, **options: Any) 
     if not renderer.prepared.look.blend:
         drawn.brought_to(1)
     for buffer in (drawn, cast):
-        for _ in GBufferTracer(renderer).fill(buffer, 1, camera, 1e9, of_motion(renderer.settings), layered=True):
+        for _ in GBufferTracer(renderer).fill(buffer, 1, camera, 1e9, of_motion(renderer.settings), blended="layers"):
             pass
     return drawn.blocks[0].stream.read(), cast.blocks[0].stream.read(), features
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from viewer.renderer.inputs import own_light
-from viewer.renderer.inputs.own_light import Beside, white_radiance
+from viewer.renderer.inputs.own_light import DefaultEnvironment, white_radiance
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
 
@@ -15,15 +15,15 @@ FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
 @pytest.mark.parametrize(
     ("beside", "expected"),
     [
-        (Beside("sky", 0.25, (40.0, 30.0), tone=8.0), 0.25),  # as bright as the sky
-        (Beside("studio", 0.25, tone=0.5), 0.5),  # by the gradient's factor
-        (Beside("none", 0.0, tone=2.0), 2.0),
+        (DefaultEnvironment("sky", 0.25, (40.0, 30.0), tone=8.0), 0.25),  # as bright as the sky
+        (DefaultEnvironment("studio", 0.25, tone=0.5), 0.5),  # by the gradient's factor
+        (DefaultEnvironment("none", 0.0, tone=2.0), 2.0),
     ],
 )
-def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: Beside, expected: float) -> None:
+def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: DefaultEnvironment, expected: float) -> None:
     scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
     scene.lights, scene.fills = [Light("point", position=(0, 1, 0))], True
-    monkeypatch.setattr(own_light, "environment_beside", lambda scene: beside)
+    monkeypatch.setattr(own_light, "default_environment", lambda scene: beside)
     assert white_radiance(scene) == expected
 
 

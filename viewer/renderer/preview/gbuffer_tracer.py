@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.device_film import Buffer
@@ -24,6 +25,7 @@ from viewer.stream.machines.choice import CHOICE
 from viewer.stream.machines.singlepass import Singlepass
 
 NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
+Blended = Literal["random", "layers", "unfilled"]  # see `GBufferTracer.fill`
 PASSES: Declared = {"unfilled": ({"features": FEATURES}, CHOICE)}
 MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
@@ -62,15 +64,14 @@ class GBufferTracer:
         rate: float,
         settings: Settings,
         first: int = 0,
-        layered: bool = False,
-        rest: bool = False,
+        blended: Blended = "random",
     ) -> Iterator[None]:
         """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
         about a step of a session each.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
-        first : number of the first sample. ``layered``: rays take all blended surfaces, each by what it covers, in
-        place of one at random. ``rest``: most pixels have their samples, of which the buffer does not tell.
+        first : number of the first sample. blended : of blended surfaces a ray takes one at random, or all, each by
+        what it covers (layers), or these in pixels without a sample alone (unfilled).
         """
         renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)
@@ -86,9 +87,9 @@ class GBufferTracer:
             uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
             if renderer.prepared.look.blend:
-                uniforms["opacity_layered"] = int(layered)
+                uniforms["opacity_layered"] = int(blended != "random")
             machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
-            machine.choose(self._unfilled(buffer.blocks[0].stream) if rest else None)
+            machine.choose(self._unfilled(buffer.blocks[0].stream) if blended == "unfilled" else None)
             machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
             run = machine.run()
         while True:

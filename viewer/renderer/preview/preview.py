@@ -26,7 +26,7 @@ from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
 from viewer.renderer.preview.frame import FrameJob, Steps
 from viewer.renderer.preview.frame_clock import RECONSTRUCTING, FrameClock
 from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
+from viewer.renderer.preview.gbuffer_tracer import Blended, GBufferTracer
 from viewer.renderer.preview.motion import changes, of_motion
 from viewer.renderer.preview.passes import PreviewPasses
 from viewer.renderer.preview.scheduler import (
@@ -394,8 +394,9 @@ class Preview:
         buffer, frame, before = self._buffers[name], job.frame, self._buffers[name].samples
         moves = frame.kind.in_motion and not (frame.kind is FrameKind.RUNG and name == "finer")
         settings = of_motion(self.renderer.settings) if moves else self.renderer.settings
-        rate, layered = self.scheduler.camera_rate, name != "film"  # those of the film's samples are to be its own
-        steps = self._features.fill(buffer, samples, job.eye, rate, settings, job.first, layered)
+        blended: Blended = "random" if name == "film" else "layers"  # the film's samples have features of their own
+        rate = self.scheduler.camera_rate
+        steps = self._features.fill(buffer, samples, job.eye, rate, settings, job.first, blended)
         queued = frame.queued and name != "finer"
         spent = yield from self.clock.timed(steps, waits=not queued)
         if buffer.samples > before and not (queued or self.clock.concurrent):
@@ -413,7 +414,7 @@ class Preview:
     def _cast_blended(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
         """The pixels that the rasteriser has left to rays."""
         settings, rate = of_motion(self.renderer.settings), self.scheduler.camera_rate
-        return self._features.fill(buffer, 1, job.eye, rate, settings, layered=True, rest=True)
+        return self._features.fill(buffer, 1, job.eye, rate, settings, blended="unfilled")
 
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""

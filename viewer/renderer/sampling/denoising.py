@@ -76,13 +76,11 @@ def features_of(
     samples: int,
     progress: Report | None = None,
     on_sample: Callable[[Buffer, int], None] | None = None,
-    floor: bool = True,
-    white: bool = False,
-    layered: bool = False,
+    **form: bool,
 ) -> Iterator[Buffer]:
     """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
-    on_sample : is shown it after every sample, with the sample's number. floor, white, layered : as of
+    on_sample : is shown it after every sample, with the sample's number. form : floor, white and layered, as of
     `Sampler.features`.
     """
     with renderer.device.current():
@@ -90,9 +88,8 @@ def features_of(
     try:
         ends = (samples,) if on_sample is None else range(1, samples + 1)
         for number, end in enumerate(ends):
-            for done in renderer.sampler.features(
-                FramePlan(renderer.settings, renderer.camera, size, samples=end), buffer, floor, white, layered
-            ):
+            plan = FramePlan(renderer.settings, renderer.camera, size, samples=end)
+            for done in renderer.sampler.features(plan, buffer, **form):
                 if progress is not None:
                     progress((number + done) / len(ends), "feature layers")
             if on_sample is not None:
