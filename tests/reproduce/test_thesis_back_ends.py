@@ -108,6 +108,25 @@ def test_without_a_linker_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyP
     opencl._links.cache_clear()
 
 
+def test_a_device_that_compiles_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pocl's LLVM of before a processor: it takes it for a generic one, which it then refuses."""
+
+    class Error(Exception):
+        pass
+
+    def build(self: object) -> None:
+        raise Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\nDevice failed to build")
+
+    device = SimpleNamespace(platform=SimpleNamespace(name="an OpenCL"), name="a processor")
+    platform = SimpleNamespace(name="an OpenCL", get_devices=lambda: [device])
+    program = type("Program", (), {"__init__": lambda self, context, source: None, "build": build})
+    fake = SimpleNamespace(get_platforms=lambda: [platform], Error=Error, Context=list, Program=program)
+    monkeypatch.setitem(sys.modules, "pyopencl", fake)
+    monkeypatch.setattr(opencl, "_build_fault", opencl._build_fault.__wrapped__)
+    with pytest.raises(NoOpenClError, match=r"a processor: compiles nothing .error: unknown target CPU 'generic'.;"):
+        opencl.device()
+
+
 def test_instances_that_are_turned_mirrored_and_moved(device: object) -> None:
     rng, count = np.random.default_rng(4), 12
     scale = rng.uniform(0.3, 0.8, (count, 3)) * np.where(np.arange(count) % 3 == 0, -1, 1)[:, None]

@@ -68,7 +68,7 @@ register(
 def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blended: bool = False) -> Program:
     """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
     `viewer.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
-    takes all of them, each by what it covers."""
+    takes all of them, each by its coverage."""
     behind = {"behind": Call("setup", then="add")} if blended else {}
     order = ("->add", "add", "begin")
     return Program(

@@ -71,7 +71,7 @@ class GBufferTracer:
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
         first : number of the first sample. blended : of blended surfaces a ray takes one at random, or all, each by
-        what it covers (layers), or these in pixels without a sample alone (unfilled).
+        its coverage (layers), or these in pixels without a sample alone (unfilled).
         """
         renderer, size = self.renderer, buffer.size
         rays = size[0] * size[1] * max(0, samples - buffer.samples)

@@ -234,7 +234,7 @@ class Sampler:
         many as the plan has; yields the share that is done. Lens, pixel filter and random numbers are the picture's
         own.
         floor : a floor before the backdrop is a surface, too, as denoisers want it. white : before a white background,
-        where there is a plain one. ``layered``: rays take all blended surfaces, each by what it covers, in place of one
+        where there is a plain one. ``layered``: rays take all blended surfaces, each by its coverage, in place of one
         at random."""
         prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
         program = feature_buffers(LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.look.blend)

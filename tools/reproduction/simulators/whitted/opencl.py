@@ -45,7 +45,23 @@ def device() -> Any:
         raise NoOpenClError(f"no device of OpenCL ({error or 'none listed'}); {INSTALL}") from None
     if platform.name == POCL and not _links():  # it would end the process
         raise NoOpenClError("pocl cannot link its kernels here; apt-get install gcc libc6-dev")
+    if fault := _build_fault(device):
+        raise NoOpenClError(f"{named(device)}: compiles nothing ({fault}); install an OpenCL that knows this processor")
     return device
+
+
+@cache
+def _build_fault(device: Any) -> str:
+    """Why a device does not compile an empty kernel; empty where it does. An LLVM of before a processor does not know
+    it."""
+    import pyopencl as cl
+
+    try:
+        cl.Program(cl.Context([device]), "__kernel void nothing() {}").build()
+    except cl.Error as error:
+        lines = [line for line in str(error).splitlines() if line.startswith("error:")]
+        return lines[0] if lines else str(error).split("\n", 1)[0]
+    return ""
 
 
 @cache
