@@ -133,7 +133,7 @@ def test_far_lights_are_parted_where_half_of_the_power_is(both: bool) -> None:
     power = np.random.default_rng(3).random(60) ** 6 + 1e-3
     power[[2, 30]] = 9.0
     lights = some_bounds(60)._replace(power=power, both=np.full(60, both))
-    way = build(lights, far=True).way
+    way = build(lights, far=True).bit_trails
 
     def parted(first: int, last: int, depth: int, bits: int) -> None:
         if last - first == 1:

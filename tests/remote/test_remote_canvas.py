@@ -318,7 +318,7 @@ def test_no_picture_is_offered_before_there_is_a_scene(
     def shown() -> None:
         raise viewer.ViewerError("scene", "none is loaded yet")
 
-    monkeypatch.setattr(canvas.view.view, "shown", shown)
+    monkeypatch.setattr(canvas.view.view, "require_scene", shown)
     with pytest.raises(viewer.ViewerError, match="none is loaded yet"):
         canvas._deliver(".png")
     assert not sent

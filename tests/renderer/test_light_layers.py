@@ -160,7 +160,7 @@ def test_paths_are_sorted_by_a_single_pass_whose_first_hits_are_rays(device, mon
     settings, camera = renderer.settings, renderer.camera
     assert renderer.sampler.sorts_light(settings, camera)
     assert not renderer.sampler.sorts_light(settings.replace(eye_rays="shared"), camera)
-    monkeypatch.setattr(sampler, "working", lambda device, settings: settings.replace(machine="multipass"))
+    monkeypatch.setattr(sampler, "resolved_settings", lambda device, settings: settings.replace(machine="multipass"))
     assert not renderer.sampler.sorts_light(settings, camera)
     renderer.release()
 

@@ -34,7 +34,7 @@ def view(device: Any) -> Iterator[Viewport]:
     made = Viewport(session, Preferences(), Keymap())
     made.area.resize(SIZE, SIZE)
     made.controller = CameraController(renderer.camera, scene.bounds())
-    made.look()
+    made.apply_camera()
     session.finish()
     yield made
 
@@ -80,7 +80,7 @@ def test_it_keeps_its_limits(view: Viewport) -> None:
     assert debug_views.heat_map is made
     # Another camera, much the same counts: the same scale.
     view.controller.orbit(5, 0)  # type: ignore[union-attr]
-    view.look()
+    view.apply_camera()
     view.session.finish()
     assert debug_views.counting == 0.0
     assert {limit for limit, _, _ in count(debug_views)} == {made.limit}

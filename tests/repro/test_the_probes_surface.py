@@ -81,7 +81,7 @@ def test_in_flight_it_is_of_the_picture_on_show(device: Any) -> None:
     while session.previewing:
         session.advance(1e-6, moving=True)
     view.controller.orbit(40, 0)
-    view.look()
+    view.apply_camera()
     assert renderer.camera != shown
     debug_views = DebugViews(view)
     debug_views.toggle_probe()

@@ -26,7 +26,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Tiles, TimedParts
+from viewer.stream.gl.draw import Tiles, TimedDraws
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw as DrawStep
@@ -46,10 +46,10 @@ class Watch:
     drawn: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     asked: list[tuple[int, int]] = field(default_factory=list)  # elements, and the most that a draw may have then
     known: list[tuple[int, float]] = field(default_factory=list)
-    held: list[TimedParts] = field(default_factory=list)  # those of ``drawn``, whose ids no others get
+    held: list[TimedDraws] = field(default_factory=list)  # those of ``drawn``, whose ids no others get
     listed: bool | None = None  # programs that are drawn over lists, or not; None: all
 
-    def watches(self, parts: TimedParts) -> bool:
+    def watches(self, parts: TimedDraws) -> bool:
         return self.listed is None or self.listed == (parts.sizes.least == 1)
 
     def check(self, longest: int = FIRST) -> None:
@@ -65,16 +65,16 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     found = Watch()
-    learn, part = TimedParts.learn, TimedParts.part
+    learn, part = TimedDraws.collect_timings, TimedDraws.part
 
-    def learned(parts: TimedParts) -> None:
+    def learned(parts: TimedDraws) -> None:
         was, before = parts.sizes.known, list(parts._timed)
         learn(parts)
         if was and found.watches(parts):
             found.known += [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
 
     @contextmanager
-    def parted(parts: TimedParts, rays: int, query: Query | None = None) -> Iterator[None]:
+    def parted(parts: TimedDraws, rays: int, query: Query | None = None) -> Iterator[None]:
         if found.watches(parts):
             found.drawn[id(parts)].append(rays)
             found.held.append(parts)
@@ -82,8 +82,8 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
         with part(parts, rays, query):
             yield
 
-    monkeypatch.setattr(TimedParts, "learn", learned)
-    monkeypatch.setattr(TimedParts, "part", parted)
+    monkeypatch.setattr(TimedDraws, "collect_timings", learned)
+    monkeypatch.setattr(TimedDraws, "part", parted)
     return found
 
 
@@ -226,16 +226,16 @@ def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
 def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of more rays than a draw may have are cut, too."""
     monkeypatch.setattr("viewer.stream.gl.draw.FIRST", 512)
-    each = TimedParts.each
+    each = TimedDraws.each
     runs = []
 
-    def counted(parts: TimedParts, rays: int, queries: Any) -> Any:
+    def counted(parts: TimedDraws, rays: int, queries: Any) -> Any:
         runs.append(rays)
         watch.drawn[id(parts)].append(rays)
         watch.asked.append((rays, parts.sizes.rays))
         return each(parts, rays, queries)
 
-    monkeypatch.setattr(TimedParts, "each", counted)
+    monkeypatch.setattr(TimedDraws, "each", counted)
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "mask": "tiles", "first_hits": "rays"}
     twice(device, slow, watch, lambda on: Renderer("cornell", device=on, **options).render((40, 30)).linear)
     assert runs and max(runs) <= 512

@@ -9,7 +9,7 @@ import pytest
 
 from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import TimedParts
+from viewer.stream.gl.draw import TimedDraws
 from viewer.stream.gl.objects import Query
 from viewer.stream.pace import (
     AIMED,
@@ -159,9 +159,9 @@ def test_a_slow_device_draws_little_at_a_time(
 ) -> None:
     timed: list[tuple[int, float]] = []
     known: list[tuple[int, float]] = []
-    learn = TimedParts.learn
+    learn = TimedDraws.collect_timings
 
-    def watched(parts: TimedParts) -> None:
+    def watched(parts: TimedDraws) -> None:
         was, before = parts.sizes.known, list(parts._timed)
         learn(parts)
         answered = [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
@@ -170,7 +170,7 @@ def test_a_slow_device_draws_little_at_a_time(
 
     options = {"program": "cast", "machine": machine, "count": count, "first_hits": "rays"}
     wanted = Renderer("cornell", device=device, **options).render(size=(64, 48)).linear
-    monkeypatch.setattr(TimedParts, "learn", watched)
+    monkeypatch.setattr(TimedDraws, "collect_timings", watched)
     renderer = Renderer("cornell", device=slow, **options)
     np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
     np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)

@@ -26,7 +26,7 @@ def test_uniforms_that_are_set_hold_in_the_second_run(device, kind: type[Machine
             machine.write(name, array.reshape(SIZE[::-1]))
         machine.set({"cell_scale": scale})
         if again:
-            for _ in machine._again(Multipass, machine.rays):
+            for _ in machine._retry(Multipass, machine.rays):
                 pass
         else:
             machine.finish()

@@ -11,7 +11,7 @@ from viewer.base import cache_folder
 from viewer.stream.gl.device import Device
 from viewer.stream.selftest import passed
 from viewer.stream.selftest.passed import FORMAT, build, keep
-from viewer.stream.selftest.ways import device_notes, failure, settle, working_ways
+from viewer.stream.selftest.ways import device_notes, failure, fallbacks_for, settle
 
 MASK, QUERIES = "depth mask", "occlusion queries"
 
@@ -46,7 +46,7 @@ def distrusting(device: Device, *names: str) -> Device:
     ],
 )
 def test_the_next_way_that_works(device: Device, asked, distrusted, wanted) -> None:
-    found = working_ways(distrusting(device, *distrusted), *asked)
+    found = fallbacks_for(distrusting(device, *distrusted), *asked)
     assert (found.machine, found.mask, found.count) == wanted
     changes = sum(one != other for one, other in zip(asked, wanted, strict=True))
     assert len(found.notes) == max(changes, set(distrusted) >= {"multipass", "singlepass"})

@@ -64,7 +64,7 @@ class Stage:
         )
         view.area, view.input, view.keymap = PictureArea((200, 100)), InputState((100.0, 50.0)), Keymap()
         view.scene = self.first
-        view.shown = lambda: (self.renderer, self.controller)
+        view.require_scene = lambda: (self.renderer, self.controller)
         view.ray_under_cursor = lambda: self.controller.ray(*view.input.cursor, *view.area.size)
         view.say = self.said.append
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")

@@ -79,10 +79,10 @@ class Desk:
         view.hold_camera = lambda *of: Viewport.hold_camera(view, *of)
         view.drop_camera = lambda: Viewport.drop_camera(view)
         view.actions = SimpleNamespace(expect_scene=lambda expected: None)
-        view.look = lambda: self.done.append("look")
+        view.apply_camera = lambda: self.done.append("apply_camera")
         view.take = lambda camera: self.done.append(camera)
         view.attempt = self._attempt
-        view.shown = self._shown
+        view.require_scene = self._shown
         self.view = view
         debug: Any = SimpleNamespace(
             scene_changed=lambda: self.done.append("changed"),

@@ -57,7 +57,7 @@ class Desk:
             awake=False,
             woken=False,
         )
-        self.view.look = lambda: self.done.append("look")
+        self.view.apply_camera = lambda: self.done.append("apply_camera")
         self.view.wake = lambda: self.done.append("wake")
         self.view.say = lambda text, error=False: self.done.append(("say", text, error))
         self.view.attempt = lambda what: what()

@@ -341,5 +341,5 @@ def test_settling(desk: Desk, settled: bool, complete: bool, found: bool) -> Non
     pieces: list[float] = []
     desk.session.settled, desk.session.complete = settled, complete
     desk.session.advance = pieces.append
-    desk.made.view.shown = lambda: None
+    desk.made.view.require_scene = lambda: None
     assert desk.made.settle(0.01) is found and bool(pieces) is not settled and set(pieces) <= {0.0}

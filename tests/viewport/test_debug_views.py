@@ -88,7 +88,7 @@ class Desk:
         self.view.area, self.view.input = PictureArea((100, 50)), InputState((10.0, 20.0))
         self.view.area.resize((100, 50), (200, 100))
         self.view.overlays = Overlays(Preferences())
-        self.view.shown = self._shown
+        self.view.require_scene = self._shown
         self.view.wake = lambda: self.done.append("wake")
         self.view.say = self.done.append
         self.view.say_switched = lambda name, on: self.done.append(f"{name} {on}")

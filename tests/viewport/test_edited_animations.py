@@ -172,5 +172,5 @@ def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
         for act in (stage.editing.play, lambda: stage.editing.step(1), stage.editing.next_animation):
             with pytest.raises(ViewerError, match=told):
                 act()
-        stage.view.shown = nothing
+        stage.view.require_scene = nothing
     assert not stage.editing.player.playing

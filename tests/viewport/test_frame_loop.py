@@ -101,7 +101,7 @@ def test_everything_that_moves_by_a_turn(desk: Desk) -> None:
     assert desk.taken() == [("moves", dt), ("camera", dt)] and not desk.loop.moving
     desk.changes = True
     desk.loop.move()
-    assert desk.taken() == [("moves", dt), ("camera", dt), "look", "follow"] and not desk.loop.moving
+    assert desk.taken() == [("moves", dt), ("camera", dt), "apply_camera", "follow"] and not desk.loop.moving
     desk.view.renderer, desk.changes = None, False
     desk.loop.move()
     assert desk.taken() == [("camera", dt)], "no scene, nothing in it"

@@ -50,7 +50,7 @@ class Desk:
         )
         session = SimpleNamespace(shown=(START, (24, 16)))
         self.view: Any = SimpleNamespace(session=session, renderer=self.renderer, area=PictureArea((24, 16)))
-        self.view.keymap, self.view.shown = Keymap(), lambda: (self.renderer, None)
+        self.view.keymap, self.view.require_scene = Keymap(), lambda: (self.renderer, None)
         self.view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
         self.view.compilation = SimpleNamespace(name="", request=lambda what, work: self.compiled.append((what, work)))
         self.photons = PhotonView(self.view)
@@ -201,7 +201,7 @@ def test_the_first_surface_in_the_middle(ready: bool, indoors: bool) -> None:
     )
     view: Any = SimpleNamespace(renderer=renderer, controller=controller, wake=lambda: woken.append(1))
     view.compilation = SimpleNamespace(request=lambda what, work: waiting.append((what, work)))
-    view.shown = lambda: (renderer, controller)
+    view.require_scene = lambda: (renderer, controller)
     view.trace_soon = lambda work: Viewport.trace_soon(view, work)
     choose_pivot(view)
     if indoors and not ready:

@@ -50,7 +50,7 @@ class Desk:
         self.session.picture = lambda: SimpleNamespace(save=lambda *how: self.saved.append(how))
         view: Any = SimpleNamespace(renderer=self.renderer, session=self.session, preferences=Preferences())
         self.view = view
-        view.shown = lambda: (self.renderer, self.controller)
+        view.require_scene = lambda: (self.renderer, self.controller)
         view.say = lambda text: self.said.append(text)
         view.say_done = lambda text: self.said.append(f"done: {text}")
         view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
@@ -386,7 +386,7 @@ def test_before_a_scene_is_there(desk: Desk) -> None:
     def nothing() -> Any:
         raise ViewerError("scene", "none is loaded yet")
 
-    desk.view.shown, before = nothing, desk.loader.requested
+    desk.view.require_scene, before = nothing, desk.loader.requested
     names = [f"camera.{name}" for name in ("mode", "frame", "focus", "next", "reset", "copy", "paste", "front")]
     for name in (*names, "fov.wider", "machine.next", "unroll.next"):
         with pytest.raises(ViewerError, match="none is loaded yet"):

@@ -115,7 +115,7 @@ def test_the_first_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     desk.loader.camera_number = 2
     desk.loader.requested = Settings(fov=33.0)
     made = show(desk, monkeypatch, str(file))
-    assert desk.taken() == [("drop", None), "use", "look", ("show", False)]
+    assert desk.taken() == [("drop", None), "use", "apply_camera", ("show", False)]
     view, loader = desk.view, desk.loader
     assert view.renderer.settings.fov == 33.0 and loader.requested.fov is None, "of the first scene alone"
     assert loader.shown_path == str(file) and loader.camera_number == -1 and view.tone.exposure == 2.0
@@ -136,7 +136,7 @@ def test_another_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.taken()
     show(desk, monkeypatch, "other", other)
     framing = Camera.framing(BOX, aspect=0.5)
-    assert desk.taken() == [("drop", renderer), ("update", other, {"camera": framing}), "look", ("show", False)]
+    assert desk.taken() == [("drop", renderer), ("update", other, {"camera": framing}), "apply_camera", ("show", False)]
     assert desk.view.renderer is renderer and desk.loader.shown_path == "other" and desk.view.tone.exposure == 0.5
     assert desk.view.preferences.recent == [], "built in"
     assert desk.view.controller.mode == "fly" and desk.view.controller.speed == 3 * desk.view.controller.natural_speed
@@ -162,7 +162,7 @@ def test_the_same_scene_read_anew_keeps_the_camera(desk: Desk, monkeypatch: pyte
     again = made_of(desk)
     desk.worker.made = "box", (again, 2 * BOX)
     desk.loader.take()
-    assert desk.taken()[1:] == [("update", again, {"camera": controller.camera}), "look", ("show", True)]
+    assert desk.taken()[1:] == [("update", again, {"camera": controller.camera}), "apply_camera", ("show", True)]
     assert desk.view.controller is controller and desk.view.tone.exposure == 1.0
     assert controller.natural_speed == pytest.approx(np.sqrt(48) / 4), "of its bounds by now"
 

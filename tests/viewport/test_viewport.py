@@ -78,10 +78,10 @@ def test_without_a_scene(view: Viewport) -> None:
     for controller in (None, CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)):
         view.controller = controller
         with pytest.raises(ViewerError, match="none is loaded yet"):
-            view.shown()
-    view.look()  # of a scene that comes
+            view.require_scene()
+    view.apply_camera()  # of a scene that comes
     view.controller = None
-    for what in (view.look, view.ray_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
+    for what in (view.apply_camera, view.ray_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
         with pytest.raises(ViewerError, match="none is loaded yet"):
             what()
 
@@ -330,7 +330,7 @@ def test_actions_wait_for_the_first_scene(view: Viewport) -> None:
 
     def needs(name: str) -> None:
         if not there:
-            view.shown()
+            view.require_scene()
         done.append(name)
 
     names = ("animation.play", "camera.front")

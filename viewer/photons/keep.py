@@ -14,7 +14,7 @@ from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import ranges, timed_parts
+from viewer.stream.gl.draw import ranges, timed_draws
 from viewer.stream.gl.objects import Query
 from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
@@ -42,7 +42,7 @@ class Keep:
         self._members = {name: self.program[name] for name in self.program}
         self._points = device.context.vertex_array(self.program, [])
         self._query = Query(device, primitives=True)
-        self._parts = timed_parts(device, DrawSizes(listed=True))
+        self._parts = timed_draws(device, DrawSizes(listed=True))
         self._buffer: moderngl.Buffer | None = None
 
     def run(self, photons: Stream, count: int, grid: PhotonGrid, entries: Stream) -> int:

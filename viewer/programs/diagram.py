@@ -230,25 +230,26 @@ def _target(target: object, name: str) -> tuple[str, str]:
     return name, str(target)
 
 
-def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], zone: float) -> dict[str, Lane]:
-    """A lane for each row that lanes lead to; short ones to the left, and those apart in height in one place."""
+def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], left: float) -> dict[str, Lane]:
+    """A vertical lane for each row that exits lead to, by the row's key, the shortest to the left; lanes whose spans do
+    not overlap share a track. sides : each row's exits by lanes, and its others. left : x of the first track."""
     spans: dict[str, list[float]] = {}
     for row, (lanes, _, _) in zip(rows, sides, strict=True):
-        for number, (_, to) in enumerate(lanes):
-            spans.setdefault(to, []).append(row.box.y + PORT * (number + 1.5))
+        for index, (_, to) in enumerate(lanes):
+            spans.setdefault(to, []).append(row.box.y + PORT * (index + 1.5))
     boxes = {row.key: row.box for row in rows}
     for key, span in spans.items():
         span.append(boxes[key].y + min(PORT * 0.5, boxes[key].height / 2))
-    places: list[list[tuple[float, float]]] = []
+    tracks: list[list[tuple[float, float]]] = []
     lane_of: dict[str, Lane] = {}
     for key, span in sorted(spans.items(), key=lambda item: (max(item[1]) - min(item[1]), item[0])):
         top, bottom = min(span), max(span)
-        free = (all(bottom + 8 < low or high + 8 < top for low, high in intervals) for intervals in places)
-        number = next((number for number, is_free in enumerate(free) if is_free), len(places))
-        if number == len(places):
-            places.append([])
-        places[number].append((top, bottom))
-        lane_of[key] = Lane(key, zone + LANE * (number + 0.5), top, bottom)
+        free = (all(bottom + 8 < low or high + 8 < top for low, high in intervals) for intervals in tracks)
+        track = next((track for track, is_free in enumerate(free) if is_free), len(tracks))
+        if track == len(tracks):
+            tracks.append([])
+        tracks[track].append((top, bottom))
+        lane_of[key] = Lane(key, left + LANE * (track + 0.5), top, bottom)
     return lane_of
 
 

@@ -118,7 +118,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def _deliver(self, ending: str) -> None:
         """Have the steering page download the picture."""
-        self.view.view.shown()
+        self.view.view.require_scene()
         name = f"{file_stem(self.name)}{ending}"
         http.asgi.send_to({"type": "download", "href": f"picture{ending}", "name": name}, [], self._active_client)
         self.view.view.say(f"{name} is downloaded")

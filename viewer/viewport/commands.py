@@ -94,7 +94,7 @@ def _program(context: ViewportContext, name: str) -> None:
 
 
 def _scene(context: ViewportContext) -> Any:
-    return context.view.shown()[0].prepared.scene
+    return context.view.require_scene()[0].prepared.scene
 
 
 def _pasted(context: ViewportContext, text: str) -> Camera:
@@ -104,7 +104,7 @@ def _pasted(context: ViewportContext, text: str) -> Camera:
 
 
 def _flight(context: ViewportContext) -> Any:
-    return context.view.shown()[1]
+    return context.view.require_scene()[1]
 
 
 def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
@@ -165,7 +165,7 @@ def _next_camera(context: ViewportContext) -> None:
 def _focus(context: ViewportContext) -> None:
     """The point under the cursor, from the ray that goes through it."""
     view = context.view
-    renderer, controller = view.shown()
+    renderer, controller = view.require_scene()
     origin, direction = view.ray_under_cursor()
 
     def focus() -> None:

@@ -100,7 +100,7 @@ class FrameLoop:
             return
         moved = view.renderer is not None and editing.update(self.dt)
         if controller.update(self.dt):
-            view.look()
+            view.apply_camera()
             editing.follow()
             moved = True
         if moved:

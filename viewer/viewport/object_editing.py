@@ -163,7 +163,7 @@ class ObjectEditing:
 
     def turn(self) -> None:
         """Start or stop the turntable."""
-        self.view.shown()
+        self.view.require_scene()
         self.turning = not self.turning
         if self.turning:
             self.view.attempt(lambda: choose_pivot(self.view))
@@ -201,7 +201,7 @@ class ObjectEditing:
         if self.grabbing:
             self.drop()
             return
-        renderer, _ = view.shown()
+        renderer, _ = view.require_scene()
         light = self.markers.under(view.input.cursor)
         if light is not None:
             self.grab_light(light)
@@ -228,7 +228,7 @@ class ObjectEditing:
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
-        self.view.shown()
+        self.view.require_scene()
         self.drop()
         listed = self.markers.listed()
         light = next((each for each in listed if self.markers.is_chosen(each)), listed[0] if listed else None)
@@ -267,7 +267,7 @@ class ObjectEditing:
 
     @property
     def _scene(self) -> Scene:
-        return self.view.shown()[0].prepared.scene
+        return self.view.require_scene()[0].prepared.scene
 
     def _hold(self, held: GrabbedPart) -> None:
         self._grabbed, self.player.playing, self._moved = held, False, False

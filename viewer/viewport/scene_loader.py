@@ -274,7 +274,7 @@ class SceneLoader:
             view.controller.set_bounds(bounds, None if same else default_view(renderer.prepared.scene))
         else:
             view.hold_camera(renderer.camera, bounds, renderer.prepared.scene)
-        view.look()
+        view.apply_camera()
         if path != self.shown_path and self.shown_path:  # an exposure set by hand was that scene's
             view.tone.choose(exposure=view.preferences.exposure)
         self.shown_path, self.camera_number = path, -1
@@ -293,7 +293,7 @@ class SceneLoader:
 
     def show_camera(self, number: int) -> None:
         """Take one of the scene's own cameras."""
-        camera = self.view.shown()[0].prepared.scene.cameras[number]
+        camera = self.view.require_scene()[0].prepared.scene.cameras[number]
         self.camera_number = number
         self.view.take(camera)
         self.view.say(f"camera: {camera.name}")
@@ -325,14 +325,14 @@ class SceneLoader:
 
     def toggle_ground(self) -> None:
         """The ground plane on and off."""
-        self.view.shown()
+        self.view.require_scene()
         on = self.requested.ground is None
         self.change(ground="auto" if on else None)
         self.view.say_switched("ground", on)
 
     def toggle_denoiser(self) -> None:
         """The denoiser on and off."""
-        self.view.shown()
+        self.view.require_scene()
         on = self.requested.denoise == "none"
         self.change(denoise="auto" if on else "none")
         self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
@@ -352,7 +352,7 @@ class SceneLoader:
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
-        renderer, _ = self.view.shown()
+        renderer, _ = self.view.require_scene()
         requested, now = self.requested.environment, self.view.environment
         coming = requested is not renderer.settings.environment
         if requested in ("none", DARKNESS) or (now.flux == 0 and not coming):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
 from viewer.film.error.stop import Stop, stop_of
-from viewer.renderer.inputs.camera import exactly
+from viewer.renderer.inputs.camera import camera_keywords
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
@@ -72,7 +72,7 @@ class Viewport:
         """The environment of the scene on show."""
         return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
-    def shown(self) -> tuple[Renderer, CameraController]:
+    def require_scene(self) -> tuple[Renderer, CameraController]:
         """The renderer and the camera in the hand. Raises SceneMissing while there is no scene."""
         if self.renderer is None or self.controller is None:
             raise SceneMissing("scene", "none is loaded yet", "wait, or open one")
@@ -93,16 +93,16 @@ class Viewport:
 
     def take(self, camera: Camera) -> None:
         """Set the camera, which then was not flown."""
-        _, controller = self.shown()
+        _, controller = self.require_scene()
         controller.set_camera(camera)
-        self.look()
+        self.apply_camera()
 
-    def look(self) -> None:
-        """Show the view of the camera in the hand."""
+    def apply_camera(self) -> None:
+        """Render from the camera in the hand."""
         if self.controller is None:
-            self.shown()
+            self.require_scene()
         elif self.renderer is not None:
-            self.session.update(**exactly(self.controller.camera))
+            self.session.update(**camera_keywords(self.controller.camera))
         self.wake()
 
     def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
@@ -111,20 +111,20 @@ class Viewport:
         aspect, resized = area.aspect, pixels != area.pixels
         area.resize(size, pixels)
         if self.controller is not None and self.controller.fit(aspect, area.aspect):
-            self.look()
+            self.apply_camera()
         if resized:
             self.session.resize(pixels)
             self.wake()
 
     def ray_under_cursor(self) -> tuple[Any, Any]:
         """(3,) float64 origin and unit direction of the camera's ray through the cursor, world space."""
-        _, controller = self.shown()
+        _, controller = self.require_scene()
         return controller.ray(*self.input.cursor, *self.area.size)
 
     def trace_soon(self, work: Callable[[], object]) -> None:
         """Do something that traces rays of its own: once the window has said so where that compiles shaders. Raises
         SceneMissing."""
-        renderer, _ = self.shown()
+        renderer, _ = self.require_scene()
         if renderer.ray_queries.trace_ready(renderer.settings):
             work()
         else:

@@ -63,7 +63,7 @@ def _shoot(context: ViewportContext, window: Window) -> None:
 
 
 def _show_lights(context: ViewportContext) -> None:
-    context.view.shown()
+    context.view.require_scene()
     markers = context.markers
     markers.visible = not markers.visible
     if markers.visible and not markers.listed():
@@ -73,7 +73,7 @@ def _show_lights(context: ViewportContext) -> None:
 
 
 def _next_light(context: ViewportContext) -> None:
-    context.view.shown()
+    context.view.require_scene()
     light = context.markers.next()
     context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 

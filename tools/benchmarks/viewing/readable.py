@@ -160,7 +160,7 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
 
 
 def _steered(controller: Any, before: float, now: float) -> None:
-    """The inputs from one second to another: keys and the mouse. Ways back mirror those ahead."""
+    """The inputs from one second to another: keys and the mouse. DriverFallbacks back mirror those ahead."""
     if not controller.entered:
         controller.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
         return

@@ -19,7 +19,7 @@ from viewer.stream.selftest.capabilities import capabilities
 from viewer.stream.selftest.check import FAIL, Check, Finding, examine, in_one_line
 from viewer.stream.selftest.passed import keep
 from viewer.stream.selftest.times import TIMES
-from viewer.stream.selftest.ways import GROUPS, device_notes, settle, stack_note, working_ways
+from viewer.stream.selftest.ways import GROUPS, device_notes, fallbacks_for, settle, stack_note
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"
@@ -95,8 +95,8 @@ def _fallbacks(subject: UnderTest) -> dict[str, Any]:
     settle(device)
     lines = [*device_notes(device), *stack_note(device)]
     for mask in pictures.MASKS:
-        lines += working_ways(device, "multipass", mask, "query").notes
-    lines += working_ways(device, "singlepass", "depth", "query").notes
+        lines += fallbacks_for(device, "multipass", mask, "query").notes
+    lines += fallbacks_for(device, "singlepass", "depth", "query").notes
     return {"lines": list(dict.fromkeys(lines))}
 
 

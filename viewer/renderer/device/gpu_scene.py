@@ -24,7 +24,7 @@ from viewer.renderer.device.deform_passes import read_tables
 from viewer.renderer.device.deformer import GpuDeformer
 from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.device.grid_build import GridBuild
-from viewer.renderer.device.machine_pool import Key, MachinePool, ways
+from viewer.renderer.device.machine_pool import Key, MachinePool, driver_fallbacks
 from viewer.renderer.device.scene_upload import replace_scene
 from viewer.renderer.inputs.prepared import PreparedScene
 from viewer.renderer.inputs.program_file import renewed
@@ -117,7 +117,7 @@ class GpuScene:
     def fallbacks(self, settings: Settings) -> list[str]:
         """A line for each self-test that the driver fails, and the substitute for the requested setting."""
         stack = stack_note(self.device) if self.prepared.structure_options.traversal == "stack" else []
-        return [*device_notes(self.device), *ways(self.device, settings).notes, *stack]
+        return [*device_notes(self.device), *driver_fallbacks(self.device, settings).notes, *stack]
 
     # -- change ----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.options import MachineOptions
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
-from viewer.stream.selftest.ways import Ways, working_ways
+from viewer.stream.selftest.ways import DriverFallbacks, fallbacks_for
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
@@ -86,7 +86,7 @@ class MachinePool(Mapping[Key, Machine]):
 
         streams : those that a new one is lent, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
         """
-        settings = working(self.device, settings)
+        settings = resolved_settings(self.device, settings)
         machine = self._machines.pop(key, None)
         if machine is None:
             while len(self._machines) >= MOST_MACHINES:
@@ -156,16 +156,16 @@ class MachinePool(Mapping[Key, Machine]):
         return bind(program, settings, stepwise)
 
 
-def ways(device: Device, settings: Settings) -> Ways:
+def driver_fallbacks(device: Device, settings: Settings) -> DriverFallbacks:
     """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
     settings = tuned(settings, device.driver, device.software_form)
-    return working_ways(device, settings.machine, settings.mask, settings.count)
+    return fallbacks_for(device, settings.machine, settings.mask, settings.count)
 
 
-def working(device: Device, settings: Settings) -> Settings:
-    """The settings with the values of ``auto`` on the device, and with the next machine, mask and count that work where
-    it fails the self-tests of theirs."""
-    settings, fallbacks = tuned(settings, device.driver, device.software_form), ways(device, settings)
+def resolved_settings(device: Device, settings: Settings) -> Settings:
+    """The settings with the values of ``auto`` on the device; where a machine, mask or count fails its self-test there,
+    with the next one that passes."""
+    settings, fallbacks = tuned(settings, device.driver, device.software_form), driver_fallbacks(device, settings)
     if not fallbacks.notes:
         return settings
     return settings.replace(machine=fallbacks.machine, mask=fallbacks.mask, count=fallbacks.count)

@@ -126,6 +126,6 @@ def eye(settings: Settings, camera: Camera) -> tuple[Camera, str]:
     return camera, settings.pixel_filter
 
 
-def exactly(camera: Camera) -> dict[str, Any]:
+def camera_keywords(camera: Camera) -> dict[str, Any]:
     """The options that mean this very camera, with its own field of view and lens."""
     return {**dict.fromkeys(VIEW), "camera": camera}

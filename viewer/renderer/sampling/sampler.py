@@ -17,7 +17,7 @@ from viewer.film.error.film_error import FilmError
 from viewer.kernels.records import FILM, PIXEL
 from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import Key, warm, working
+from viewer.renderer.device.machine_pool import Key, resolved_settings, warm
 from viewer.renderer.device.tile_job import (
     CachedHits,
     EyeHits,
@@ -256,7 +256,7 @@ class Sampler:
         device = self.scene.device
         if device.limits is not None or self.scene.first_hits(settings, camera).mode != "rays":
             return False
-        return str(working(device, settings.replace(machine="singlepass")).machine) == "singlepass"
+        return str(resolved_settings(device, settings.replace(machine="singlepass")).machine) == "singlepass"
 
     def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
         """Bring a buffer of `LIGHT_SUMS` to the samples that every pixel of a film of the plan's size has; yields the

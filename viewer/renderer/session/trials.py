@@ -20,7 +20,7 @@ from viewer.base.errors import DeviceError, ViewerError
 from viewer.film.device_film import FilmBuffer
 from viewer.renderer.device.footprint import text
 from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import working
+from viewer.renderer.device.machine_pool import resolved_settings
 from viewer.renderer.device.tuning import (
     SLOWEST,
     Outcome,
@@ -73,7 +73,7 @@ class TrialRuns:
         settings = renderer.settings.replace(machine="multipass", **asked)
         if settings.first_hits == "raster":
             settings = settings.replace(first_hits="rays")
-        works = working(device, settings)
+        works = resolved_settings(device, settings)
         if any(str(works[name]) != word for name, word in asked.items()):
             return "the driver fails a self-test of it"
         sampler = self.sampler

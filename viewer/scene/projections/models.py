@@ -368,7 +368,7 @@ def _before(points: ArrayLike) -> tuple[Array, Array, Array]:
 
 
 def _around(x: Array, y: Array, radius: Array, angle: Array) -> tuple[Array, Array]:
-    """Ways at an angle to the view, radians, towards (x, y)."""
+    """Directions at an angle to the view, radians, towards (x, y)."""
     radial = np.sin(angle) / np.where(radius > 0, radius, 1.0)
     directions = np.stack([x * radial, y * radial, np.cos(angle)], axis=1)
     return np.zeros_like(directions), np.where(np.isnan(angle)[:, None], np.nan, directions)

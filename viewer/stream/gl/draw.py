@@ -28,7 +28,7 @@ def tiles_source() -> Source:
     return Source.of_file("stream/tiles.glsl")
 
 
-class TimedParts:
+class TimedDraws:
     """Parts of a program's draws, of which some are timed: the sizes of those after them follow.
 
     counts : fragments may be excluded before they begin, which samples tell.
@@ -73,10 +73,11 @@ class TimedParts:
 
     def _add(self, rays: int, time: Query, samples: Sequence[Query]) -> None:
         self._timed.append((rays, time, samples if self.counts else ()))
-        self.learn()
+        self.collect_timings()
 
-    def learn(self) -> None:
-        """Take the answers that are there. Many draws of unknown length are not begun at a time."""
+    def collect_timings(self) -> None:
+        """Feed timer queries that have ended into the draws' sizes; wait for one where `MOST_UNKNOWN` draws of unknown
+        length are outstanding."""
         while self._timed:
             rays, time, samples = self._timed[0]
             ready = time.ready and all(query.ready for query in samples)
@@ -87,19 +88,19 @@ class TimedParts:
             self.sizes.note(rays, time.elapsed * 1e-9, active)
 
 
-def timed_parts(device: Device, sizes: DrawSizes, counts: bool = False) -> TimedParts | None:
+def timed_draws(device: Device, sizes: DrawSizes, counts: bool = False) -> TimedDraws | None:
     """None on a software driver, which nothing watches, and whose timers know of the last tile of a draw alone."""
-    return None if device.software else TimedParts(device, sizes, counts)
+    return None if device.software else TimedDraws(device, sizes, counts)
 
 
-def ranges(parts: TimedParts | None, count: int) -> Iterator[tuple[int, int]]:
+def ranges(parts: TimedDraws | None, count: int) -> Iterator[tuple[int, int]]:
     """The first and the number of the elements of each draw of a list, in its order: draws before the next request
     are one of its parts. parts : None for a single draw."""
     if parts is None:
         if count:
             yield 0, count
         return
-    parts.learn()
+    parts.collect_timings()
     for first, some in parts.sizes.ranges(count):
         with parts.part(some):
             yield first, some
@@ -113,14 +114,14 @@ class Shader:
     Within `Device.deferred` it is compiled later, at the latest when it is drawn. Raises ShaderError.
 
     kernel : its fragments loop, and some may be excluded before they begin. listed : it is drawn over points or
-    triangles in their order. parts : of its draws, see `timed_parts`.
+    triangles in their order. parts : of its draws, see `timed_draws`.
     """
 
     def __init__(
         self, device: Device, source: Source, vertex: Source | None = None, kernel: bool = False, listed: bool = False
     ) -> None:
         small = kernel or listed or source.loops
-        self.parts = timed_parts(device, DrawSizes(FIRST if small else FIRST_PLAIN, listed), kernel)
+        self.parts = timed_draws(device, DrawSizes(FIRST if small else FIRST_PLAIN, listed), kernel)
         self.source, self.vertex, self._device = source, vertex or tiles_source(), device
         self._linked: moderngl.Program | None = None
         self._members: dict[str, Any] = {}
@@ -252,7 +253,7 @@ class Drawing:
             return
         if query is not None:
             query.begin_parts()
-        parts.learn()
+        parts.collect_timings()
         if tiles.all:  # of a framebuffer there is a box
             self._in_boxes(parts, self.device.context.scissor or (0, 0, 0, 0), 0, 0, query)
             return
@@ -275,7 +276,7 @@ class Drawing:
                 with query:
                     self._draw(number, 1)
             return
-        parts.learn()
+        parts.collect_timings()
         area = tiles.edge**2
         for first, count in parts.sizes.ranges(tiles.count, area):
             if count == 1 and self._divides(parts):
@@ -296,7 +297,7 @@ class Drawing:
         else:
             self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * count, first=len(CORNERS) * first)
 
-    def _divides(self, parts: TimedParts) -> bool:
+    def _divides(self, parts: TimedDraws) -> bool:
         """Whether a tile has more rays than a draw may have; of a census it is a texel."""
         return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
 
@@ -306,7 +307,7 @@ class Drawing:
         width, height = self.tiles.size
         return left, low, min(self.tiles.edge, width - left), min(self.tiles.edge, height - low)
 
-    def _in_boxes(self, parts: TimedParts, box: Box, first: int, count: int, query: Query | None) -> None:
+    def _in_boxes(self, parts: TimedDraws, box: Box, first: int, count: int, query: Query | None) -> None:
         """The square, or a tile, in rectangles."""
         context = self.device.context
         before = context.scissor or (0, 0, 0, 0)

@@ -250,7 +250,7 @@ class InstancedMeshes:
         array, parts = self._array(shader), shader.parts
         draws = [draw for draw in self.draws if draw.kind in kinds]
         if parts is not None:
-            parts.learn()
+            parts.collect_timings()
         for part in [draws] if parts is None else in_parts(draws, parts.sizes):
             with nullcontext() if parts is None else parts.part(sum(draw.all for draw in part)):
                 for draw in part:

@@ -37,7 +37,7 @@ OTHER_MACHINE = {"multipass": "singlepass", "singlepass": "multipass"}
 
 
 @dataclass(frozen=True)
-class Ways:
+class DriverFallbacks:
     """How a program runs, and a line for everything that was asked for and does not work."""
 
     machine: str
@@ -104,7 +104,7 @@ def stack_note(device: Device) -> list[str]:
     return [f"no stack on {device.name}, which stores into arrays at wrong places; octants instead"]
 
 
-def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
+def fallbacks_for(device: Device, machine: str, mask: str, count: str) -> DriverFallbacks:
     """The ways asked for, or the next ones that the driver passes the self-tests of."""
     notes = []
     if failure(device, machine):
@@ -115,7 +115,7 @@ def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
         else:
             notes.append(_line(device, machine, f"as does {other}: pictures may be wrong"))
     if machine == "singlepass":
-        return Ways(machine, mask, count, tuple(notes))
+        return DriverFallbacks(machine, mask, count, tuple(notes))
     failed = _first_failed(device, MASK_TESTS[mask])
     if failed:
         fallback = next(other for other in NEXT_MASKS[mask] if not _first_failed(device, MASK_TESTS[other]))
@@ -125,7 +125,7 @@ def working_ways(device: Device, machine: str, mask: str, count: str) -> Ways:
     if failed:
         notes.append(_line(device, failed, "--count census in place of query"))
         count = "census"
-    return Ways(machine, mask, count, tuple(notes))
+    return DriverFallbacks(machine, mask, count, tuple(notes))
 
 
 def _first_failed(device: Device, names: tuple[str, ...]) -> str:

@@ -317,7 +317,7 @@ class CanvasView:
         samples now, so that `snapshot` takes no time. Raises ViewerError while there is no scene."""
         end = time.monotonic() + budget
         with self._current():
-            self.view.shown()
+            self.view.require_scene()
             while not self.session.settled and time.monotonic() < end:
                 self.session.advance(0.0)
             return self.session.settled and self.session.complete

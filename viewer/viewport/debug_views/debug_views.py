@@ -49,7 +49,7 @@ class DebugViews:
 
     def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
         """Restart at the first pass; ``then`` is called afterwards."""
-        renderer, controller = self.view.shown()
+        renderer, controller = self.view.require_scene()
         inspector, camera = self.inspector or Inspector(renderer), controller.camera
 
         def begin() -> None:
@@ -79,7 +79,7 @@ class DebugViews:
             self.probe = self.probing = None
             view.say_switched("probe", False)
             return
-        renderer, controller = view.shown()
+        renderer, controller = view.require_scene()
         view.say_switched("probe", True)
         # In motion, and while that is paused, the current picture is a smaller one of an earlier moment.
         camera, pixels = view.session.shown or (controller.camera, view.area.pixels)

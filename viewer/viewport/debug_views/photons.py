@@ -48,7 +48,7 @@ class PhotonView:
         self.view.say_switched("photon cells", self.cells)
 
     def _mapped(self) -> Renderer:
-        renderer, camera = self.view.shown()[0], self._camera()
+        renderer, camera = self.view.require_scene()[0], self._camera()
         if camera is not None and camera.kind:
             key = self.view.keymap.text("camera.orthographic")
             raise ViewerError(

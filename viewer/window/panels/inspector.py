@@ -98,7 +98,7 @@ def _controls(context: ViewportContext, inspector: Inspector) -> None:
 
 def machine(context: ViewportContext) -> str:
     """How the picture on show is drawn: program, machine, resolution, speed."""
-    renderer, session = context.view.shown()[0], context.view.session
+    renderer, session = context.view.require_scene()[0], context.view.session
     settings, (width, height) = renderer.settings, session.size
     text = f"{settings.program} by {settings.machine}"
     if settings.machine == "multipass":
