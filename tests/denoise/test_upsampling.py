@@ -164,7 +164,7 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int, white: floa
         upsampling.warp(CAMERA, same)
         warped = same.read()
         release([*inputs, same])
-    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 1 / samples, white), rtol=3e-6)
+    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 2 / (1 + samples), white), rtol=3e-6)
     np.testing.assert_array_equal(result["nearness"], before["nearness"])
     np.testing.assert_array_equal(other, result)
     np.testing.assert_allclose(warped["rgb"], result["rgb"], rtol=1e-3, atol=1e-4)

@@ -147,8 +147,8 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
     assert {denoiser for denoiser, *_ in after} == {"oidn"}
     counts = [samples for _, samples, _ in after]
     assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
-    softened = session.linear() - of[4].denoised()  # by a quarter of a filter of 3 x 3 pixels
-    assert 0 < np.abs(softened).mean() < 0.1 * of[4].denoised().mean()  # 0.067 measured
+    softened = session.linear() - of[4].denoised()  # by two fifths of a filter of 3 x 3 pixels
+    assert 0 < np.abs(softened).mean() < 0.13 * of[4].denoised().mean()  # 0.108 measured
     assert session.picture().metadata["denoised"] == "oidn"
 
 
@@ -159,7 +159,7 @@ def test_at_rest_it_is_the_picture_of_a_file(session: Session, renderer: Rendere
     run(session, 40)
     assert session.converged and session.samples == 4
     shown, saved = session.linear(), renderer.render(SIZE, spp=4, denoise="shader").linear
-    assert np.abs(shown - saved).mean() < 0.1 * saved.mean()  # 0.067 measured, 0.28 where light is fitted alone
+    assert np.abs(shown - saved).mean() < 0.13 * saved.mean()  # 0.108 measured, 0.28 where light is fitted alone
 
 
 def test_a_picture_denoised_beside_is_dropped_by_the_hand(

@@ -29,7 +29,7 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-MOST_SOFTENED = 64  # samples from which a picture is not softened: the filter would be a sixty-fourth of it
+MOST_SOFTENED = 64  # samples from which a picture is not softened: the filter would be a thirty-third of it
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
@@ -48,7 +48,7 @@ def upsampling_sources() -> Iterator[tuple[str, Source]]:
 
 def softness(samples: int) -> float:
     """The share of its filter, see ``shaders/film/upsample/soften.glsl``, in a picture of a film of ``samples``."""
-    return 1.0 / max(samples, 1) if samples < MOST_SOFTENED else 0.0
+    return 2.0 / (1 + max(samples, 1)) if samples < MOST_SOFTENED else 0.0
 
 
 class Upsampling:
