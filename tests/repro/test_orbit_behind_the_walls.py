@@ -73,7 +73,7 @@ def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -
     def framed(controller: CameraController) -> np.ndarray:
         shown = SimpleNamespace(prepared=SimpleNamespace(scene=SimpleNamespace(cameras=cameras)))
         context: Any = SimpleNamespace(
-            view=SimpleNamespace(shown=lambda: (shown, controller), area=PictureArea((320, 240)))
+            view=SimpleNamespace(require_scene=lambda: (shown, controller), area=PictureArea((320, 240)))
         )
         _frame(context)
         controller.update(1.0)
