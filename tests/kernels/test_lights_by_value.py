@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
+from sample_numbers import CAMERA, CHANNEL, DIMENSIONS, LIGHT_CHOICE, LOBE, NUMBERS, POINT, SURFACE, random_number
 
 from viewer.kernels.records import PATH, PIXEL, RADIANCE, RAY
 from viewer.kernels.whitted import TREE
@@ -18,25 +19,9 @@ from viewer.stream.declare.record import Field, Record
 COUNT, SAMPLES, LIGHTS = 96, 3, 4
 CONTEXT = Record("LightContext", Field("place", "vec3"), Field("behind", "float"), Field("receiver", "vec3"))
 RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, RADIANCE, TREE, CONTEXT, LIGHT_SAMPLE]
-CAMERA, EACH, WAY, LOBE, CHOOSE, POINT, CHANNEL = 4, 10, 0, 2, 4, 6, 8
-DIMENSIONS = {
-    "DIMENSIONS_OF_CAMERA": CAMERA,
-    "DIMENSIONS_OF_SURFACE": EACH,
-    "DIMENSION_BSDF": WAY,
-    "DIMENSION_LOBE": LOBE,
-    "DIMENSION_LIGHT": CHOOSE,
-    "DIMENSION_POINT": POINT,
-    "DIMENSION_CHANNEL": CHANNEL,
-}
 SETTINGS: dict[str, tuple[str, Any]] = {"path_light_samples": ("int", SAMPLES), "whitted_shadows": ("int", 1)}
 # Light 1 brings nothing to a place below; lights 0 and 1 have extent. A surface's ``third`` of 1 is a mirror.
-TEXT = """
-float sample_1d(ivec2 pixel, int number, int dimension) {
-    return fract(float(dimension) * 0.0625 + float(number) * 0.03125 + float(pixel.x) * 0.015625);
-}
-vec2 sample_2d(ivec2 pixel, int number, int dimension) {
-    return vec2(sample_1d(pixel, number, dimension), sample_1d(pixel, number, dimension + 1));
-}
+STAND_INS = """
 bool bsdf_delta(Interaction at) { return at.third > 0.5; }
 vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi) { return at.first * vec3(1.0, 0.5, 0.25) * wi.y * wo.x; }
 vec3 bsdf_reflectance(Interaction at) { return at.second * vec3(0.5, 0.25, 1.0); }
@@ -61,6 +46,7 @@ vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distan
 LightContext light_context(vec3 position, vec4 receiver) { return LightContext(position, receiver.w, receiver.xyz); }
 bool path_counts(int surfaces) { return surfaces != 2; }
 """
+TEXT = NUMBERS + STAND_INS
 INCLUDES = [
     "interface/interaction.glsl",
     "interface/light.glsl",
@@ -69,8 +55,9 @@ INCLUDES = [
 ]
 
 
-def random_number(pixel: NDArray, number: NDArray, dimension: NDArray) -> NDArray:
-    return (dimension * 0.0625 + number * 0.03125 + pixel[:, 0] * 0.015625) % 1.0
+def light_kernel(device: Any, signature: str) -> Kernel:
+    """A kernel that goes on with the samples of a tree's lights."""
+    return Kernel(device, signature, ["again", "shadow", "end"], RECORDS, SETTINGS, DIMENSIONS, TEXT, INCLUDES)
 
 
 def state(seed: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
@@ -91,8 +78,8 @@ def state(seed: int) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
 
 
 def numbers_of(pixel: NDArray, path: NDArray, turn: NDArray) -> NDArray:
-    number, first = path["number"] * SAMPLES + turn, CAMERA + EACH * path["depth"]
-    return np.stack([random_number(pixel["at"], number, first + k) for k in (CHOOSE, POINT, POINT + 1)], axis=1)
+    number, first = path["number"] * SAMPLES + turn, CAMERA + SURFACE * path["depth"]
+    return np.stack([random_number(pixel["at"], number, first + k) for k in (LIGHT_CHOICE, POINT, POINT + 1)], axis=1)
 
 
 def check_shadow_rays(ray: NDArray, at: NDArray, asks: NDArray) -> None:
@@ -112,18 +99,9 @@ def test_every_light_is_asked_in_turn(device: Any, shadows: int) -> None:
         "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Tree tree, inout Radiance light, "
         "out Ray ray, out Radiance pending"
     )
-    kernel = Kernel(
-        device,
-        f"int next_light({arguments})",
-        ["again", "shadow", "end"],
-        RECORDS,
-        SETTINGS,
-        DIMENSIONS,
-        TEXT,
-        INCLUDES,
-    )
-    kernel.set(whitted_shadows=shadows)
-    exits, (after, light, ray, pending) = kernel(pixel, at, path, media, tree, radiance)
+    next_light = light_kernel(device, f"int next_light({arguments})")
+    next_light.set(whitted_shadows=shadows)
+    exits, (after, light, ray, pending) = next_light(pixel, at, path, media, tree, radiance)
     index, turn = np.divmod(tree["light"], SAMPLES)
     lit = (at["third"] == 0) & (path["depth"] + 1 != 2)
     over = ~lit | (index >= LIGHTS)
@@ -163,16 +141,8 @@ def test_shadow_rays_by_power(device: Any) -> None:
         "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Tree tree, inout Ray ray, "
         "out Radiance pending"
     )
-    exits, (after, ray_after, pending) = Kernel(
-        device,
-        f"int next_shadow_ray({arguments})",
-        ["again", "shadow", "end"],
-        RECORDS,
-        SETTINGS,
-        DIMENSIONS,
-        TEXT,
-        INCLUDES,
-    )(pixel, at, path, media, tree, ray)
+    next_shadow_ray = light_kernel(device, f"int next_shadow_ray({arguments})")
+    exits, (after, ray_after, pending) = next_shadow_ray(pixel, at, path, media, tree, ray)
     looks = (at["third"] == 0) & (path["depth"] + 1 != 2) & (tree["light"] < SAMPLES)
     asks = looks & (at["position"][:, 1] > -0.5) & (at["first"] > 0)
     assert exits == np.where(~looks, "end", np.where(asks, "shadow", "again")).tolist()
@@ -219,7 +189,7 @@ def test_a_path_goes_on_in_a_channel_where_these_part(device: Any, features: tup
         features,
     )
     _, (surface, after) = kernel(pixel, at, path)
-    u = random_number(pixel["at"], path["number"], CAMERA + EACH * path["depth"] + dimension)
+    u = random_number(pixel["at"], path["number"], CAMERA + SURFACE * path["depth"] + dimension)
     kinds = set()
     for k in range(COUNT):
         carried = path["throughput"][k].astype(float)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
+from sample_numbers import CAMERA, DIMENSIONS, DIRECTION, LIGHT_CHOICE, LOBE, NUMBERS, POINT, SURFACE, random_number
 
 from viewer.kernels.records import FAR, FILM, HIT, PATH, PIXEL, RADIANCE, RAY, RAY_VIEW
 from viewer.lighting.lights import LIGHT_SAMPLE
@@ -25,24 +26,9 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "path_shared": ("int", 0),
 }
 BOTH, LIGHTS, BSDF = 0, 1, 2
-CAMERA, EACH, WAY, LOBE, CHOOSE, POINT = 4, 10, 0, 2, 4, 6
-DIMENSIONS = {
-    "DIMENSIONS_OF_CAMERA": CAMERA,
-    "DIMENSIONS_OF_SURFACE": EACH,
-    "DIMENSION_BSDF": WAY,
-    "DIMENSION_LOBE": LOBE,
-    "DIMENSION_LIGHT": CHOOSE,
-    "DIMENSION_POINT": POINT,
-}
 # Random numbers tell their pixel, sample and dimension. A surface scatters with ``first`` into a direction that tells
 # the numbers, with the density ``second``, unless ``third`` is 2; those of 1 are mirrors.
-TEXT = """
-float sample_1d(ivec2 pixel, int number, int dimension) {
-    return fract(float(dimension) * 0.0625 + float(number) * 0.03125 + float(pixel.x) * 0.015625);
-}
-vec2 sample_2d(ivec2 pixel, int number, int dimension) {
-    return vec2(sample_1d(pixel, number, dimension), sample_1d(pixel, number, dimension + 1));
-}
+STAND_INS = """
 bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     wi = u * 2.0 - 1.0;
     weight = at.first * vec3(1.0, 0.5, 0.25) * wo.x;
@@ -68,15 +54,12 @@ float mis_weight(float mine, float other) { return mine / (mine + 2.0 * other); 
 vec2 cone_scattered(vec2 cone, float pdf) { return cone + pdf; }
 float cone_width(vec2 cone, vec3 origin, float t) { return cone.x * t + cone.y; }
 """
+TEXT = NUMBERS + STAND_INS
 INCLUDES = ["interface/interaction.glsl", "interface/cone.glsl", "shading/dimensions.glsl"]
 
 
 def kernel(device: Any, signature: str, *exits: str, text: str = TEXT, features: tuple[str, ...] = ()) -> Kernel:
     return Kernel(device, signature, exits, RECORDS, SETTINGS, DIMENSIONS, text, INCLUDES, features)
-
-
-def random_number(pixel: NDArray, number: NDArray, dimension: NDArray) -> NDArray:
-    return (dimension * 0.0625 + number * 0.03125 + pixel[:, 0] * 0.015625) % 1.0
 
 
 def pixels() -> NDArray:
@@ -118,8 +101,11 @@ def test_where_a_path_goes_on(device: Any, features: tuple[str, ...]) -> None:
     exits, (after, media_after, context, ray) = kernel(
         device, f"int scatter({arguments})", "ray", "end", features=features
     )(pixel, at, path, media)
-    first = CAMERA + EACH * path["depth"]
-    u = np.stack([random_number(pixel["at"], path["number"], first + k) for k in (WAY, WAY + 1, LOBE)], axis=1)
+    first = CAMERA + SURFACE * path["depth"]
+    u = np.stack(
+        [random_number(pixel["at"], path["number"], first + k) for k in (DIRECTION, DIRECTION + 1, LOBE)],
+        axis=1,
+    )
     roulette = random_number(pixel["at"], path["number"], first + LOBE + 1)
     weight = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * 0.5
     throughput = path["throughput"] * weight
@@ -183,8 +169,10 @@ def test_a_light_waits_for_its_shadow_ray(device: Any, strategy: int) -> None:
     looks = (at["third"] < 1) & (strategy != BSDF) & (path["depth"] + 1 != 2)
     asks = looks & (at["position"][:, 1] > -0.5) & (at["first"] > 0)
     assert exits == np.where(asks, "shadow", "none").tolist() and asks.any() == (strategy != BSDF)
-    first = CAMERA + EACH * path["depth"]
-    u = np.stack([random_number(pixel["at"], path["number"], first + k) for k in (CHOOSE, POINT, POINT + 1)], axis=1)
+    first = CAMERA + SURFACE * path["depth"]
+    u = np.stack(
+        [random_number(pixel["at"], path["number"], first + k) for k in (LIGHT_CHOICE, POINT, POINT + 1)], axis=1
+    )
     light = u + (1.0 if strategy == BOTH else 2.0)
     value = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * [0.6, 0.8, 0.0] * 0.5
     brought = path["throughput"] * light * value

@@ -134,7 +134,7 @@ class _Main:
         yield ("        ++iteration;\n    " if loops else "    ") + tail, f"state {single}"
 
     def _stores(self) -> Iterator[Line]:
-        """The stores of the step."""
+        """The end of ``main``: the next state, and the records, packed into the colour attachments."""
         step, form = self.step, self.form
         if not form.scheduled:
             yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._retry", "main"
