@@ -5,8 +5,8 @@
 // all. A pixel whose samples hit nothing takes the light around it: other samples may hit a surface there.
 // Needs the streams lit (for its surfaces), residual (for the light), features.
 #include "film/denoise/surface_features.glsl"
+#include "film/denoise/unconfirmed.glsl"
 
-const float CONFIRMED = 16.0;  // squared standard deviations
 const float LEAST = 3.0;  // pixels around that light is drawn to
 const float ALIKE = 4.0;  // exponent of 2, up to which pixels are of its surface
 
@@ -68,9 +68,7 @@ Irradiance element(ivec2 at) {
         light = mix(light, mean, here.error / (here.error + spread + 1e-30));
         vec3 within = max(light, dark.second / max(reflected, dull.second));
         vec3 excess = light - min(within, -bright.second / min(reflected, -shiny.second));
-        deviation = dot(abs(excess), LUMINANCE);
-        float square = deviation * deviation, noise = CONFIRMED * center.variance;
-        light -= center.variance < 0.0 || square <= noise ? excess : excess * (noise / square);
+        light -= excess * unconfirmed(dot(abs(excess), LUMINANCE), center.variance);
     }
     return Irradiance(max(light, 0.0), center.variance);
 }

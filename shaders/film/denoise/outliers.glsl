@@ -3,11 +3,11 @@
 // are sure of more. A filter would make a disc of it, as wide as its windows. The film keeps its bits.
 // Needs the streams lit, blocks.
 #include "film/denoise/alike.glsl"
+#include "film/denoise/unconfirmed.glsl"
 
 uniform int side;  // of a block, pixels
 
 const float DEVIATIONS = 6.0;  // light that one pixel in 37 has is within them (P. Chebyshev, 1867)
-const float CONFIRMED = 16.0;  // squared standard deviations of the pixel's own error
 
 Lit element(ivec2 at) {
     Lit lit = fetch_lit(at);
@@ -33,9 +33,7 @@ Lit element(ivec2 at) {
     float mean = sum / count, deviation = sqrt(max(squares / count - mean * mean, 0.0));
     float excess = luminance - max(second, mean + DEVIATIONS * deviation);
     if (excess <= 0.0) return lit;
-    float noise = CONFIRMED * lit.variance, square = excess * excess;
-    float unconfirmed = lit.variance < 0.0 || square <= noise ? 1.0 : noise / square;
-    float kept = 1.0 - unconfirmed * excess / luminance;
+    float kept = 1.0 - unconfirmed(excess, lit.variance) * excess / luminance;
     float variance = lit.variance < 0.0 ? lit.variance : kept * kept * lit.variance;
     return Lit(lit.normal, lit.nearness, kept * lit.rgb, with_surface(variance, surface_in(lit.variance)));
 }
