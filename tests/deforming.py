@@ -8,14 +8,14 @@ import meshes
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.hierarchy import compose
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.hierarchy import compose
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 
 def tube(rings: int = 24, sides: int = 16, tangents: bool = False) -> Mesh:

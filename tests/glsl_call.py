@@ -18,14 +18,14 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.stream.compile.generate import VERSION, add_modules
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import WIDTHS, Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.generate import VERSION, add_modules
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import WIDTHS, Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
 
 COLUMNS = 256
 _SIGNATURE = re.compile(r"\s*(\w+)\s+(\w+)\s*\(([^)]*)\)\s*;?\s*")

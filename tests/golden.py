@@ -144,11 +144,11 @@ def watch(owner: Any, name: str, report: Callable[[Any, Any], None]) -> None:
 def begin() -> bool:
     """Watch the three places through which values come: streams read back, pictures rendered, files of scenes. False
     where the driver is another build than the one whose values are kept."""
-    from viewer.base.errors import DeviceError
-    from viewer.formats import FORMATS
-    from viewer.renderer.sampling.picture import Picture
-    from viewer.stream.gl.devices import shared_device
-    from viewer.stream.gl.stream import Stream
+    from raystream.base.errors import DeviceError
+    from raystream.formats import FORMATS
+    from raystream.renderer.sampling.picture import Picture
+    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.stream import Stream
 
     try:
         driver = shared_device().driver

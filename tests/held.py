@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from viewer.stream.gl.device import Device
+from raystream.stream.gl.device import Device
 
 HELD = "RAYSTREAM_TEST_HELD_TO_33"  # set in that process
 ENVIRONMENT = {

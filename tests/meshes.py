@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.scene import Scene
+from raystream.scene.scene import Scene
 
 MOST_AT_A_VERTEX = 12  # triangles around a vertex that rays are aimed at
 

@@ -19,7 +19,7 @@ from benchmarks.scenes import SPAN, facing
 from benchmarks.stream.masks import active_rays
 from benchmarks.viewing import ladder, opening_input, playing, readable
 
-import viewer
+import raystream
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -42,7 +42,7 @@ def test_moves_are_told_by_their_places() -> None:
 
 def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> None:
     """Without it one line says so; the scene is converted all the same."""
-    scene = viewer.load("glass_ball")
+    scene = raystream.load("glass_ball")
     luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
     arrays = np.load(tmp_path / "scene.npz")
     assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
@@ -53,14 +53,14 @@ def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> N
     assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
     np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
     with pytest.raises(luxcore.Refused, match="no other lights"):
-        luxcore.write_arrays(tmp_path / "ring.npz", viewer.load("ring"), 64)
+        luxcore.write_arrays(tmp_path / "ring.npz", raystream.load("ring"), 64)
     picture = np.random.default_rng(1).random((24, 16, 3))
     lower = np.roll(picture, luxcore.LOWER, axis=0)
     assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
 
 
 def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
-    home = viewer.load("cornell").cameras[0]
+    home = raystream.load("cornell").cameras[0]
     for indoors in (False, True):
         away, end = (ladder.aside(home, indoors, 100.0, share) for share in (0.0, 1.0))
         np.testing.assert_allclose([end.origin, end.target], [home.origin, home.target], atol=1e-9)
@@ -72,7 +72,7 @@ def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
 
 def test_the_benchmarks_pictures_are_the_renderers(device: Any) -> None:
     """By every denoiser, though samples are traced once."""
-    renderer = viewer.Renderer("cornell", device=device, machine="singlepass", denoise="shader")
+    renderer = raystream.Renderer("cornell", device=device, machine="singlepass", denoise="shader")
     made = denoise.pictures_of(renderer, (24, 16), 2)
     for name in set(made) - {"bilateral"}:
         renderer.update(denoise=name)
@@ -153,7 +153,7 @@ def test_active_rays_are_the_share_asked_for(block: int) -> None:
 
 
 def test_facing_camera_spans_its_share_of_the_picture() -> None:
-    scene = viewer.load("teapotahedron")
+    scene = raystream.load("teapotahedron")
     camera = facing(scene)
     right, up, forward = camera.basis()
     points = scene.flatten().positions - np.asarray(camera.origin)

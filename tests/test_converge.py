@@ -12,7 +12,7 @@ from benchmarks.errors import LUMINANCE, Reference, block_means, crossing, middl
 from benchmarks.noise import converge, equal_counts
 from benchmarks.noise.peers import Job, Missing, Process, Shot, by_material, write_arrays
 
-import viewer
+import raystream
 
 
 def _grey(values: np.ndarray) -> np.ndarray:
@@ -184,7 +184,7 @@ def _job(tmp_path: Path, module: str) -> Job:
 
 
 def test_arrays_hold_the_scene(tmp_path: Path) -> None:
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     write_arrays(tmp_path / "a.npz", scene)
     with np.load(tmp_path / "a.npz") as arrays:
         parts = by_material(arrays)

@@ -40,7 +40,7 @@ def test_a_path_outside_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_mirrored_folder_comes_first() -> None:
-    """And imports of `raystream.X` are of `viewer.X`; a package's tests are those of the files that it imports."""
+    """And imports of `raystream.X` are of `raystream.X`; a package's tests are those of the files that it imports."""
     found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/pyrender/camera.py"])]
     own = [name for name in found if name.startswith("tests/pyrender/")]
     assert own and found[: len(own)] == own

@@ -28,7 +28,7 @@ class _Own:
 """,
     "viewer/a/two.py": """
 '''Made anew.'''
-from viewer.a.one import Ray
+from raystream.a.one import Ray
 
 
 class Far(Ray):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# The first that fits, of a module's name without ``viewer.``.
+# The first that fits, of a module's name without ``raystream.``.
 FLOORS = (
-    *((name, 9) for name in ("cli", "__main__", "launch")),
+    *((name, 9) for name in ("cli", "__main__")),
     *((name, 8) for name in ("window", "notebook", "remote", "farm", "pyrender")),
     *((name, 7) for name in ("viewport", "dataset")),
     ("renderer", 6),
@@ -35,9 +35,10 @@ def _forgotten():
 @cache
 def files():
     """Every module of viewer/, as a dotted name, with its file."""
+    package = ROOT / "viewer"
     return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in (ROOT / "viewer").rglob("*.py")
+        ".".join(("raystream", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in package.rglob("*.py")
     }
 
 
@@ -64,13 +65,13 @@ def imports():
     for name in names:
         used = set()
         for node in statements(name):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "viewer":
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "raystream":
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
                     used.add(inner if inner in names else node.module)
             elif isinstance(node, ast.Import):
                 used |= {alias.name for alias in node.names if alias.name in names}
-        found[name] = used - {name, "viewer"}  # which hands out names of all floors when they are asked for
+        found[name] = used - {name, "raystream"}  # which hands out names of all floors when they are asked for
     return found
 
 
@@ -93,26 +94,26 @@ def without_circles(graph):
 
 def floor(name):
     """The floor of a module."""
-    short = name.removeprefix("viewer").removeprefix(".")
+    short = name.removeprefix("raystream").removeprefix(".")
     return next(number for part, number in FLOORS if short == part or short.startswith(f"{part}."))
 
 
 @pytest.mark.parametrize("name", sorted(files()))
 def test_imports_go_down(name):
-    if name == "viewer":  # hands out names of all floors when they are asked for
+    if name == "raystream":  # hands out names of all floors when they are asked for
         return
-    above = {other for other in imports()[name] - {"viewer"} if floor(other) > floor(name)}
+    above = {other for other in imports()[name] - {"raystream"} if floor(other) > floor(name)}
     assert not above
 
 
 def test_no_module_needs_itself():
-    without_circles({name: used for name, used in imports().items() if name != "viewer"})
+    without_circles({name: used for name, used in imports().items() if name != "raystream"})
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in files().values()}), ids=lambda p: p.name)
 def test_no_folder_needs_itself(folder):
     """What lies in a folder, files and folders alike, forms no circle; its ``__init__`` speaks for the folder."""
-    here = ".".join(folder.relative_to(ROOT).parts)
+    here = ".".join(("raystream", *folder.relative_to(ROOT / "viewer").parts))
 
     def child(name):
         return name.removeprefix(f"{here}.").split(".")[0] if name.startswith(f"{here}.") else None
@@ -132,20 +133,20 @@ def test_folders_are_no_piles():
 
 def test_who_knows_the_window():
     """OpenGL's window and panels are known to their rooms alone: a session is driven by anybody."""
-    rooms = ("viewer.window.app", "viewer.window.commands", "viewer.window.events")
+    rooms = ("raystream.window.app", "raystream.window.commands", "raystream.window.events")
     rooms += (
-        "viewer.viewport.controls.keymap",
-        "viewer.window.window",
-        "viewer.window.imgui_input",
-        "viewer.window.bundle",
-        "viewer.window.panels.",
+        "raystream.viewport.controls.keymap",
+        "raystream.window.window",
+        "raystream.window.imgui_input",
+        "raystream.window.bundle",
+        "raystream.window.panels.",
     )
     for name in files():
-        if name != "viewer.window" and not name.startswith(rooms):  # the package itself loads glfw
+        if name != "raystream.window" and not name.startswith(rooms):  # the package itself loads glfw
             assert not outside(name) & {"glfw", "imgui_bundle"}, name
 
 
-@pytest.mark.parametrize("name", ["viewer.viewport.canvas.canvas_view"])
+@pytest.mark.parametrize("name", ["raystream.viewport.canvas.canvas_view"])
 def test_who_needs_no_window(name):
     """What a server without a display shows is imported without OpenGL's window and panels."""
     reached, left = set(), [name]
@@ -164,13 +165,13 @@ def test_who_needs_no_window(name):
 
 # -- classes -----------------------------------------------------------------------------------------------------------
 
-MACHINES = "viewer.stream.machines"  # whose classes share their passes over two generations
+MACHINES = "raystream.stream.machines"  # whose classes share their passes over two generations
 # Private parts of libraries that have no other door: argparse, moderngl, jupyter_rfb and the C library.
 DOORS = {
-    "viewer.cli.main": {"_actions"},
-    "viewer.notebook.widget": {"_esm"},
-    "viewer.stream.gl.device": {"_context", "_exit"},
-    "viewer.window.panels.imgui_draw": {"_context"},
+    "raystream.cli.main": {"_actions"},
+    "raystream.notebook.widget": {"_esm"},
+    "raystream.stream.gl.device": {"_context", "_exit"},
+    "raystream.window.panels.imgui_draw": {"_context"},
 }
 PUBLIC = {"_replace", "_asdict", "_fields"}  # of a NamedTuple
 

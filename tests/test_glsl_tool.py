@@ -5,7 +5,7 @@ from __future__ import annotations
 import glsl
 import pytest
 
-from viewer.base.paths import shaders
+from raystream.base.paths import shaders
 
 
 def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str]) -> None:

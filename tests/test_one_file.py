@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from viewer import Renderer, Scene, load
+from raystream import Renderer, Scene, load
 
 FILE = Path(__file__).resolve().parents[1] / "tools" / "examples" / "one_file.py"
 SIDE = 64

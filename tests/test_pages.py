@@ -14,8 +14,8 @@ import pytest
 from bench import NAMES, ROOMS
 
 import raystream
-from viewer.cli import main as cli
-from viewer.options.table import OPTIONS
+from raystream.cli import main as cli
+from raystream.options.table import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -83,7 +83,7 @@ def anchors(path: Path) -> set[str]:
 def test_there_is_a_page_for_each_concept() -> None:
     known = {name(path) for path in PAGES}
     assert {"README.md", "viewer/README.md", "shaders/README.md", "tests/README.md"} <= known
-    assert {"tools/README.md", "tools/results/README.md", "viewer/launch/README.md"} <= known
+    assert {"tools/README.md", "tools/results/README.md", "viewer/python.md"} <= known
     assert {f"viewer/{concept}/README.md" for concept in CONCEPTS} <= known
 
 
@@ -239,7 +239,7 @@ def test_commands_parse(page: str, line: str) -> None:
         read = cli._parse(command, arguments)
         assert command != "render" or read.output
         if getattr(read, "render", None):
-            from viewer.cli.compare import split
+            from raystream.cli.compare import split
 
             assert [cli._parse("render", split(text)) for text in read.render]
     elif words[0] in ("python", "bash"):
@@ -309,7 +309,7 @@ def test_pages_are_no_part_of_the_wheel() -> None:
     import tomllib
 
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
-    assert wheel["wheel"]["exclude"] == ["/viewer/**/README.md"]
+    assert wheel["wheel"]["exclude"] == ["/viewer/**/*.md"]
 
 
 def test_citations_name_this_version() -> None:

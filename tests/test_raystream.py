@@ -1,4 +1,4 @@
-"""``import raystream``: the public name of all that ``viewer/__init__.py`` lists, and the command by ``-m``."""
+"""``import raystream``: the public name of all that ``viewer/__init__.pyi`` lists, and the command by ``-m``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import raystream
-import viewer
-from viewer.base.version import __version__
-from viewer.cli import main as cli
-from viewer.options.table import ELSEWHERE, OPTIONS
+from raystream.base.version import __version__
+from raystream.cli import main as cli
+from raystream.options.table import ELSEWHERE, OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,11 +26,12 @@ def python(*arguments: str) -> str:
 
 
 def test_all_names_are_the_package_s():
-    assert raystream.__all__ == viewer.__all__ and dir(raystream) == dir(viewer) == sorted(viewer.__all__)
-    for name in viewer.__all__:
-        assert getattr(raystream, name) is getattr(viewer, name)
-    assert raystream.farm.render.__module__ == "viewer.farm.pictures"
-    with pytest.raises(AttributeError, match=r"^module 'raystream' has no attribute 'rendr'"):
+    assert sorted(raystream.__all__) == dir(raystream)
+    stub = (ROOT / "viewer" / "__init__.pyi").read_text()
+    for name in raystream.__all__:
+        assert getattr(raystream, name) is not None and stub.count(f" as {name}\n") == 1
+    assert raystream.farm.render.__module__ == "raystream.farm.pictures"
+    with pytest.raises(AttributeError, match=r"^No raystream attribute rendr"):
         raystream.rendr  # noqa: B018
 
 
@@ -48,7 +48,7 @@ def test_the_command_by_its_module():
 
 
 @pytest.mark.slow
-def test_editors_know_the_names(tmp_path):
+def test_editors_know_the_names(tmp_path, monkeypatch):
     """As a checker of types reads them: without running anything."""
     api = pytest.importorskip("mypy.api")
     code = """
@@ -72,16 +72,19 @@ reveal_type(renderer.render(scene)[1])
 reveal_type(renderer.render(scene, flags=RenderFlags.RGBA)[0])
 """
     (tmp_path / "script.py").write_text(code)
+    (tmp_path / "types").mkdir()
+    (tmp_path / "types" / "raystream").symlink_to(ROOT / "viewer")
+    monkeypatch.setenv("MYPYPATH", str(tmp_path / "types"))
     shared = ["--follow-imports=silent", "--ignore-missing-imports", f"--cache-dir={tmp_path / 'cache'}"]
     out, errors, _ = api.run([*shared, f"--config-file={ROOT / 'pyproject.toml'}", str(tmp_path / "script.py")])
     assert not errors
-    assert "-> viewer.scene.camera.Camera" in out and 'incompatible type "int"' in out
+    assert "-> raystream.scene.camera.Camera" in out and 'incompatible type "int"' in out
     assert 'Module has no attribute "rendr"' in out
-    assert "-> viewer.pyrender.mesh.Mesh" in out and 'Module has no attribute "Sceen"' in out
+    assert "-> raystream.pyrender.mesh.Mesh" in out and 'Module has no attribute "Sceen"' in out
     revealed = [line.partition("Revealed type is ")[2].strip('"') for line in out.splitlines() if "Revealed" in line][
         2:
     ]
-    assert out.count(" error: ") == 3 and revealed[:2] == ["viewer.pyrender.light.Light | None", "float"]
+    assert out.count(" error: ") == 3 and revealed[:2] == ["raystream.pyrender.light.Light | None", "float"]
     found = [re.findall("floating|unsignedinteger", each) for each in revealed[2:]]
     assert found == [["floating"], ["floating"], ["floating"], ["unsignedinteger"]]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 SIZE, SAMPLES = (24, 20), 4
 MACHINES = (
@@ -33,7 +33,7 @@ test_second_driver.leave(Path(sys.argv[2]))
 
 def pictures(program: str, **choices: str) -> dict[str, np.ndarray]:
     """What a program makes of the Cornell box on the device of this process."""
-    renderer = Renderer(viewer.load("cornell"), program=program, **choices)
+    renderer = Renderer(raystream.load("cornell"), program=program, **choices)
     if program == "cast":
         made = renderer.render(SIZE, layers=("triangle", "depth", "steps"))
         return {"linear": made.linear, **made.layers}
@@ -85,7 +85,7 @@ def test_hits_are_those_of_the_first_driver(left: Path) -> None:
 def test_path_traced_pictures_agree_within_their_statistics(left: Path) -> None:
     """Paths of the same random numbers go the same ways, until rounding turns a decision; a path that went another way
     is another sample of the same pixel."""
-    renderer = Renderer(viewer.load("cornell"), program="path", **MACHINES[0])
+    renderer = Renderer(raystream.load("cornell"), program="path", **MACHINES[0])
     film = renderer.render(SIZE, spp=SAMPLES).film
     assert film is not None
     there = np.load(left / "path0.npz")

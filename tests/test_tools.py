@@ -17,7 +17,7 @@ from benchmarks.noise import eight
 from benchmarks.processes import drivers
 from benchmarks.viewing import ladder, playing
 
-from viewer.stream.machines.mask import MASKS
+from raystream.stream.machines.mask import MASKS
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 

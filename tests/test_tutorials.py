@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tutorials import run as tutorials
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.programs.registry import PICTURES
-from viewer.renderer.inputs import program_file
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.programs.registry import PICTURES
+from raystream.renderer.inputs import program_file
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,7 +79,7 @@ def test_the_program_of_the_third_has_motion_blur(
 
     def mean(moment: float, **options: Any) -> float:
         common = {"program": "my_ao.py", "size": (48, 36), "moment": moment, "device": device}
-        return float(viewer.render("balls", **common, **options).linear.mean())
+        return float(raystream.render("balls", **common, **options).linear.mean())
 
     open_shutter = mean(0.3, spp=32, shutter=(0.0, 1.0))
     moments = [mean(0.3 + (number + 0.5) / 4 / 30, spp=8, seed=number) for number in range(4)]
@@ -108,10 +108,10 @@ def test_a_fault_is_told(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_nothing_of_them_stays_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.scene.material import KINDS
+    from raystream.scene.material import KINDS
 
     page = tmp_path / "page.md"
-    page.write_text("```python\nfrom viewer.scene.material import KINDS\nKINDS['dust'] = 7\n```\n", encoding="utf-8")
+    page.write_text("```python\nfrom raystream.scene.material import KINDS\nKINDS['dust'] = 7\n```\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     path = list(sys.path)
     tutorials.run(page)

@@ -1,9 +1,8 @@
 """Which tests cover a file or a folder: ``python tools/covering.py PATH [PATH ...]`` prints their files, nearest first.
 
-Those in the folder of `tests` that mirrors the file's, and of its name; those that import one of the modules, as
-`viewer.X` or `raystream.X`, or name one of the shaders; those of modules that do. Where none does, those of the modules
-that import it, one step at a time; else those that have its name, or its folder's, as a word. ``bash tools/test --for
-PATH`` runs them.
+Those in the folder of `tests` that mirrors the file's, and of its name; those that import one of the modules, or
+name one of the shaders; those of modules that do. Where none does, those of the modules that import it, one step at a
+time; else those that have its name, or its folder's, as a word. ``bash tools/test --for PATH`` runs them.
 """
 
 from __future__ import annotations
@@ -201,8 +200,9 @@ def test_files(path: Path) -> tuple[Path, ...]:
 
 def module_name(path: Path) -> str:
     """The name that tests import a file by; those of `tools` are found there."""
-    base = next((ROOT / name for name in ("tools", "viewer/launch") if path.is_relative_to(ROOT / name)), ROOT)
-    return ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+    base = ROOT / "tools" if path.is_relative_to(ROOT / "tools") else ROOT
+    name = ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+    return re.sub(r"^viewer\b", "raystream", name)
 
 
 _IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|import ([\w., ]+))", re.MULTILINE)
@@ -217,12 +217,11 @@ def imports_of(path: Path) -> frozenset[str]:
 
 @cache
 def _imported(path: Path) -> frozenset[str]:
-    """The modules that a file imports, also in the text of a script; `raystream.X` is `viewer.X`, too."""
+    """The modules that a file imports, also in the text of a script."""
     imported: set[str] = set()
     for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
         words = re.findall(r"[\w.]+", re.sub(r"#[^\n]*| as \w+", "", names or modules))
         imported.update((module, *(f"{module}.{word}" for word in words)) if module else words)
-    imported |= {f"viewer.{name.removeprefix('raystream.')}" for name in imported if name.startswith("raystream.")}
     return frozenset(imported)
 
 

@@ -40,12 +40,12 @@ import numpy as np
 from fuzzing.mutate import mutated
 from fuzzing.seeds import Seed, seeds
 
-from viewer.base.errors import ViewerError
-from viewer.formats import polygons
-from viewer.formats.obj import reader as obj
-from viewer.formats.ply import elements as ply
-from viewer.formats.stl import reader as stl
-from viewer.scene.geometry import normals
+from raystream.base.errors import ViewerError
+from raystream.formats import polygons
+from raystream.formats.obj import reader as obj
+from raystream.formats.ply import elements as ply
+from raystream.formats.stl import reader as stl
+from raystream.scene.geometry import normals
 
 SECONDS = 5  # of processor time for a file of about a kilobyte
 MEMORY = 1 << 30  # bytes: what a small file may unfold to

@@ -18,23 +18,23 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.options import table as options
-from viewer.programs import LEVELS, PICTURES, trace
-from viewer.renderer.inputs.prepared import prepare
-from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.inline import origin
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.program import Program
-from viewer.stream.machines.count import census_sources
-from viewer.stream.machines.mask import MASKS, stream_sources
-from viewer.stream.machines.options import EDGE
-from viewer.stream.machines.registry import MACHINES
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.options import table as options
+from raystream.programs import LEVELS, PICTURES, trace
+from raystream.renderer.inputs.prepared import prepare
+from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.inline import origin
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module
+from raystream.stream.declare.program import Program
+from raystream.stream.machines.count import census_sources
+from raystream.stream.machines.mask import MASKS, stream_sources
+from raystream.stream.machines.options import EDGE
+from raystream.stream.machines.registry import MACHINES
 
 
 def sources(
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         recipe = {name: getattr(arguments, name) for name in ("accel", "traversal", "intersection")}
-        prepared = prepare(viewer.load("cornell"), **recipe)
+        prepared = prepare(raystream.load("cornell"), **recipe)
         traversal = LEVELS[prepared.structure.levels]
         if arguments.layers and arguments.program != "cast":
             raise ViewerError("--layers", f"are not those of program {arguments.program}", "take --program cast")

@@ -30,13 +30,13 @@ from PIL import Image, ImageDraw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.film.tonemap import srgb8
-from viewer.options.picture import DEFAULT_QUALITY
-from viewer.renderer.fallback_sky import brightened
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ConstantEnvironment
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.film.tonemap import srgb8
+from raystream.options.picture import DEFAULT_QUALITY
+from raystream.renderer.fallback_sky import brightened
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ConstantEnvironment
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", "../shared"))
 REFERENCES, MODELS = SHARED / "gltf_refs", SHARED / "scenes" / "models"
@@ -101,7 +101,7 @@ def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> d
     camera = about["camera"]
     viewpoint = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
     environment = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
-    renderer = viewer.Renderer(
+    renderer = raystream.Renderer(
         str(MODELS / about["model"]),
         program=program,
         camera=viewpoint,
@@ -170,7 +170,7 @@ def _blocks(picture: NDArray) -> NDArray:
 
 def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np.uint8]:
     """(H, W, 3): the picture of a scene as PNG files have it, by the defaults of every option."""
-    renderer = viewer.Renderer(file)
+    renderer = raystream.Renderer(file)
     try:
         for line in (*renderer.scene.warnings, *renderer.notes):
             print(f"    {Path(file).stem}: {line}")

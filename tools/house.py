@@ -69,7 +69,7 @@ def chains() -> list[str]:
     """Lines of ancestors of more than two classes of viewer/, the youngest first."""
     parents: dict[tuple[str, str], list[tuple[str, str]]] = {}  # by module and name
     for name, tree in trees().items():
-        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".").replace("viewer", "raystream", 1)
         resolved = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:

@@ -180,20 +180,20 @@ def _luxcore(arrays: Path, out: Path, seconds: float) -> str:
 
 def compare(name: str, size: int, seconds: float, spp: int, out: str | None = None) -> dict[str, Any]:
     """Both pictures, and how far they are apart."""
-    import viewer
+    import raystream
 
-    scene = viewer.load(name)
+    scene = raystream.load(name)
     with tempfile.TemporaryDirectory(prefix="raystream-luxcore-") as folder:
         arrays, picture = Path(folder) / "scene.npz", Path(folder) / "picture.npy"
         write_arrays(arrays, scene, size)
         version = _luxcore(arrays, picture, seconds)
         theirs = np.load(picture)
-    renderer = viewer.Renderer(scene, program="photon", photon_bounces=PHOTON_BOUNCES, depth=DEPTH)
+    renderer = raystream.Renderer(scene, program="photon", photon_bounces=PHOTON_BOUNCES, depth=DEPTH)
     began = time.perf_counter()
     ours = renderer.render((size, size), spp=spp).linear
     comparison = {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
     if out is not None:
-        from viewer.film.files.image import save_srgb8
+        from raystream.film.files.image import save_srgb8
 
         both = np.concatenate([ours, theirs], axis=1)
         save_srgb8(out, (255 * np.clip(both, 0, 1) ** (1 / 2.2)).astype(np.uint8))

@@ -115,7 +115,7 @@ def write(path: Path, text: str) -> None:
 
 def run_tests(tree: Path, tests: Sequence[str], timeout: float) -> tuple[int | None, str]:
     """pytest's exit code, None where it took too long, and what it printed."""
-    paths = os.pathsep.join((str(tree), str(tree / "viewer" / "launch")))  # the public package, too
+    paths = os.pathsep.join((str(tree), str(tree / "tools" / "editable")))
     environment = {"RAYSTREAM_SHARED": str(ROOT.parent / "shared"), **os.environ, "PYTHONPATH": paths}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *tests]
     try:

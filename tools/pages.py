@@ -29,14 +29,14 @@ _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
 
 def options() -> str:
     """The table of options."""
-    from viewer.cli.main import options_table
+    from raystream.cli.main import options_table
 
     return options_table()
 
 
 def keys() -> str:
     """The list of keys."""
-    from viewer.viewport.controls.keymap import markdown_table
+    from raystream.viewport.controls.keymap import markdown_table
 
     return markdown_table()
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-from viewer.base.errors import ViewerError
-from viewer.cli.progress import TerminalProgress, duration
+from raystream.base.errors import ViewerError
+from raystream.cli.progress import TerminalProgress, duration
 
 FOLDER = "raystream-report"
 

@@ -106,8 +106,8 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
     """RGB of the window, top row first."""
     import numpy as np
 
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
 
     with tempfile.TemporaryDirectory() as folder:
         preferences = Preferences(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)

@@ -134,10 +134,10 @@ def gallery(folder: Path, size: int) -> str:
         title = (ast.get_docstring(ast.parse(code)) or "").splitlines()[0]
         parts.append(f"## {title.rstrip('.')}")
         if size:
-            packages = os.pathsep.join((str(ROOT), str(ROOT / "viewer" / "launch")))
+            packages = os.pathsep.join((str(ROOT), str(ROOT / "tools" / "editable")))
             environment = {**os.environ, "EXAMPLE_SIZE": str(size), "PYTHONPATH": packages}
             to = _made(folder / "gallery" / f"{script.stem}.png")
-            subprocess.run([sys.executable, script], cwd=to.parent, env=environment, check=True)
+            subprocess.run([sys.executable, str(script)], cwd=to.parent, env=environment, check=True)
             parts.append(f"![{title}](gallery/{to.name})")
         parts.append(f"```python\n{code.strip()}\n```")
     _write(folder / GALLERY, "\n\n".join(parts) + "\n")

@@ -15,26 +15,24 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 def reference() -> Iterator[tuple[str, str]]:
     """Place and text (Markdown) of each page: one for each public name, and their list."""
-    tree = ast.parse((ROOT / "viewer" / "__init__.py").read_text(encoding="utf-8"))
-    assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
-    homes: dict[str, str] = ast.literal_eval(assigned["_HOMES"])
-    homes |= dict.fromkeys(("ViewerError", "ViewerWarning"), "viewer.base.errors")
+    tree = ast.parse((ROOT / "viewer" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
+    homes = {node.names[0].name: node.module for node in imports if not node.names[0].name.startswith("_")}
     rows = []
-    for name in ast.literal_eval(assigned["__all__"]):
-        if name in homes:
-            definition = _definition(homes[name], name)
-            yield (
-                f"{PLACE}/{name}.md",
-                "\n\n".join([f"# {name}", *_entry(definition, f"raystream.{name}"), *_methods(definition)]) + "\n",
-            )
-            rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(definition)}")
+    for name, home in sorted(homes.items()):
+        definition = _definition(f"raystream.{home}", name)
+        yield (
+            f"{PLACE}/{name}.md",
+            "\n\n".join([f"# {name}", *_entry(definition, f"raystream.{name}"), *_methods(definition)]) + "\n",
+        )
+        rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(definition)}")
     rows += ["- [`raystream.farm`](../viewer/farm/README.md)", "- [`raystream.pyrender`](../viewer/pyrender/README.md)"]
     yield f"{PLACE}/index.md", "# Reference\n\nThe names of `import raystream`.\n\n" + "\n".join(rows) + "\n"
 
 
 def _definition(module: str, name: str) -> Definition:
     """A class or function, followed to where it is defined. Raises LookupError."""
-    path = ROOT.joinpath(*module.split("."))
+    path = ROOT.joinpath("viewer", *module.split(".")[1:])
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, Definition) and node.name == name:

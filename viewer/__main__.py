@@ -1,12 +1,20 @@
-"""``python -m viewer`` is the command ``raystream``."""
+"""The command ``raystream``, also as ``python -m raystream``."""
 
-if __name__ == "__main__":
-    from viewer.base.interrupts import end_by_signals
+from typing import NoReturn
+
+
+def entry() -> NoReturn:
+    """Run the command, and exit with its status."""
+    from raystream.base.interrupts import end_by_signals
 
     end_by_signals()
-    from viewer.base.start import modules
+    from raystream.base.start.modules import begin
 
-    modules.begin()
-    from viewer.cli.main import entry
+    begin()
+    from raystream.cli.main import entry as run
 
+    run()
+
+
+if __name__ == "__main__":
     entry()

@@ -1,4 +1,4 @@
-// Adds samples to a pixel's film: the twin of viewer.film.film.Film.add.
+// Adds samples to a pixel's film: the twin of raystream.film.film.Film.add.
 // The sum is a pair of floats, sum + compensation, with an error of a few 2^-48 after any number of samples. square sums
 // squared deviations of the luminance from the running mean (Welford 1962); a sum of squares minus the squared mean would
 // cancel. Needs the record Film.

@@ -1,3 +1,3 @@
 // A distance beyond all others.
 
-const float FAR = 3.4e38;  // viewer.kernels.records.FAR: GLSL 3.30 has no infinity
+const float FAR = 3.4e38;  // raystream.kernels.records.FAR: GLSL 3.30 has no infinity

@@ -1,7 +1,7 @@
 // Pixel filters by importance sampling: points follow the filter's density, so that all samples have equal weight
 // (Ernst, Stamminger and Greiner, Filter Importance Sampling, 2006).
 
-const int FILTER_BOX = 0, FILTER_TENT = 1, FILTER_GAUSSIAN = 2, FILTER_POINT = 3;  // viewer.cameras.lens.FILTERS
+const int FILTER_BOX = 0, FILTER_TENT = 1, FILTER_GAUSSIAN = 2, FILTER_POINT = 3;  // raystream.cameras.lens.FILTERS
 
 // The tent of radius 1 along one axis: the inverse of its cumulative distribution.
 float tent(float u) {

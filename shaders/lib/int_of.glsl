@@ -3,7 +3,7 @@
 //   The same of vec2, vec3 and vec4.
 // By their bits: 12582912 = 3 * 2^22 moves x to where a float's last bit is 1. From Mesa 24 on int() saturates, which
 // llvmpipe does lane by lane: 1.8 ns a number, and 0.33 so. Row numbers where no table of the program has more rows
-// than that (viewer.stream.compile.generate). Chips convert in one instruction.
+// than that (raystream.stream.compile.generate). Chips convert in one instruction.
 #ifdef HAVE_GPU_FORM
 int int_of(float x) { return int(x); }
 ivec2 int_of(vec2 x) { return ivec2(x); }

@@ -2,7 +2,7 @@
 // the sources. Matrices are written row by row and multiplied from the right.
 #include "lib/luminance.glsl"
 
-const int TONE_NONE = 0, TONE_REINHARD = 1, TONE_ACES = 2, TONE_AGX = 3;  // the order of viewer.film.tonemap.TONEMAPS
+const int TONE_NONE = 0, TONE_REINHARD = 1, TONE_ACES = 2, TONE_AGX = 3;  // the order of raystream.film.tonemap.TONEMAPS
 const float TONE_WHITE = 4.0;      // Reinhard: the luminance of white
 const float TONE_BRIGHTEST = 1e6;  // beyond the end of every curve
 

@@ -1,8 +1,8 @@
-// An equirectangular picture as environment: twin of viewer.scene.environment.ImageEnvironment.
+// An equirectangular picture as environment: twin of raystream.scene.environment.ImageEnvironment.
 // Row 0 is around +Y; the middle column is towards +X, from there to +Z on the right. Between texels it is bilinear.
 // A texel is chosen through one of two alias tables, by its flux or by the excess of that over the mean (compensated;
 // O. Karlik et al., "MIS Compensation: Optimizing Sampling Techniques in Multiple Importance Sampling", 2019), and a direction in it uniformly by solid angle (densities are those of
-// viewer.lighting.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
+// raystream.lighting.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
 // 1 - cos would lose its digits: the squared sine of half the angle.
 #include "interface/environment.glsl"
 #include "lib/int_of.glsl"

@@ -1,4 +1,4 @@
-// A pinhole camera: the twin of viewer.scene.camera.Camera.rays.
+// A pinhole camera: the twin of raystream.scene.camera.Camera.rays.
 // camera_right and camera_up are scaled by the tangents of half the field of view.
 #include "interface/camera.glsl"
 

@@ -1,4 +1,4 @@
-// A thin lens with a pixel filter: the twin of viewer.cameras.lens.lens_rays (Cook, Porter and Carpenter, Distributed
+// A thin lens with a pixel filter: the twin of raystream.cameras.lens.lens_rays (Cook, Porter and Carpenter, Distributed
 // Ray Tracing, 1984). Points at the focus distance along the view are sharp. camera_lens_right and camera_lens_up are
 // scaled by the radius of the lens; at zero this is the pinhole, to the bit.
 #include "lib/disc.glsl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import deforming
 
-from viewer import Scene
+from raystream import Scene
 
 LAYERS = ("depth", "normal", "triangle", "instance")
 

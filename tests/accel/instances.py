@@ -9,15 +9,15 @@ import meshes
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
-from viewer import Scene
-from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.hierarchy import compose
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Scene
+from raystream.kernels.records import GEOMETRY, HIT, RAY
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.hierarchy import compose
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 # Every structure of two levels: objects, instances.
 KINDS = [("two-level-bvh", "auto"), ("two-level-grid", "auto"), ("two-level-bvh", "grid"), ("two-level-grid", "bvh")]
@@ -102,6 +102,6 @@ def geometry_at(device: Any, made: PreparedScene, hits: NDArray) -> NDArray:
     return found
 
 
-def renderer(scene: Scene, kind: tuple[str, str], **options: Any) -> viewer.Renderer:
+def renderer(scene: Scene, kind: tuple[str, str], **options: Any) -> raystream.Renderer:
     """The renderer under one of `KINDS`."""
-    return viewer.Renderer(scene, accel=kind[0], top=kind[1], **({"program": "cast"} | options))
+    return raystream.Renderer(scene, accel=kind[0], top=kind[1], **({"program": "cast"} | options))

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from viewer.accel.grid.build import Grid
+from raystream.accel.grid.build import Grid
 
 
 @dataclass(frozen=True)

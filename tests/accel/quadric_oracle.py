@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.quadrics import record
-from viewer.scene.quadric import PlacedQuadrics
+from raystream.accel.quadrics import record
+from raystream.scene.quadric import PlacedQuadrics
 
 Float = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ import pytest
 from soups import soup
 from walker import through, walker
 
-from viewer.accel import structures, triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import keyed, tree
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.motion import Moving, bounding, with_keys
-from viewer.stream.declare.kernel import Module
+from raystream.accel import structures, triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import keyed, tree
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.motion import Moving, bounding, with_keys
+from raystream.stream.declare.kernel import Module
 
 SHIFTS = {"near": 0.3, "far": 3.0, "from afar": 1e4}  # of corners between two keys
 RAYS = 3000

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import splits as bvh_kernels
-from viewer.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
-from viewer.base.errors import ViewerError
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import splits as bvh_kernels
+from raystream.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
+from raystream.base.errors import ViewerError
 
 FIELDS = ("low", "high", "second", "first", "count", "axis", "escape", "order")
 

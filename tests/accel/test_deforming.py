@@ -14,19 +14,19 @@ from deforming_scene import LAYERS, complex_scene
 from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
-from viewer import Renderer, Scene
-from viewer.accel.bvh import tree
-from viewer.accel.bvh.build import Bvh
-from viewer.base.errors import ViewerError
-from viewer.renderer.sampling.ray_queries import Hits
-from viewer.scene.deform.arrays import with_vertices
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.hierarchy import compose
-from viewer.scene.mesh import Instance, Mesh
-from viewer.stream.declare.kernel import Table
-from viewer.stream.gl.memory import BufferTexture
+from raystream import Renderer, Scene
+from raystream.accel.bvh import tree
+from raystream.accel.bvh.build import Bvh
+from raystream.base.errors import ViewerError
+from raystream.renderer.sampling.ray_queries import Hits
+from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.hierarchy import compose
+from raystream.scene.mesh import Instance, Mesh
+from raystream.stream.declare.kernel import Table
+from raystream.stream.gl.memory import BufferTexture
 
 # Of a mesh's size: sums of a few products in float32 are off by some 2^-23 of their terms.
 CLOSE = 1e-5

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from deforming_scene import LAYERS, complex_scene
 
+from raystream import Renderer, Scene
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.deform import rebuild
+from raystream.film.device_film import Buffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.preview.gbuffer import GBuffer
+from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.motion import of_motion
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.mesh import Instance, Mesh
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
 from tests.held import HELD, run_held
-from viewer import Renderer, Scene
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.deform import rebuild
-from viewer.film.device_film import Buffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
-from viewer.renderer.preview.motion import of_motion
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.mesh import Instance, Mesh
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
 
 
 def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: pytest.MonkeyPatch) -> None:

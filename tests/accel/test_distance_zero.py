@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
+from raystream import Renderer, Scene
 
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "accel": "bvh", "intersection": "watertight"}
 STEPS = np.float32([2, 4])  # of 2^-22, the last place of a coordinate of 3

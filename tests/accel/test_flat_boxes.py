@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from walker import rays, walker
 
-from viewer.accel import triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
+from raystream.accel import triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
 
 
 def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:

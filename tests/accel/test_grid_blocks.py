@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from soups import KINDS, soup
 from walker import rays, through, walker
 
-from viewer.accel import triangles
-from viewer.accel.grid import blocks as grid_blocks
-from viewer.accel.grid import grid
-from viewer.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
-from viewer.accel.grid.build import Grid, build
-from viewer.accel.grid.grid import mark_last
-from viewer.base.errors import ViewerError
-from viewer.stream.gl.devices import shared_device
+from raystream.accel import triangles
+from raystream.accel.grid import blocks as grid_blocks
+from raystream.accel.grid import grid
+from raystream.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
+from raystream.accel.grid.build import Grid, build
+from raystream.accel.grid.grid import mark_last
+from raystream.base.errors import ViewerError
+from raystream.stream.gl.devices import shared_device
 
 
 def numbered(resolution: tuple[int, int, int], rng: np.random.Generator) -> Grid:

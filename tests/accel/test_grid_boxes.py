@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_grid_build import assert_sound, entered
 
-from viewer.accel.grid import boxes as grid_boxes
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import cost as grid_cost
-from viewer.accel.grid.boxes import build_boxes
-from viewer.accel.grid.build import Grid, rounding_margin
-from viewer.base.errors import ViewerError
+from raystream.accel.grid import boxes as grid_boxes
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import cost as grid_cost
+from raystream.accel.grid.boxes import build_boxes
+from raystream.accel.grid.build import Grid, rounding_margin
+from raystream.base.errors import ViewerError
 
 
 def random_boxes(rng: np.random.Generator, count: int, size: float = 0.2) -> tuple[np.ndarray, np.ndarray]:

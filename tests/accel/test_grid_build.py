@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from oracle import walk_oracle
 from soups import KINDS, read_ply, soup
 
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import cost as grid_cost
-from viewer.accel.grid import overlap
-from viewer.accel.grid.build import Grid, build, rounding_margin
-from viewer.base.errors import ViewerError
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import cost as grid_cost
+from raystream.accel.grid import overlap
+from raystream.accel.grid.build import Grid, build, rounding_margin
+from raystream.base.errors import ViewerError
 
 # The overlap test and the brute-force one round differently, in float64; a thin triangle's axes amplify that by its
 # length over its height, at most about 2^24 for corners that are float32: 2^24 x 2^-52 x 32 voxels, with room.
@@ -174,7 +174,7 @@ def test_workers_and_full_blocks_change_nothing(first: int, monkeypatch: pytest.
 
 def test_small_scenes_are_built_without_numba() -> None:
     code = (
-        "import sys, numpy as np; from viewer.accel.grid.build import build\n"
+        "import sys, numpy as np; from raystream.accel.grid.build import build\n"
         "build(np.random.default_rng(0).random((38, 3, 3), np.float32))\n"
         "sys.exit('numba' in sys.modules)"
     )

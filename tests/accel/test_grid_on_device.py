@@ -10,19 +10,19 @@ import pytest
 from numpy.typing import NDArray
 from soups import KINDS, read_ply, soup
 
+from raystream.accel import triangles
+from raystream.accel.grid import on_device, overlap
+from raystream.accel.grid.build import ROUNDING, build
+from raystream.accel.grid.grid import mark_last
+from raystream.accel.grid.on_device import SINGLE, DeviceGrid, plan
+from raystream.base.errors import ViewerError
+from raystream.renderer.device import grid_build
+from raystream.renderer.device.grid_build import GridBuild
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import BufferTexture, Memory
+from raystream.stream.gl.resources import Resources
+from raystream.stream.jobs import Executor
 from tests.held import run_held
-from viewer.accel import triangles
-from viewer.accel.grid import on_device, overlap
-from viewer.accel.grid.build import ROUNDING, build
-from viewer.accel.grid.grid import mark_last
-from viewer.accel.grid.on_device import SINGLE, DeviceGrid, plan
-from viewer.base.errors import ViewerError
-from viewer.renderer.device import grid_build
-from viewer.renderer.device.grid_build import GridBuild
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import BufferTexture, Memory
-from viewer.stream.gl.resources import Resources
-from viewer.stream.jobs import Executor
 
 
 class Built:

@@ -12,8 +12,8 @@ from numba import njit
 from oracle import moller_trumbore, walk_oracle
 from soups import read_ply, soup
 
-from viewer.accel.grid.build import Grid, build, rounding_margin
-from viewer.accel.grid.grid import texel_coordinates
+from raystream.accel.grid.build import Grid, build, rounding_margin
+from raystream.accel.grid.grid import texel_coordinates
 
 
 @njit(cache=True)

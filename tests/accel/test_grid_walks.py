@@ -10,10 +10,10 @@ import pytest
 from soups import KINDS, read_ply, soup
 from walker import rays, through, walker
 
-import viewer
-from viewer.accel import triangles
-from viewer.accel.grid import grid
-from viewer.accel.grid.build import Grid, build
+import raystream
+from raystream.accel import triangles
+from raystream.accel.grid import grid
+from raystream.accel.grid.build import Grid, build
 
 SIZE = 384
 
@@ -25,7 +25,7 @@ def both(device, corners: np.ndarray, built: Grid) -> list:
 
 @pytest.mark.parametrize("name", ["bunny", "forest"])
 def test_pictures_of_both_walks_are_the_same_to_the_bit(device, shared_scenes: Path, name: str) -> None:
-    scene = viewer.load(shared_scenes / "bunny.ply" if name == "bunny" else "forest")
+    scene = raystream.load(shared_scenes / "bunny.ply" if name == "bunny" else "forest")
     corners = scene.flatten().corners()
     origins, directions = (part.reshape(-1, 3) for part in scene.camera().rays(SIZE, SIZE))
     dda, adinetz = both(device, corners, build(corners))

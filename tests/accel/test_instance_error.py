@@ -8,7 +8,7 @@ import instances
 import numpy as np
 import pytest
 
-from viewer.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.prepared import prepare
 
 UNIT = 2.0**-19  # of the bound, see `position_error` in shaders/lib/triangle_point.glsl
 

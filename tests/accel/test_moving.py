@@ -11,21 +11,21 @@ from counting import python_calls
 from instances import KINDS
 from test_two_level import NAMES, assert_as_flat
 
-import viewer
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.builtin import forest
-from viewer.scene.hierarchy import compose
-from viewer.scene.mesh import transforms_of
-from viewer.scene.scene import Instance, Scene
-from viewer.stream.declare.record import LARGEST_INTEGER
-from viewer.stream.gl.device import Device
+import raystream
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.builtin import forest
+from raystream.scene.hierarchy import compose
+from raystream.scene.mesh import transforms_of
+from raystream.scene.scene import Instance, Scene
+from raystream.stream.declare.record import LARGEST_INTEGER
+from raystream.stream.gl.device import Device
 
 LAYERS = ("depth", "normal", "triangle", "instance")
 
 
-def assert_same(one: viewer.Picture, other: viewer.Picture) -> None:
+def assert_same(one: raystream.Picture, other: raystream.Picture) -> None:
     """To the bit."""
     assert one.linear.tobytes() == other.linear.tobytes()
     for name in one.layers:
@@ -35,7 +35,7 @@ def assert_same(one: viewer.Picture, other: viewer.Picture) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 def test_two_balls_orbit_among_ten(device: object, kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Adinetz and Berezin's Balls-1: each frame is equal to that of a fresh build, and none compiles anything."""
-    scene = viewer.load("balls")
+    scene = raystream.load("balls")
     assert scene.triangle_count == 31_200 and len(scene.instances) == 10
     moved = instances.renderer(scene, kind)
     before = moved.render((96, 96), layers=LAYERS)
@@ -71,7 +71,7 @@ def test_textures_are_updated_in_place_too(device: object) -> None:
 @pytest.mark.parametrize("kind", KINDS[:2], ids=NAMES[:2])
 def test_paths_follow_what_moves(device: object, kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Light, too; in passes that read so many tables that the small ones, instances among them, share a texture."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     options = {"program": "path", "environment": "sky", "camera": scene.camera()}
     for name in ("short_block", "light"):
         number = [each.name for each in scene.instances].index(name)
@@ -104,7 +104,7 @@ def test_only_what_changed_is_told() -> None:
 @pytest.mark.parametrize("kind", ["bvh", "grid"])
 def test_moving_works_in_arrays(kind: str) -> None:
     """The top structure alone, and with all matrices, boxes and rows: no loop of Python over a thousand instances."""
-    mesh, rng, calls = viewer.load("balls").meshes[0], np.random.default_rng(9), {}
+    mesh, rng, calls = raystream.load("balls").meshes[0], np.random.default_rng(9), {}
     for count in (100, 1000):
         rotations, ones = rng.normal(size=(count, 4)), np.ones((count, 3))
         before, after = (compose(rng.uniform(-40, 40, (count, 3)), rotations, ones) for _ in range(2))
@@ -122,7 +122,7 @@ def test_moving_works_in_arrays(kind: str) -> None:
 def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) -> None:
     scene = instances.nested(30)
     transforms = instances.random_transforms(np.random.default_rng(5), 30)
-    moved = viewer.Renderer(scene, program="cast")
+    moved = raystream.Renderer(scene, program="cast")
     moved.render((32, 32))
     moved.move(transforms)
     two = instances.renderer(scene, KINDS[0])
@@ -185,7 +185,7 @@ def test_more_triangles_than_a_float_can_number(device: object, trees: int) -> N
 
 
 def test_triangles_beyond_32_bits_are_numbered() -> None:
-    from viewer.kernels import HIT
+    from raystream.kernels import HIT
 
     made = prepare(instances.nested(6), accel="two-level-bvh")
     made.__dict__["starts"] = np.array([0, 10, 2**31, 2**33, 2**33 + 1, 2**34, 2**35])
@@ -199,7 +199,7 @@ def test_triangles_beyond_32_bits_are_numbered() -> None:
 def test_flat_structures_tell_the_instance_too(device: object) -> None:
     scene = instances.nested(40)
     origins, directions = instances.rays(scene.bounds(), 3000)
-    flat = viewer.Renderer(scene, program="cast").trace(origins, directions)
+    flat = raystream.Renderer(scene, program="cast").trace(origins, directions)
     two = instances.renderer(scene, KINDS[0]).trace(origins, directions)
     same = flat.triangle == two.triangle
     assert same.mean() > 0.999 and (flat.instance == two.instance)[same].all()

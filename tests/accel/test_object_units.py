@@ -7,10 +7,10 @@ import meshes
 import numpy as np
 import pytest
 
-from viewer import Scene
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+from raystream import Scene
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 
 @pytest.mark.parametrize("exponent", [-80, -20, 50])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
+from raystream import Renderer, Scene
 
 LEVELS = 6  # of a tree of 64 triangles, one in a leaf
 # Down to the nearest leaf, and past what waits behind it at each level. A stack holds the children, whose boxes were

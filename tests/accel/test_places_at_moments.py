@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.accel.two_level.structure import INSTANCE_KEY, INSTANCE_MOVING
-from viewer.kernels.records import RAY
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.accel.two_level.structure import INSTANCE_KEY, INSTANCE_MOVING
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 COUNT, SEGMENTS, ITEMS = 200, 3, 5
 TRIANGLE = Record("Triangle", *(Field(name, "vec3") for name in "abc"), Field("keys", "int"))

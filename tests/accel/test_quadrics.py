@@ -12,18 +12,18 @@ from glsl_call import Function
 from quadric_oracle import nearest
 from walker import through, walker
 
-from viewer import Renderer, Scene
-from viewer.accel import quadrics, structures
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import grid
-from viewer.accel.structures import MOST_UNSORTED, Primitives, StructureOptions
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.builtin.parts.shapes import quads
-from viewer.scene.material import Material
-from viewer.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
-from viewer.scene.scene import Instance
+from raystream import Renderer, Scene
+from raystream.accel import quadrics, structures
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import grid
+from raystream.accel.structures import MOST_UNSORTED, Primitives, StructureOptions
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import GEOMETRY, HIT, RAY
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.builtin.parts.shapes import quads
+from raystream.scene.material import Material
+from raystream.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
+from raystream.scene.scene import Instance
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 UP = np.inf
@@ -338,8 +338,8 @@ def test_moving_one(device: Any) -> None:
 
 def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
     """Neither source nor tables: they pay nothing."""
-    from viewer.stream.compile.form import Form
-    from viewer.stream.compile.generate import fragment
+    from raystream.stream.compile.form import Form
+    from raystream.stream.compile.generate import fragment
 
     triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
     texts = []

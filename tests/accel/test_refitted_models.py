@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer
-from viewer.formats import load
+from raystream import Renderer
+from raystream.formats import load
 
 RAYS, MOMENTS = 3000, 4
 SLOW = pytest.mark.slow

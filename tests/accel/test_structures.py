@@ -14,21 +14,21 @@ from embree import embree_scene, nearest
 from soups import KINDS, soup
 from walker import rays, through, walker
 
-import viewer
-from viewer import Renderer, Scene
-from viewer.accel import structures, triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import grid
-from viewer.accel.structures import Primitives, Structure, StructureOptions
-from viewer.base.errors import ViewerError, WiringError
-from viewer.kernels.records import RAY
-from viewer.programs import LEVELS, trace
-from viewer.renderer.sampling.ray_queries import pack_rays
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import Module
-from viewer.stream.machines.registry import MACHINES
+import raystream
+from raystream import Renderer, Scene
+from raystream.accel import structures, triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import grid
+from raystream.accel.structures import Primitives, Structure, StructureOptions
+from raystream.base.errors import ViewerError, WiringError
+from raystream.kernels.records import RAY
+from raystream.programs import LEVELS, trace
+from raystream.renderer.sampling.ray_queries import pack_rays
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import Module
+from raystream.stream.machines.registry import MACHINES
 
 SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
 STRUCTURES = {
@@ -58,11 +58,11 @@ class Made(NamedTuple):
 def made(request: pytest.FixtureRequest) -> Made:
     name = request.param
     if name == "forest_flat":
-        scene = viewer.load(request.getfixturevalue("flat_forest"))
+        scene = raystream.load(request.getfixturevalue("flat_forest"))
     elif name in ("bunny", "dragon"):
-        scene = viewer.load(request.getfixturevalue("shared_scenes") / f"{name}.ply")
+        scene = raystream.load(request.getfixturevalue("shared_scenes") / f"{name}.ply")
     else:
-        scene = viewer.load(name)
+        scene = raystream.load(name)
     corners = scene.flatten().corners()
     built = {
         which: structures.FLAT[recipe.accel](Primitives(corners), recipe) for which, (recipe, _) in STRUCTURES.items()
@@ -150,7 +150,7 @@ def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: 
 
 
 def test_pictures_are_the_same_with_every_structure() -> None:
-    scene = viewer.load("teapotahedron")
+    scene = raystream.load("teapotahedron")
     every = [{"accel": "bvh", "traversal": traversal} for traversal in ("auto", *bvh.TRAVERSALS)]
     every += [
         {"accel": "bvh", "build": "midpoint"},
@@ -291,7 +291,7 @@ def test_a_walk_of_another_structure_is_named(accel: str, traversal: str) -> Non
 
 def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
     """The order is what escape indices of every octant, and a stack, are for."""
-    scene = viewer.load("teapotahedron")
+    scene = raystream.load("teapotahedron")
     steps = {}
     for traversal in bvh.TRAVERSALS:
         renderer = Renderer(scene, program="cast", accel="bvh", traversal=traversal, machine="singlepass")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from walker import rays, walker
 
-from viewer import Scene
-from viewer.accel import triangles
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import grid
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+from raystream import Scene
+from raystream.accel import triangles
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import grid
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 

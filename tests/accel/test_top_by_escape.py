@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from test_moving import LAYERS, assert_same
 
-from viewer.accel.structures import StructureOptions
-from viewer.accel.two_level.build import over_instances
+from raystream.accel.structures import StructureOptions
+from raystream.accel.two_level.build import over_instances
 
 ESCAPE = ("two-level-bvh", "auto")
 

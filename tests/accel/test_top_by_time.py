@@ -15,15 +15,15 @@ from embree import embree_scene, nearest
 from numpy.typing import NDArray
 from walker import rays
 
-from viewer.accel.structures import Structure, StructureOptions
-from viewer.accel.two_level import top, top_by_time
-from viewer.accel.two_level.build import over_instances
-from viewer.kernels.records import HIT, RAY
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
+from raystream.accel.structures import Structure, StructureOptions
+from raystream.accel.two_level import top, top_by_time
+from raystream.accel.two_level.build import over_instances
+from raystream.kernels.records import HIT, RAY
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
 
 SHIFTS = {"near": 0.3, "far": 3.0, "from afar": 1e4}  # of instances between two keys
 RAYS, STILL, MOVING = 3000, 20, 40

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.accel.grid import boxes as grid_boxes
-from viewer.accel.grid.grid import mark_last
-from viewer.accel.two_level.top import TopGrid
+from raystream.accel.grid import boxes as grid_boxes
+from raystream.accel.grid.grid import mark_last
+from raystream.accel.two_level.top import TopGrid
 
 UNTOUCHED = -(1 << 24)  # no address, and no number of an instance, whatever its sign
 

@@ -10,9 +10,9 @@ from embree import embree_scene
 from soups import read_ply
 from walker import rays, through, walker
 
-from viewer.accel import triangles
-from viewer.accel.grid import grid
-from viewer.accel.grid.build import build
+from raystream.accel import triangles
+from raystream.accel.grid import grid
+from raystream.accel.grid.build import build
 
 
 def planes_walker(device, corners: np.ndarray, slack: float = 1.0):

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from instances import KINDS
 from numpy.typing import NDArray
 
-import viewer
-from viewer import Renderer, Scene
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.two_level.objects import inverses, objects_of, world_boxes
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Renderer, Scene
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.two_level.objects import inverses, objects_of, world_boxes
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.scene import Instance
 
 # Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.
 NEAR_EDGE = 4e-6
@@ -50,7 +50,7 @@ def flattened(scene: Scene) -> Flattened:
 
 
 def assert_as_flat(
-    scene: Scene, found: viewer.Renderer, count: int = 20_000, seed: int = 0, flat: Flattened | None = None
+    scene: Scene, found: raystream.Renderer, count: int = 20_000, seed: int = 0, flat: Flattened | None = None
 ) -> None:
     """Hits and the instances they name, against Embree on the flattened scene; ties by distance."""
     starts, corners, sound, embree = flat or flattened(scene)
@@ -89,7 +89,7 @@ def test_nested_instances_are_hit_as_if_flattened(device: object, kind: tuple[st
 @pytest.fixture(scope="module")
 def forest(shared_scenes: Path) -> tuple[Scene, Flattened]:
     """tests/formats/test_models.py equates it to the one by instances of glTF's extension."""
-    scene = viewer.load(shared_scenes / "forest.glb")
+    scene = raystream.load(shared_scenes / "forest.glb")
     return scene, flattened(scene)
 
 
@@ -271,7 +271,7 @@ def test_a_stack_that_would_overflow_is_refused() -> None:
 @pytest.mark.parametrize(("source", "number", "least", "most"), [("balls", 0, 1.0, 1.01), ("forest", 5, 1.0, 2.0)])
 def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, least: float, most: float) -> None:
     """A ball's, whose box alone would have 3.4 times the volume, and a spruce's."""
-    scene = viewer.load(source)
+    scene = raystream.load(source)
     mesh = scene.meshes[number]
     objects = objects_of(Scene([mesh], [Instance(0)]))
     transforms = instances.random_transforms(np.random.default_rng(4), 200, 50.0)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from instances import rays
 
-import viewer
-from viewer import Scene
-from viewer.accel.bvh import tree as bvh
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Scene
+from raystream.accel.bvh import tree as bvh
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 
 @pytest.mark.parametrize("traversal", bvh.TRAVERSALS)
@@ -27,7 +27,7 @@ def test_the_hits_of_three_objects_are_those_of_one_scene(traversal: str) -> Non
     origins, directions = rays(scene.bounds(), 2000)
     hits = []
     for accel in ("two-level-bvh", "bvh"):
-        renderer = viewer.Renderer(scene, program="cast", accel=accel, traversal=traversal, machine="singlepass")
+        renderer = raystream.Renderer(scene, program="cast", accel=accel, traversal=traversal, machine="singlepass")
         hits.append(renderer.trace(origins, directions))
         renderer.release()
     assert {0, 1, 2} <= set(hits[0].instance.tolist())

@@ -9,8 +9,8 @@ import glsl_call
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.kernels.records import HIT, RAY
-from viewer.stream.declare.kernel import Module
+from raystream.kernels.records import HIT, RAY
+from raystream.stream.declare.kernel import Module
 
 FAR = np.float32(3.4e38)
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Camera, Instance, Scene
-from viewer.base.attributes import declared
-from viewer.scene.classic import ClassicMaterial
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.texture import Image, Texture
+from raystream import Camera, Instance, Scene
+from raystream.base.attributes import declared
+from raystream.scene.classic import ClassicMaterial
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.texture import Image, Texture
 
 MESH = Mesh(np.eye(3), [[0, 1, 2]], normals=np.eye(3))
 PARTS: dict[str, Any] = {

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from raystream.base import interrupts
+from raystream.base.interrupts import child_process
 from tests.signals import ctrl_c, gone, starts
-from viewer.base import interrupts
-from viewer.base.interrupts import child_process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from viewer.base import memory, part_file, textfile
-from viewer.base.errors import ViewerError
-from viewer.stream import lock as lock_module
-from viewer.stream.lock import FairLock
+from raystream.base import memory, part_file, textfile
+from raystream.base.errors import ViewerError
+from raystream.stream import lock as lock_module
+from raystream.stream.lock import FairLock
 
 
 def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from viewer.base import interrupts, memory, paths
-from viewer.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
-from viewer.base.interrupts import HELD, UNWAITED, Terminated, exit_now, interrupts_held, raise_dropped, terminate
-from viewer.stream.jobs import returned
+from raystream.base import interrupts, memory, paths
+from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
+from raystream.base.interrupts import HELD, UNWAITED, Terminated, exit_now, interrupts_held, raise_dropped, terminate
+from raystream.stream.jobs import returned
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_thread_that_nobody_waits_for_ends_the_process(monkeypatch: pytest.Mon
 )
 def test_errors_in_one_line(error: ViewerError, typed: str, python: str) -> None:
     """As typed on the command line, and as Python has it, also in a notebook."""
-    import viewer.options.table  # noqa: F401  # fills in the keywords
+    import raystream.options.table  # noqa: F401  # fills in the keywords
 
     assert (error.typed, str(error)) == (typed, python)
     assert error._render_traceback_() == [f"ViewerError: {python}"]
@@ -175,7 +175,7 @@ def test_names_on_terminals(text: str, expected: str) -> None:
     ],
 )
 def test_options_in_texts(text: str, expected: str) -> None:
-    import viewer.options.table  # noqa: F401
+    import raystream.options.table  # noqa: F401
 
     assert keywords(text) == expected
 
@@ -187,7 +187,7 @@ def test_notes_are_told_where_the_package_was_called() -> None:
         warn([])
         assert not found
         warn(iter(["a note", "take --spp 4"]))
-        inside: dict[str, Any] = {"__name__": "viewer.inner.part", "warn": warn}
+        inside: dict[str, Any] = {"__name__": "raystream.inner.part", "warn": warn}
         exec("def call(notes):\n    warn(notes)\n", inside)
         inside["call"](["from within"])
         beside: dict[str, Any] = {"__name__": "viewers", "warn": warn}

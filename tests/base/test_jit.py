@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.base import cache_folder, jit, jit_cache
+from raystream.base import cache_folder, jit, jit_cache
 
 ROOT = Path(__file__).parents[2]
 FACTOR = 3
@@ -108,7 +108,7 @@ def test_object_files_are_used_again_and_damaged_ones_made_anew(folder, monkeypa
     def refuse(*arguments):
         raise AssertionError("compiled again")
 
-    from viewer.base import jit_compile
+    from raystream.base import jit_compile
 
     monkeypatch.setattr(jit_compile, "compiled", refuse)
     monkeypatch.setattr(jit, "_loaded", {})
@@ -162,12 +162,12 @@ def test_arrays_with_gaps_are_refused():
 
 def test_a_second_process_needs_no_numba(folder):
     code = (
-        "import sys, numpy as np; from viewer.accel.bvh.layout import octants; from viewer.base.jit import run\n"
+        "import sys, numpy as np; from raystream.accel.bvh.layout import octants; from raystream.base.jit import run\n"
         "links = np.empty((8, 3, 2), np.int32)\n"
         "run(octants, np.array([2, -1, -1], np.int32), np.zeros(3, np.int8), links)\n"
         "print(links[:, 0, 0].tolist(), 'numba' in sys.modules)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), cache_folder.FOLDER: str(folder)}
+    environment = {**os.environ, cache_folder.FOLDER: str(folder)}
     for first in (True, False):
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600

@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass, field, FrozenInstanceError
 compiled = []
 sys.addaudithook(lambda event, given: event == "compile" and "__create_fn__" in str(given[0]) and compiled.append(1))
-from viewer.base.start import modules
+from raystream.base.start import modules
 modules.begin()
 {classes}
 modules.loaded()
@@ -40,7 +40,7 @@ TOLD = "(Point(x=1, y=[]), Point(x=2, y=[3]), True, True, True, \"cannot assign 
 
 def told(cache: Path, classes: str = CLASSES, *options: str) -> tuple[int, str]:
     """The number of texts that were compiled, and what the script has made."""
-    environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(cache)}
     command = [sys.executable, *options, "-c", SCRIPT.format(classes=classes)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     number, _, made = done.stdout.strip().partition(" ")
@@ -95,7 +95,7 @@ def test_optimised_code_is_apart(tmp_path: Path) -> None:
 
 
 def test_a_full_file_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.base.start import methods
+    from raystream.base.start import methods
 
     monkeypatch.setattr(methods, "MOST", 2)
     made = methods.Methods([tmp_path])

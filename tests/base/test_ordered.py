@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from viewer.base.ordered import distinct, quantile
+from raystream.base.ordered import distinct, quantile
 
 
 @pytest.mark.parametrize("values", [[], [5], [3, 1, 3, 1, 2], [[2, 1], [1, 2]], [-1, -1, 0]])
@@ -25,6 +25,6 @@ def test_quantiles_are_those_of_numpy_to_the_bit(count: int) -> None:
 
 
 def test_no_masked_arrays_are_loaded() -> None:
-    script = "import sys, numpy as np\nfrom viewer.base.ordered import distinct, quantile\n"
+    script = "import sys, numpy as np\nfrom raystream.base.ordered import distinct, quantile\n"
     script += "quantile(distinct(np.array([2.0, 1.0, 2.0])), 0.5)\nassert 'numpy.ma' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from viewer.base.start import bytecode, modules
+from raystream.base.start import bytecode, modules
 
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the modules below a folder that are compiled from their source, and a value of one of them.
 SCRIPT = """
 import sys
-from viewer.base.start import bytecode
+from raystream.base.start import bytecode
 folder, compiled = sys.argv[1], []
 sys.path.insert(0, folder)
 bytecode.keep(folder)
@@ -41,7 +41,6 @@ def sources(tmp_path: Path) -> Path:
 
 def compiled(folder: Path, cache: Path) -> str:
     environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", SCRIPT, str(folder)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -99,7 +98,7 @@ def test_one_copy_s_bytecode_is_not_another_s(sources: Path, tmp_path: Path) -> 
 
 
 def test_what_modules_hold_is_no_garbage() -> None:
-    script = "import gc\nfrom viewer.base.start.modules import begin, loaded\nbegin()\nassert not gc.isenabled()\n"
+    script = "import gc\nfrom raystream.base.start.modules import begin, loaded\nbegin()\nassert not gc.isenabled()\n"
     script += "loaded()\nassert gc.isenabled() and gc.get_freeze_count() > 1000"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
     assert gc.isenabled() and modules.VARIABLES
@@ -107,7 +106,7 @@ def test_what_modules_hold_is_no_garbage() -> None:
 
 def test_what_a_first_picture_does_without() -> None:
     """Each takes longer to load than a picture of few triangles takes."""
-    script = "import sys\nfrom viewer.renderer.renderer import Renderer\n"
+    script = "import sys\nfrom raystream.renderer.renderer import Renderer\n"
     script += "Renderer('cornell').render((8, 8), spp=1).png('auto', 'agx')\n"
     names = ("llvmlite", "numba", "numpy.ma", "numpy.random", "asyncio", "ssl", "multiprocessing")
     script += f"print(*(name for name in {names} if name in sys.modules))"

@@ -16,9 +16,9 @@ from benchmarks.viewing import paced
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from viewer.film.error.blemishes import dots, specks
-from viewer.film.files.compare import ComparedPicture, read
-from viewer.film.tonemap import srgb8
+from raystream.film.error.blemishes import dots, specks
+from raystream.film.files.compare import ComparedPicture, read
+from raystream.film.tonemap import srgb8
 
 FOLDER = Path(__file__).with_name("converged")
 SAMPLES = {"hall": 512, "bunny": 512, "ToyCar": 512, "glass_ball": 4096, "ring": 512, "many_lights": 512}

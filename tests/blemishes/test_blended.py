@@ -13,8 +13,8 @@ from benchmarks.viewing import paced
 from numpy.typing import NDArray
 from subjects import SIZE, VASE, converged
 
-from viewer.denoise import oidn
-from viewer.film.files.compare import ComparedPicture, compare
+from raystream.denoise import oidn
+from raystream.film.files.compare import ComparedPicture, compare
 
 SAMPLES = 4
 GLASS = np.s_[40:106, 78:118]  # rows and columns of the vase of partial opacity

@@ -12,9 +12,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from subjects import SCENES, SIZE, bound, converged, most_specks, specks_of_even_places
 
-from viewer.denoise import oidn
-from viewer.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
-from viewer.film.tonemap import srgb8
+from raystream.denoise import oidn
+from raystream.film.files.compare import ComparedPicture, Comparison, compare, stacked_ids
+from raystream.film.tonemap import srgb8
 
 RISE = 0.01  # of FLIP over that of fewer samples
 FEW, MORE = (1, 2, 4, 8), (16, 32)  # samples

@@ -17,9 +17,9 @@ from benchmarks.viewing.ladder import RISE, SPOILT
 from benchmarks.viewing.paced import AWAY, MOVING, OPENING, REST, Figures, ShownFrame
 from subjects import SCENES, SIZE, bound, converged, most_specks, specks_of_even_places
 
-from viewer.denoise import oidn
-from viewer.film.files.compare import ComparedPicture, compare
-from viewer.renderer.renderer import Renderer
+from raystream.denoise import oidn
+from raystream.film.files.compare import ComparedPicture, compare
+from raystream.renderer.renderer import Renderer
 
 FEW = 4  # samples to which every scene is judged in every run, at every slowness: there pictures differ by it
 # In every run to the end, too; others are slow. What is shown of a film does not depend on the slowness, but for when.

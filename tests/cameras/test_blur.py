@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.cameras.blur import blurred, diffused
-from viewer.scene.environment import ImageEnvironment
+from raystream.cameras.blur import blurred, diffused
+from raystream.scene.environment import ImageEnvironment
 
 
 def angles(rows: int) -> np.ndarray:

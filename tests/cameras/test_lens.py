@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import CUT, FILTERS, SIGMA, filter_offsets, lens_rays, lens_uniforms, thin_lens
-from viewer.scene.camera import Camera
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import CUT, FILTERS, SIGMA, filter_offsets, lens_rays, lens_uniforms, thin_lens
+from raystream.scene.camera import Camera
 
 SAMPLE = "void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction)"
 CENTRE = "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)"

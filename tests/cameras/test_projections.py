@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import lens_rays, lens_uniforms
-from viewer.cameras.projected import projected
-from viewer.scene.camera import Camera
-from viewer.scene.projections.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
-from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
-from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import lens_rays, lens_uniforms
+from raystream.cameras.projected import projected
+from raystream.scene.camera import Camera
+from raystream.scene.projections.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
+from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.stream.declare.kernel import Module
+from raystream.stream.gl.device import Device
 
 SAMPLE = "void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction)"
 CENTRE = "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from viewer.cli import main as cli
+from raystream.cli import main as cli
 
 PATIENCE = 600.0  # seconds, against hanging alone
 ROOT = Path(__file__).resolve().parents[2]
-needs_renderer = pytest.mark.skipif(importlib.util.find_spec("viewer.renderer.renderer") is None, reason="no renderer")
+needs_renderer = pytest.mark.skipif(
+    importlib.util.find_spec("raystream.renderer.renderer") is None, reason="no renderer"
+)
 
 
 def run(*arguments, code=0):
@@ -33,6 +34,5 @@ def error_line(capsys):
 
 def process(*arguments, **settings):
     """The command as a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "viewer", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, **settings)
+    command = [sys.executable, "-P", "-m", "raystream", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **settings)

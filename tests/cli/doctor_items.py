@@ -8,12 +8,12 @@ import sys
 import time
 from typing import Any
 
-from viewer.cli.doctor.items import Item
+from raystream.cli.doctor.items import Item
 
 CODE = """
 sys.path.insert(0, {folder!r})
 import doctor_items
-from viewer.cli.doctor import items
+from raystream.cli.doctor import items
 items.items = lambda: doctor_items.ITEMS
 items.main(sys.argv[1])
 """

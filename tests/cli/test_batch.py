@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from calls import error_line, process, run
 
-from viewer.base.errors import ViewerError
-from viewer.cli import batch, rendering, workers
-from viewer.cli.progress import TerminalProgress
-from viewer.film.files.image import read_exr
+from raystream.base.errors import ViewerError
+from raystream.cli import batch, rendering, workers
+from raystream.cli.progress import TerminalProgress
+from raystream.film.files.image import read_exr
 
 SMALL = ("--size", "12x8", "--spp", "1", "--machine", "singlepass")
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 {top} 0\nf 1 2 3\n"
 # A worker whose pictures are texts, and which one of the scenes kills.
 PRETENDING = """
 import os
-from viewer.cli import workers
+from raystream.cli import workers
 def render(self, task, progress):
     if task.scene == "dies":
         os._exit(7)

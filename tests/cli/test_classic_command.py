@@ -11,8 +11,8 @@ import pytest
 from calls import run
 from PIL import Image
 
-from viewer import Renderer, load
-from viewer.cli import main as cli
+from raystream import Renderer, load
+from raystream.cli import main as cli
 
 SHOWN = {"program": "whitted", "machine": "singlepass"}
 SMALL = ("--size", "8x6", "--spp", "1", *(word for name, value in SHOWN.items() for word in (f"--{name}", value)))

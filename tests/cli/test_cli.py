@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from calls import error_line, needs_renderer, process, run
 
-from viewer.base.errors import DeviceError, ViewerError
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.options.table import OPTIONS, keywords
-from viewer.renderer.session import trials
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream.base.errors import DeviceError, ViewerError
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.table import OPTIONS, keywords
+from raystream.renderer.session import trials
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 
 class Counted:
-    """Stands for `viewer.stream.machines.counters.Stats`."""
+    """Stands for `raystream.stream.machines.counters.Stats`."""
 
     kernel_passes = 3
     facts: dict[str, object] = {}  # noqa: RUF012
@@ -80,10 +80,10 @@ def library(monkeypatch, tmp_path):
     """The library replaced by one that only records; the current folder is a fresh one."""
     scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="one")
     scene.cameras = [Camera((0, 0, 3), (0, 0, 0), name="front")]
-    module = types.ModuleType("viewer.renderer.renderer")
+    module = types.ModuleType("raystream.renderer.renderer")
     module.Renderer = FakeRenderer
-    monkeypatch.setitem(sys.modules, "viewer.renderer.renderer", module)
-    monkeypatch.setattr("viewer.formats.named.load", lambda name, **options: scene)
+    monkeypatch.setitem(sys.modules, "raystream.renderer.renderer", module)
+    monkeypatch.setattr("raystream.formats.named.load", lambda name, **options: scene)
     monkeypatch.setattr(FakeRenderer, "made", [])
     monkeypatch.setattr(FakeRenderer, "fault", None)
     monkeypatch.chdir(tmp_path)
@@ -240,8 +240,8 @@ def test_info_json_holds_no_infinity(library, capsys):
 
 
 def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
-    module = types.ModuleType("viewer.cli.shader_check.check")
-    monkeypatch.setitem(sys.modules, "viewer.cli.shader_check.check", module)
+    module = types.ModuleType("raystream.cli.shader_check.check")
+    monkeypatch.setitem(sys.modules, "raystream.cli.shader_check.check", module)
     module.check_shaders = lambda report, program, progress: report(f"all well of {program}") or 0
     run("check-shaders")
     run("check-shaders", "--program", "path")

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream.cli import commands, compare, main, presets, rendering, report
+from raystream.cli.compare_page import page
+from raystream.film.error.blemishes import Blemishes
+from raystream.film.files.compare import Comparison
+from raystream.renderer.fallback_sky import FILLED, brightened
+from raystream.scene.animation import Animation, Track
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import ClassicMaterial, Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 from tests.texts import hold
-from viewer.cli import commands, compare, main, presets, rendering, report
-from viewer.cli.compare_page import page
-from viewer.film.error.blemishes import Blemishes
-from viewer.film.files.compare import Comparison
-from viewer.renderer.fallback_sky import FILLED, brightened
-from viewer.scene.animation import Animation, Track
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import ClassicMaterial, Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
 
 HERE = Path(__file__).parent / "said"
 
@@ -86,9 +86,9 @@ def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest
         "memory_bytes": {"grid": 2048, "parts": {"a": 1, "b_c": 5 << 30}, "share": 0.5},
         "per ray": {"registers": 12345, "fits": True, "sizes": [1, 2.5], "name": "x", "average": 1.23456},
     }
-    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: facts)
+    monkeypatch.setattr("raystream.renderer.renderer.Renderer.info", lambda renderer: facts)
     said = []
-    for scene in (rich(), viewer.load("ring"), viewer.load("cornell")):
+    for scene in (rich(), raystream.load("ring"), raystream.load("cornell")):
         data = report.describe(scene, "path")
         said += [*report.lines(data), *(f"{name}: {value}" for name, value in data.items())]
     hold(HERE / "report.txt", said, request.config)
@@ -320,10 +320,10 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
 @pytest.mark.parametrize("height", [-4.0, 4.0])
 def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> None:
     """Of a surface that is lit from above, seen from below or above, before white."""
-    scene = viewer.Scene.from_triangles([[-1, 0, 1], [1, 0, 1], [0, 0, -1]], [[0, 1, 2]])
-    scene.lights = [viewer.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
-    camera = viewer.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
-    renderer = viewer.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
+    scene = raystream.Scene.from_triangles([[-1, 0, 1], [1, 0, 1], [0, 0, -1]], [[0, 1, 2]])
+    scene.lights = [raystream.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
+    camera = raystream.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
+    renderer = raystream.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
     assert bool(brightened(renderer, (64, 48))) == (height < 0)
     assert renderer.settings.background == (1.0, 1.0, 1.0)
     renderer.release()
@@ -381,7 +381,7 @@ def comparison(**given: Any) -> Comparison:
 def test_comparisons(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     said = []
     for installed in (True, False):
-        monkeypatch.setattr("viewer.film.files.compare.has_flip", lambda installed=installed: installed)
+        monkeypatch.setattr("raystream.film.files.compare.has_flip", lambda installed=installed: installed)
         for given in ({}, {"kind": "linear", "flip": None}, {"kind": "depth", "flip": None, "blemishes": None}):
             found = comparison(**given)
             limits = {"flip": None, "largest": 0.25, "error": 1e-6, "share": 0.1, "holes": 0.002}

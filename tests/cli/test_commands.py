@@ -17,16 +17,16 @@ import pytest
 from PIL import Image as Pillow
 from signals import heeding
 
-import viewer
-from viewer.base.version import __version__
-from viewer.cli import commands
-from viewer.cli import main as cli
-from viewer.cli.main import _parse
-from viewer.cli.presets import published_remark
-from viewer.cli.rendering import _unused
-from viewer.cli.shader_check import check, machines, passes, scenes
-from viewer.film.files.image import read_exr
-from viewer.stream.compile.source import Source
+import raystream
+from raystream.base.version import __version__
+from raystream.cli import commands
+from raystream.cli import main as cli
+from raystream.cli.main import _parse
+from raystream.cli.presets import published_remark
+from raystream.cli.rendering import _unused
+from raystream.cli.shader_check import check, machines, passes, scenes
+from raystream.film.files.image import read_exr
+from raystream.stream.compile.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--size", "24x16", "--machine", "singlepass")
@@ -162,10 +162,7 @@ def test_wrong_words_about_samples(capsys, arguments, line):
 def stopped(output, *arguments, patience=600.0, by=signal.SIGINT):
     """Start a long render as a process, stop it by a signal once it draws; its exit code and its last words."""
     command = [sys.executable, "-P", "-c", STARTED, "render", "cornell", "-o", output, "--spp", "65536", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
-    )
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding)
     assert child.stdout is not None
     child.stdout.readline()  # when it has its first samples
     time.sleep(0.3)
@@ -177,8 +174,8 @@ def stopped(output, *arguments, patience=600.0, by=signal.SIGINT):
 # The command, which says when the first samples are there.
 STARTED = """
 import sys
-from viewer.cli import main as cli
-from viewer.film.error.stop import Stop
+from raystream.cli import main as cli
+from raystream.film.error.stop import Stop
 reason = Stop.reason
 def told(self, samples, *arguments):
     if samples:
@@ -207,7 +204,7 @@ def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(outpu
 
 
 def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
-    from viewer.renderer.sampling.sampler import Sampler
+    from raystream.renderer.sampling.sampler import Sampler
 
     def interrupted(self, *_, **__):
         raise KeyboardInterrupt
@@ -286,8 +283,8 @@ def test_info_tells_dispersion(capsys):
 
 
 def test_the_scene_for_checking_shaders_has_everything(device):
-    from viewer.renderer.renderer import Renderer
-    from viewer.scene.material import KINDS
+    from raystream.renderer.renderer import Renderer
+    from raystream.scene.material import KINDS
 
     scene = scenes.everything()
     assert {material.kind for material in scene.materials} == set(KINDS)
@@ -310,7 +307,7 @@ def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
 
 @pytest.mark.slow
 def test_all_shaders_compile():
-    done = subprocess.run([sys.executable, "-m", "viewer", "check-shaders"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "raystream", "check-shaders"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     for program in ("cast", "shadow", "whitted", "path"):
         assert f"{program} single pass" in done.stdout and f"{program} none/" in done.stdout
@@ -320,8 +317,10 @@ def test_all_shaders_compile():
 @pytest.mark.parametrize(("camera", "told"), [(None, 2), ("eye", 1), ("0,0,5 0,0,0", 1)])
 def test_a_chosen_camera_has_no_stand_in(camera: str | None, told: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is said of the file's first one then says nothing of the picture."""
-    scene = viewer.load("cornell").with_parts(warnings=["a: camera 'eye' sees nothing: the scene is framed", "other"])
-    monkeypatch.setattr("viewer.formats.named.load", lambda *args, **options: scene)
+    scene = raystream.load("cornell").with_parts(
+        warnings=["a: camera 'eye' sees nothing: the scene is framed", "other"]
+    )
+    monkeypatch.setattr("raystream.formats.named.load", lambda *args, **options: scene)
     notes: list[str] = []
     keys = dict.fromkeys(("variant", "lenient", "max_texture", "animation"))
     arguments = Namespace(scene="a", camera=camera, quiet=False, **keys)

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from calls import error_line, process, run
 
-from viewer.base.errors import ViewerError
-from viewer.cli.dataset import pictures
-from viewer.dataset import folder as folders
-from viewer.dataset.picture import FinishedPicture, Maker
+from raystream.base.errors import ViewerError
+from raystream.cli.dataset import pictures
+from raystream.dataset import folder as folders
+from raystream.dataset.picture import FinishedPicture, Maker
 
 RECIPE = """
 scenes = 2
@@ -252,7 +252,7 @@ def begun(head: str) -> Path:
     ],
 )
 def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from viewer.base.version import __version__
+    from raystream.base.version import __version__
 
     text = head.replace("VERSION", __version__)
     manifest = begun(text)

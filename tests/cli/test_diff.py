@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from calls import error_line, run
 
-from viewer.film.files import compare as figures
-from viewer.film.files.compare import INSTALL
-from viewer.film.files.image import save
+from raystream.film.files import compare as figures
+from raystream.film.files.compare import INSTALL
+from raystream.film.files.image import save
 
 SMALL = "cornell --size 8x8 --spp 2 --machine singlepass"
 LIMITED = ("--figure", "largest", "--limit", "0.1")

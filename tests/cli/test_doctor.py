@@ -13,17 +13,17 @@ from typing import Any
 
 import doctor_items
 import pytest
-from calls import ROOT, error_line, process, run
+from calls import error_line, process, run
 
+from raystream.base.errors import DeviceError
+from raystream.cli.doctor import examination as parent
+from raystream.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, found, items
+from raystream.cli.doctor.pictures import SCENES, UnderTest, compared
+from raystream.cli.doctor.report import lines, made_report, one_line
+from raystream.cli.main import COMMANDS
+from raystream.stream.gl.device import Device
+from raystream.stream.selftest.ways import CHECKS
 from tests.signals import children, ctrl_c, gone, heeding, starts
-from viewer.base.errors import DeviceError
-from viewer.cli.doctor import examination as parent
-from viewer.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, found, items
-from viewer.cli.doctor.pictures import SCENES, UnderTest, compared
-from viewer.cli.doctor.report import lines, made_report, one_line
-from viewer.cli.main import COMMANDS
-from viewer.stream.gl.device import Device
-from viewer.stream.selftest.ways import CHECKS
 
 PATIENCE = 300.0  # seconds, against hanging alone
 QUICK = ("device: capabilities", "masks: depth mask", "masks: kill mask", "fallbacks: ways", "microseconds: wait")
@@ -191,9 +191,8 @@ def test_the_command(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_ctrl_c_leaves_nothing(device: Device, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "viewer", "doctor"]
-    asked = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, preexec_fn=heeding)
+    command = [sys.executable, "-P", "-m", "raystream", "doctor"]
+    asked = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, preexec_fn=heeding)
     end = time.monotonic() + PATIENCE
     while not (made := children(asked.pid)) and time.monotonic() < end:
         time.sleep(0.02)
@@ -209,9 +208,8 @@ def test_ctrl_c_leaves_nothing(device: Device, tmp_path: Path) -> None:
 def test_all_of_it(device: Device, tmp_path: Path) -> None:
     """In a minute of a core's time by a software rasteriser, on which nothing fails."""
     before = os.times()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "viewer", "doctor"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-P", "-m", "raystream", "doctor"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "raystream-doctor.json").read_text())
     assert done.stdout.splitlines()[-1] == report["line"]

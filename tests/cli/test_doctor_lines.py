@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.cli.doctor.items import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
-from viewer.cli.doctor.report import lines, verdicts
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
+from raystream.cli.doctor.items import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
+from raystream.cli.doctor.report import lines, verdicts
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 
 REPORT: dict[str, Any] = {
     DEVICE: {

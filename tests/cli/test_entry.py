@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.cli import main as cli
-from viewer.cli.commands import USER_ERROR
+from raystream.base.errors import ViewerError
+from raystream.cli import main as cli
+from raystream.cli.commands import USER_ERROR
 
 ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.cli.graph import drawings, graph
-from viewer.cli.main import main
+from raystream.base.errors import ViewerError
+from raystream.cli.graph import drawings, graph
+from raystream.cli.main import main
 
 
 def test_writes_the_file_that_is_named(tmp_path):

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError, duration
-from viewer.cli import commands, main, outputs, progress, rendering
-from viewer.cli.presets import preset
-from viewer.cli.progress import TerminalProgress, TimeLeft
-from viewer.options.declare import Affects, Option
-from viewer.options.table import OPTIONS
-from viewer.options.values import read_ground, read_integer
+from raystream.base.errors import ViewerError, duration
+from raystream.cli import commands, main, outputs, progress, rendering
+from raystream.cli.presets import preset
+from raystream.cli.progress import TerminalProgress, TimeLeft
+from raystream.options.declare import Affects, Option
+from raystream.options.table import OPTIONS
+from raystream.options.values import read_ground, read_integer
 
 FRAMES = ("--frames", "0-3")
 
@@ -70,8 +70,8 @@ def checked(*words: str) -> str:
     ],
 )
 def test_refusals(words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.farm.cluster.check_cluster", lambda cluster: None)
-    monkeypatch.setattr("viewer.renderer.device.footprint.check_memory", memory)
+    monkeypatch.setattr("raystream.farm.cluster.check_cluster", lambda cluster: None)
+    monkeypatch.setattr("raystream.renderer.device.footprint.check_memory", memory)
     line = checked(*words)
     assert line.startswith(said) and bool(line) == bool(said), line
 
@@ -109,7 +109,7 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
 )
 def test_quality(words: tuple[str, ...], quality: str | None, denoise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is looked at has one where nothing else limits it; what is kept as radiance is not denoised for one."""
-    monkeypatch.setattr("viewer.farm.cluster.check_cluster", lambda cluster: None)
+    monkeypatch.setattr("raystream.farm.cluster.check_cluster", lambda cluster: None)
     arguments = main._parse("render", ["cornell", *words])
     rendering.check_render(arguments)
     assert (arguments.quality, arguments.denoise) == (quality, denoise)
@@ -150,9 +150,9 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
         def run(self) -> None:
             made.append("run")
 
-    module = ModuleType("viewer.window.opening")
+    module = ModuleType("raystream.window.opening")
     module.opened = App  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "viewer.window.opening", module)
+    monkeypatch.setitem(sys.modules, "raystream.window.opening", module)
     for words, expected in (
         (["--program", "cast", "--fov", "50", "--debug"], {"program": "cast", "fov": 50.0}),
         (["--size", "64x48", "--spp", "9", "--exposure", "-1"], {"size": (64, 48), "spp": 9, "exposure": -1.0}),
@@ -179,9 +179,9 @@ def test_the_window_takes_what_a_picture_on_show_has() -> None:
 
 def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Any] = []
-    module = ModuleType("viewer.remote.serve")
+    module = ModuleType("raystream.remote.serve")
     module.serve = lambda *given, **chosen: served.append((given, chosen))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "viewer.remote.serve", module)
+    monkeypatch.setitem(sys.modules, "raystream.remote.serve", module)
     for words, given in (
         (("--remote",), ("cornell", "auto", "127.0.0.1")),
         (("--remote", "0", "--remote-host", "0.0.0.0"), ("cornell", 0, "0.0.0.0")),
@@ -207,8 +207,8 @@ def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         notify("a worker came")
         return "made"
 
-    monkeypatch.setattr("viewer.farm.pictures.render_on", farmed)
-    monkeypatch.setattr("viewer.farm.pictures.render_frames", farmed)
+    monkeypatch.setattr("raystream.farm.pictures.render_on", farmed)
+    monkeypatch.setattr("raystream.farm.pictures.render_frames", farmed)
     notes: list[str] = []
     shown: Any = SimpleNamespace(note=notes.append)
     words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
@@ -252,8 +252,10 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
             note(frame)
         saved.append((output, fps, *shown))
 
-    monkeypatch.setattr("viewer.renderer.sequence.save_frames", save)
-    monkeypatch.setattr("viewer.renderer.sequence.render_frames", lambda **asked: saved.append(asked) or iter(frames))
+    monkeypatch.setattr("raystream.renderer.sequence.save_frames", save)
+    monkeypatch.setattr(
+        "raystream.renderer.sequence.render_frames", lambda **asked: saved.append(asked) or iter(frames)
+    )
     scene = SimpleNamespace(triangle_count=1200)
     monkeypatch.setattr(rendering, "load_scene", lambda arguments, progress: scene)
     monkeypatch.setattr(rendering, "perf_counter", iter((10.0, 16.0)).__next__)

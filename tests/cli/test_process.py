@@ -10,11 +10,11 @@ import sys
 import time
 
 import pytest
-from calls import PATIENCE, ROOT, needs_renderer, process, run
+from calls import PATIENCE, needs_renderer, process, run
 from signals import heeding
 
-from viewer.cli import main as cli
-from viewer.options.table import OPTIONS
+from raystream.cli import main as cli
+from raystream.options.table import OPTIONS
 
 
 def test_help_names_every_command_and_option(capsys):
@@ -35,7 +35,7 @@ def test_help_names_every_command_and_option(capsys):
 
 
 def test_version_is_the_package_s(capsys):
-    from viewer.base.version import __version__
+    from raystream.base.version import __version__
 
     run("--version")
     assert capsys.readouterr().out == f"raystream {__version__}\n"
@@ -43,13 +43,10 @@ def test_version_is_the_package_s(capsys):
 
 def test_help_loads_nothing_heavy():
     script = (
-        "import sys; from viewer.cli.main import main; main(['--help']); main(['render', '--help'])\n"
+        "import sys; from raystream.cli.main import main; main(['--help']); main(['render', '--help'])\n"
         "print([m for m in ('numba', 'llvmlite', 'rich', 'moderngl', 'OpenEXR', 'PIL', 'pyrr') if m in sys.modules])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -62,19 +59,17 @@ def test_exit_code_of_the_process():
 def test_reader_gone_is_quiet():
     read, write = os.pipe()
     os.close(read)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "viewer", "render", "--help"]
-    done = subprocess.run(command, env=environment, stdout=write, stderr=subprocess.PIPE, timeout=PATIENCE)
+    command = [sys.executable, "-P", "-m", "raystream", "render", "--help"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=PATIENCE)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 def test_full_disk_under_the_output_is_told():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-P", "-m", "viewer", "--help"]
+    command = [sys.executable, "-P", "-m", "raystream", "--help"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (2, b"raystream: error: No space left on device\n")
 
 
@@ -82,7 +77,7 @@ def on_terminal(script, *words):
     """Run a script with a terminal as its standard error; what it wrote there. It is given a line once it has written
     each of the words."""
     outer, inner = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": inner}
     child = subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes)
     os.close(inner)
@@ -105,7 +100,7 @@ def on_terminal(script, *words):
 SLOW = """
 import sys, time
 import rich.progress  # beforehand: on a busy machine its import outlasts the first text
-from viewer.cli.progress import TerminalProgress
+from raystream.cli.progress import TerminalProgress
 with TerminalProgress({quiet}, patience={patience}) as progress:
     progress(0.25, "counting [sheep]")
     {wait}
@@ -136,14 +131,13 @@ def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
 @needs_renderer
 @pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
 def test_interrupted_process_leaves_nothing(tmp_path, delay):
-    script = "from viewer.cli.main import entry; print('begins', flush=True); entry()"
+    script = "from raystream.cli.main import entry; print('begins', flush=True); entry()"
     if delay > 0.3:  # modules are there by then, on a slow machine, too: some of what comes amid imports is dropped
-        script = "import viewer.cli.rendering, viewer.renderer.renderer; " + script
+        script = "import raystream.cli.rendering, raystream.renderer.renderer; " + script
     command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
     command += ["--stats", "s.json", "--program", "cast"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, preexec_fn=heeding, **pipes)
+    child = subprocess.Popen(command, cwd=tmp_path, text=True, preexec_fn=heeding, **pipes)
     assert child.stdout is not None and child.stdout.readline() == "begins\n"
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
@@ -160,12 +154,12 @@ def test_interrupted_process_leaves_nothing(tmp_path, delay):
 def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
     """As while the modules load, where dataclasses execute generated text."""
     script = (
-        "from viewer.cli import main\n"
+        "from raystream.cli import main\n"
         "main._dispatch = lambda arguments: exec('raise KeyboardInterrupt')\n"
         "main.entry()\n"
     )
     (tmp_path / "stopped.py").write_text(script)
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-P", "-m", "stopped"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.base.errors import duration
-from viewer.cli.progress import WINDOW, TimeLeft
+from raystream.base.errors import duration
+from raystream.cli.progress import WINDOW, TimeLeft
 
 
 def test_time_left_by_the_pace() -> None:

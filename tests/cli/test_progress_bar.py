@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from viewer.cli import progress
-from viewer.cli.progress import TerminalProgress
+from raystream.cli import progress
+from raystream.cli.progress import TerminalProgress
 
 
 class Terminal(io.StringIO):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from viewer.cli import report
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream.cli import report
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 DEVICE: dict[str, Any] = {
     "index": 0,
@@ -56,7 +56,7 @@ def test_materials_lights_lenses_and_long_lists(monkeypatch) -> None:
     scene.cameras = [Camera((0, 0, 3), (0, 0, 0), aperture=0.25)]
     scene.extensions_used, scene.extensions_ignored = ["KHR_a", "KHR_b"], ["KHR_b"]
     scene.warnings = ["a remark"]
-    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: {})
+    monkeypatch.setattr("raystream.renderer.renderer.Renderer.info", lambda renderer: {})
     text = "\n".join(report.lines(report.describe(scene, "cast")))
     for part in (
         "index of refraction 1.5, dispersion 0.4 (Abbe number 50)",
@@ -77,7 +77,7 @@ def test_an_image_that_textures_share_counts_once(monkeypatch) -> None:
     scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     shared, own = Image(np.zeros((4, 8, 4), np.uint8), "shared"), Image(np.zeros((2, 2, 4), np.uint8), "own")
     scene.textures = [Texture(shared), Texture(shared, nearest=True), Texture(own)]
-    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: {})
+    monkeypatch.setattr("raystream.renderer.renderer.Renderer.info", lambda renderer: {})
     told = report.describe(scene, "cast")
     assert told["texture_bytes"] == 4 * 8 * 4 + 2 * 2 * 4
     assert [each["bytes"] for each in told["textures"]] == [128, 128, 16]

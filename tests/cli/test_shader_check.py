@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from viewer.cli.shader_check import check, machines
-from viewer.options.declare import listed
-from viewer.programs import PICTURES
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.draw import tiles_source
+from raystream.cli.shader_check import check, machines
+from raystream.options.declare import listed
+from raystream.programs import PICTURES
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.draw import tiles_source
 
 VALIDATOR = """#!/bin/sh
 if grep -q WRONG; then echo "ERROR: 0:3: 'WRONG' : not on this driver"; exit 1; fi
@@ -82,7 +82,7 @@ def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
 
 def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     """With fewer structures and programs than there are: the forms of each."""
-    from viewer.programs import PICTURES
+    from raystream.programs import PICTURES
 
     monkeypatch.setattr(machines, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
     monkeypatch.setattr(machines, "TESTS", ("watertight",))
@@ -130,7 +130,7 @@ def test_one_program_alone(device, monkeypatch) -> None:
 
 
 def test_an_unknown_program_is_refused(capsys) -> None:
-    from viewer.cli.main import main
+    from raystream.cli.main import main
 
     assert main(["check-shaders", "--program", "nosuch"]) == 2
     assert f"--program 'nosuch': expected {listed(list(PICTURES))}" in capsys.readouterr().err
@@ -141,8 +141,8 @@ def test_single_passes_are_checked_as_the_machine_draws_them(
     device: Any, monkeypatch: pytest.MonkeyPatch, counting: bool
 ) -> None:
     """To the last of the forms that its programs have."""
-    from viewer.renderer.renderer import Renderer
-    from viewer.stream.machines.singlepass import Singlepass
+    from raystream.renderer.renderer import Renderer
+    from raystream.stream.machines.singlepass import Singlepass
 
     renderer = Renderer(machines.TRIANGLE, program="cast", device=device)
     program, forms = renderer.program(), list[Any]()

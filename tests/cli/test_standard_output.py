@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from viewer.cli import main as cli
+from raystream.cli import main as cli
 
 # The ray caster has no use for --spp, which a note says.
 SMALL = ("--size", "12x8", "--program", "cast", "--spp", "2", "--machine", "singlepass", "--exposure", "1")

@@ -12,7 +12,7 @@ import pytest
 from calls import error_line, run
 from PIL import Image
 
-from viewer.cli.thumbnail import source
+from raystream.cli.thumbnail import source
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\nf 1 4 2\nf 2 4 3\n"
 

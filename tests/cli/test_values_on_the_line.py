@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.cli.main import _joined, _parse, _parser
+from raystream.base.errors import ViewerError
+from raystream.cli.main import _joined, _parse, _parser
 
 
 @pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])

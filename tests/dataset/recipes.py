@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.dataset.recipe import DatasetRecipe, parsed
-from viewer.dataset.stage import DatasetStage
+from raystream.dataset.recipe import DatasetRecipe, parsed
+from raystream.dataset.stage import DatasetStage
 
 MARKS = np.array([[-1, -1, 0.5], [1, -1, -0.5], [0.2, 0.1, 0], [-1, 1, -0.5], [1, 1, 0.5]])  # around their box's middle
 CORNERS = np.float32([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.dataset.folder import opened
-from viewer.dataset.picture import FinishedPicture
+from raystream.base.errors import ViewerError
+from raystream.dataset.folder import opened
+from raystream.dataset.picture import FinishedPicture
 
 STAGE: Any = SimpleNamespace(digest="d", recipe=SimpleNamespace(formats=(), pictures=4))
 

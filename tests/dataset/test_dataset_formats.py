@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 from recipes import cube, marks, stage
 
-from viewer.dataset import bop, coco, nerf
-from viewer.dataset.silhouettes import box_of
-from viewer.dataset.stage import DatasetStage
-from viewer.dataset.view import SPLIT
-from viewer.film.files.encode import grey_png
+from raystream.dataset import bop, coco, nerf
+from raystream.dataset.silhouettes import box_of
+from raystream.dataset.stage import DatasetStage
+from raystream.dataset.view import SPLIT
+from raystream.film.files.encode import grey_png
 
 
 def decoded(text: str, height: int, width: int) -> np.ndarray:

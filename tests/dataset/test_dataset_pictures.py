@@ -14,12 +14,12 @@ import pytest
 from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
-from viewer.dataset import silhouettes
-from viewer.dataset.picture import WRITERS, FinishedPicture, Maker
-from viewer.film.files.image import read_exr
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Intrinsics
+from raystream.dataset import silhouettes
+from raystream.dataset.picture import WRITERS, FinishedPicture, Maker
+from raystream.film.files.image import read_exr
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Intrinsics
 
 pytestmark = pytest.mark.usefixtures("device")
 

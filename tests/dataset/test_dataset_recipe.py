@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from recipes import cube, marks, recipe, stage
 
-from viewer.base.errors import ViewerError
-from viewer.dataset.recipe import read
+from raystream.base.errors import ViewerError
+from raystream.dataset.recipe import read
 
 PLAIN = """
 seed = 3

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from recipes import recipe
 
-from viewer.dataset import sampling
-from viewer.dataset.recipe import DatasetRecipe
-from viewer.dataset.sampling import SceneLayout, Shape
+from raystream.dataset import sampling
+from raystream.dataset.recipe import DatasetRecipe
+from raystream.dataset.sampling import SceneLayout, Shape
 
 # Of seed 5: a position and a camera of scene 3, and the seed of picture 11.
 POSITION = (0.3284962605118853, 0.24931890911792357, -0.3657781771714643)

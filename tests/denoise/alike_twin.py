@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.records import LIT
-from viewer.denoise.view import view_uniforms
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
+from raystream.denoise.records import LIT
+from raystream.denoise.view import view_uniforms
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
 
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, SHORT = 60.0, 100.0, 0.1, 3.0
 NEAR_FALLS = 2.0, 25.0  # of a regression: with the turn of the normals, with the distance from the plane

@@ -19,9 +19,9 @@ from alike_twin import (
 )
 from numpy.typing import NDArray
 
-from viewer.denoise.records import HISTORY
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
+from raystream.denoise.records import HISTORY
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
 
 ALIKE, WIDTH, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 4.0, 4.0, 7.5, 0.3, 10.0
 STAR = [(0, 0), *((s, t) for s in (-1, 1) for t in (-1, 1)), *((2 * s, t) for s in (-1, 1) for t in (-2, 0, 2))]

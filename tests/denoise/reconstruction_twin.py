@@ -24,10 +24,10 @@ from alike_twin import (
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from viewer.denoise.reconstruction import BLOCK, DETAIL_REACHES
-from viewer.denoise.records import BLOCK_MOMENTS, RESIDUAL
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
+from raystream.denoise.reconstruction import BLOCK, DETAIL_REACHES
+from raystream.denoise.records import BLOCK_MOMENTS, RESIDUAL
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
 
 DEVIATIONS = 6.0  # of outliers.glsl
 TAPS, LOOSE = 2, 1e-3  # of noise.glsl

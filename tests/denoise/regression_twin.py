@@ -19,9 +19,9 @@ from alike_twin import (
 )
 from numpy.typing import NDArray
 
-from viewer.denoise.reconstruction import FIT_REACHES
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
+from raystream.denoise.reconstruction import FIT_REACHES
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
 
 LEAST_RIDGE, DEVIATIONS = 1e-3, 4.0
 DARKEST, BRIGHTEST = 0.25, 3.0

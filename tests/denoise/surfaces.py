@@ -8,12 +8,12 @@ import numpy as np
 from alike_twin import surface_in, through
 from numpy.typing import NDArray
 
-from viewer.denoise.records import LIT
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream.denoise.records import LIT
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 
 def stream(device: Device, record: Record, values: NDArray) -> Stream:

@@ -14,16 +14,16 @@ from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, fluted, release, stream
 
-from viewer.denoise.reconstruction import BLOCK, DETAIL_REACHES, PASSES, Reconstruction
-from viewer.denoise.records import LIT, RELIEF, RESIDUAL
-from viewer.denoise.view import view_uniforms
-from viewer.kernels.records import FEATURES, FILM
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import PassSet
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import returned
+from raystream.denoise.reconstruction import BLOCK, DETAIL_REACHES, PASSES, Reconstruction
+from raystream.denoise.records import LIT, RELIEF, RESIDUAL
+from raystream.denoise.view import view_uniforms
+from raystream.kernels.records import FEATURES, FILM
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import PassSet
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import returned
 
 SIZE = 24, 16
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))

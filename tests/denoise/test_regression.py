@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from reconstruction_twin import steadied
 from surfaces import facing, features_of, fluted, release, stream
 
-from viewer.denoise import reconstruction as module
-from viewer.denoise.reconstruction import FIT_REACHES, Reconstruction
-from viewer.denoise.records import LIT
-from viewer.denoise.upsampling import Upsampling
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
-from viewer.stream.gl.device import Device
+from raystream.denoise import reconstruction as module
+from raystream.denoise.reconstruction import FIT_REACHES, Reconstruction
+from raystream.denoise.records import LIT
+from raystream.denoise.upsampling import Upsampling
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
+from raystream.stream.gl.device import Device
 
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))
 SIZE = 44, 30

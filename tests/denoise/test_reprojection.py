@@ -11,12 +11,12 @@ from alike_twin import through
 from history_twin import blended
 from numpy.typing import NDArray
 
-from viewer.denoise.records import FLOW, HISTORY, IRRADIANCE, LIT
-from viewer.denoise.reprojection import CHANCE, CHANCE_RELIT, LONGEST, LONGEST_RELIT, Changes, History
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream.denoise.records import FLOW, HISTORY, IRRADIANCE, LIT
+from raystream.denoise.reprojection import CHANCE, CHANCE_RELIT, LONGEST, LONGEST_RELIT, Changes, History
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 SIZE = 40, 28
 CAMERA = Camera((0.3, 0.5, 4.0), (0.0, 0.0, 0.0))

@@ -12,14 +12,14 @@ from gl_objects import lent
 from numpy.typing import NDArray
 from surfaces import facing, features_of, release, stream
 
-from viewer.denoise.reconstruction import FittedLight, Reconstruction
-from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.upsampling import SHOWN, Upsampling
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.scene.light import LUMINANCE
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream.denoise.reconstruction import FittedLight, Reconstruction
+from raystream.denoise.records import IRRADIANCE, LIT, RELIEF
+from raystream.denoise.upsampling import SHOWN, Upsampling
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.scene.light import LUMINANCE
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0), fov=50)
 SMALL, LARGE = (10, 7), (40, 28)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.denoise.view import PassView, Views, view_uniforms
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
-from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device
+from raystream.denoise.view import PassView, Views, view_uniforms
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.stream.declare.kernel import Module
+from raystream.stream.gl.device import Device
 
 CAMERA = Camera((1, 2, 3), (0.5, -1, -4), (0.1, 1, 0), fov=50)
 

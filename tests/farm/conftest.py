@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from viewer.farm.cluster import processes
+from raystream.farm.cluster import processes
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 

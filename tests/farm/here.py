@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from viewer.farm import worker
-from viewer.farm.units import Build, sources
+from raystream.farm import worker
+from raystream.farm.units import Build, sources
 
 
 class Done:
-    """A future that is done, by a function of `viewer.farm.worker`."""
+    """A future that is done, by a function of `raystream.farm.worker`."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         try:

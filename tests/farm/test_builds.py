@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import viewer
-from viewer.farm import units as build_module
-from viewer.farm.units import Build, check_builds
+import raystream
+from raystream.farm import units as build_module
+from raystream.farm.units import Build, check_builds
 
 
 def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.Monk
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
-    monkeypatch.setattr(viewer, "__file__", str(code / "__init__.py"))
+    monkeypatch.setattr(raystream, "__file__", str(code / "__init__.py"))
     monkeypatch.setattr(build_module, "shaders", lambda: glsl)
 
     def found() -> str:
@@ -53,9 +53,9 @@ def test_builds_of_workers() -> None:
         check_builds(builds, False)
     for other in (two, three, Build("1", "aa", "y")):
         check_builds({"a": one, "b": other}, True)
-        with pytest.raises(viewer.ViewerError):
+        with pytest.raises(raystream.ViewerError):
             check_builds({"a": one, "b": other}, False)
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_builds({"a": one, "b": two, "c": one, "d": three, "e": one}, False)
     listing = "raystream 1 (aa), x on a and 2 more; raystream 1 (ab), x on b; raystream 2 (aa), x on d"
     what = f"its workers would give different bits: {listing}"

@@ -22,11 +22,11 @@ import distributed
 import pytest
 from distributed.core import Status
 
-import viewer
-from viewer.farm import cluster as module
-from viewer.farm import nanny
-from viewer.farm.cluster import _read, check_cluster, connected, processes
-from viewer.farm.nanny import MOST_DEATHS, Keeper
+import raystream
+from raystream.farm import cluster as module
+from raystream.farm import nanny
+from raystream.farm.cluster import _read, check_cluster, connected, processes
+from raystream.farm.nanny import MOST_DEATHS, Keeper
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_a_scheduler_behind_tls(tmp_path: Path) -> None:
         assert address.startswith("tls://")
         with dask.config.set(dask.config.merge(dask.config.config, environment)), connected(address) as client:
             assert client.scheduler_info()["address"] == address
-        with pytest.raises(viewer.ViewerError, match="no scheduler answers"), connected(address):
+        with pytest.raises(raystream.ViewerError, match="no scheduler answers"), connected(address):
             raise AssertionError
 
 
@@ -90,7 +90,7 @@ def test_cores_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.os, "cpu_count", lambda: None)
     assert _read("local") == ("local", 1)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 257)
-    with pytest.raises(viewer.ViewerError, match="expected 1 to 256 processes"):
+    with pytest.raises(raystream.ViewerError, match="expected 1 to 256 processes"):
         _read("local")
 
 
@@ -124,7 +124,7 @@ def test_addresses(scheme: str, rest: str) -> None:
     ],
 )
 def test_names_of_no_cluster(cluster: str, what: str) -> None:
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_cluster(cluster)
     assert caught.value.typed == f"--cluster {cluster}: {what}"
 
@@ -132,7 +132,7 @@ def test_names_of_no_cluster(cluster: str, what: str) -> None:
 @pytest.mark.parametrize("name", ["Local", "local8", "head:8786", "nowhere", "a/local:1"])
 def test_anything_else_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_cluster(name)
     assert caught.value.typed == f"{name}: No such file or directory ({EXPECTED})"
     (tmp_path / "a").mkdir()
@@ -160,10 +160,10 @@ def test_anything_else_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.
 def test_files_of_no_scheduler(text: bytes, what: str, tmp_path: Path) -> None:
     path = tmp_path / "scheduler.json"
     path.write_bytes(text)
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_cluster(str(path))
     assert caught.value.typed == f"{path}: {what} (dask scheduler --scheduler-file writes one)"
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_cluster(str(tmp_path))
     assert caught.value.typed.startswith(f"{tmp_path}: ") and caught.value.typed.endswith(f"({EXPECTED})")
 
@@ -171,11 +171,11 @@ def test_files_of_no_scheduler(text: bytes, what: str, tmp_path: Path) -> None:
 def test_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is told after what is wrong with the name."""
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "distributed" else object())
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         check_cluster("tcp://head:8786")
     line = "--cluster: dask.distributed is not installed (pip install 'raystream[farm]')"
     assert caught.value.typed == line
-    with pytest.raises(viewer.ViewerError, match="expected local"):
+    with pytest.raises(raystream.ViewerError, match="expected local"):
         check_cluster("local:x")
 
 
@@ -250,7 +250,7 @@ def test_schedulers_that_do_not_answer(
     clients: list[Client], monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
     monkeypatch.setattr(Client, "error", error)
-    with pytest.raises(viewer.ViewerError) as caught, connected("tcp://head:8786"):
+    with pytest.raises(raystream.ViewerError) as caught, connected("tcp://head:8786"):
         raise AssertionError
     line = f"--cluster tcp://head:8786: no scheduler answers ({reason}) (dask scheduler starts one)"
     assert caught.value.typed == line and caught.value.__cause__ is error
@@ -326,7 +326,7 @@ def test_how_processes_are_started(started: list[LocalCluster]) -> None:
 def test_processes_that_never_start(started: list[LocalCluster], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of them is left."""
     monkeypatch.setattr(LocalCluster, "most", 2)
-    with pytest.raises(viewer.ViewerError) as caught, processes(3):
+    with pytest.raises(raystream.ViewerError) as caught, processes(3):
         raise AssertionError
     what = "its processes end as soon as they start, 5 times in a row"
     assert caught.value.typed == f"--cluster: {what} (is there memory for them? fewer: local:N)"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.farm.collect import _whole, ranges, tiles
-from viewer.farm.units import Unit, sample_units, tile_units
-from viewer.film.error.convergence import Halves
-from viewer.film.film import Film
+from raystream.farm.collect import _whole, ranges, tiles
+from raystream.farm.units import Unit, sample_units, tile_units
+from raystream.film.error.convergence import Halves
+from raystream.film.film import Film
 
 SIZE, SAMPLES = (80, 48), 16
 

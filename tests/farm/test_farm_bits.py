@@ -10,29 +10,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-import viewer.farm
-from viewer.base.errors import DriverWarning
-from viewer.farm import worker
-from viewer.farm.cluster import connected
-from viewer.farm.pictures import render_on
-from viewer.farm.units import tile_units
-from viewer.farm.work import Task, Work
-from viewer.film.film import Film
+import raystream
+import raystream.farm
+from raystream.base.errors import DriverWarning
+from raystream.farm import worker
+from raystream.farm.cluster import connected
+from raystream.farm.pictures import render_on
+from raystream.farm.units import tile_units
+from raystream.farm.work import Task, Work
+from raystream.film.film import Film
 
 SIZE, SPP = (80, 64), 5
 OPTIONS = {"machine": "singlepass", "depth": 3}
 
 
 @pytest.fixture(scope="module")
-def renderer() -> Iterator[viewer.Renderer]:
-    found = viewer.Renderer("cornell", **OPTIONS)
+def renderer() -> Iterator[raystream.Renderer]:
+    found = raystream.Renderer("cornell", **OPTIONS)
     yield found
     found.release()
 
 
 @pytest.fixture(scope="module")
-def alone(renderer: viewer.Renderer) -> viewer.Picture:
+def alone(renderer: raystream.Renderer) -> raystream.Picture:
     return renderer.render(SIZE, SPP)
 
 
@@ -42,9 +42,9 @@ def same(one: Film | None, other: Film | None) -> None:
         np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
 
 
-def test_tiles(scheduler_file: str, alone: viewer.Picture) -> None:
+def test_tiles(scheduler_file: str, alone: raystream.Picture) -> None:
     told: list[tuple[float | None, str]] = []
-    picture = viewer.farm.render(
+    picture = raystream.farm.render(
         "cornell",
         scheduler_file,
         size=SIZE,
@@ -61,7 +61,7 @@ def test_tiles(scheduler_file: str, alone: viewer.Picture) -> None:
     assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
 
 
-def test_ranges_of_samples(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+def test_ranges_of_samples(scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture) -> None:
     """They have the bits of one process that sums the same ranges, and but for rounding those of any."""
     together = render_on(renderer, scheduler, "samples", size=SIZE, spp=SPP, sample_range=2)
     apart = renderer.render(SIZE, SPP, sample_range=2)
@@ -72,9 +72,9 @@ def test_ranges_of_samples(scheduler: str, renderer: viewer.Renderer, alone: vie
 
 def test_frames(scheduler: str) -> None:
     frames, asked = range(3, 6), {"size": (24, 20), "spp": 1}
-    scene = viewer.load("cornell")
-    farmed = viewer.farm.render_frames(scene, frames, turntable=True, render=asked, cluster=scheduler, **OPTIONS)
-    alone = viewer.render_frames(scene, frames, turntable=True, render=asked, **OPTIONS)
+    scene = raystream.load("cornell")
+    farmed = raystream.farm.render_frames(scene, frames, turntable=True, render=asked, cluster=scheduler, **OPTIONS)
+    alone = raystream.render_frames(scene, frames, turntable=True, render=asked, **OPTIONS)
     for one, other in zip(farmed, alone, strict=True):
         assert (one.number, one.seconds) == (other.number, other.seconds)
         np.testing.assert_array_equal(one.picture.linear, other.picture.linear)
@@ -82,7 +82,7 @@ def test_frames(scheduler: str) -> None:
 
 
 def test_interrupted_and_resumed(
-    scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, tmp_path: Any
+    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, tmp_path: Any
 ) -> None:
     """What is there at Ctrl-C is a state from which one process goes on, or a cluster."""
 
@@ -100,7 +100,7 @@ def test_interrupted_and_resumed(
     same(render_on(renderer, scheduler, size=SIZE, spp=SPP, resume=path).film, alone.film)
 
 
-def test_drivers_of_before_are_told(scheduler: str, renderer: viewer.Renderer, tmp_path: Any) -> None:
+def test_drivers_of_before_are_told(scheduler: str, renderer: raystream.Renderer, tmp_path: Any) -> None:
     """Of the samples that a picture had before it came to a cluster, in their order."""
     before = renderer.render(SIZE, 2)
     before.metadata["driver"] = "Old GPU, OpenGL 3.3"
@@ -111,7 +111,7 @@ def test_drivers_of_before_are_told(scheduler: str, renderer: viewer.Renderer, t
 
 
 def test_the_scheduler_has_gone(
-    scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, tmp_path: Any, monkeypatch: Any
+    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, tmp_path: Any, monkeypatch: Any
 ) -> None:
     """What is done until then is kept, and the line says where."""
     look, going = Work._look, [True]
@@ -128,13 +128,13 @@ def test_the_scheduler_has_gone(
     def end(share: float | None, text: str) -> None:
         going[0] = share is None
 
-    with pytest.raises(viewer.ViewerError, match=r"any more \(Timed out\).*go on with resume='.*state"):
+    with pytest.raises(raystream.ViewerError, match=r"any more \(Timed out\).*go on with resume='.*state"):
         render_on(renderer, scheduler, size=SIZE, spp=SPP, state=state, progress=end)
     assert state.saved == 1
     same(renderer.render(SIZE, SPP, resume=str(state.path)).film, alone.film)
 
 
-def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+def test_a_worker_is_killed(scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture) -> None:
     """Its tile is made by another one, and it is replaced."""
     from distributed import Client
 
@@ -153,7 +153,7 @@ def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: vi
     assert len(told) <= 1  # none where the others had done it all before that was seen
 
 
-def test_the_scene_travels_once(scheduler: str, renderer: viewer.Renderer) -> None:
+def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) -> None:
     with connected(scheduler) as client:
         work = Work(client)
         scene = work.hold(renderer.prepared.given)
@@ -162,11 +162,11 @@ def test_the_scene_travels_once(scheduler: str, renderer: viewer.Renderer) -> No
             units = list(tile_units((64, 32), 1, 32))
             tasks = [Task(k, str(unit), worker.trace, (spec, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
             assert sorted(task.number for task, _ in work.run(tasks, scene)) == [0, 1]
-        assert work.hold(viewer.load("cornell")) == scene  # by its content
+        assert work.hold(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
 
 
-def test_a_fault_is_told(scheduler: str, renderer: viewer.Renderer) -> None:
+def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
     """What a unit raises, a cluster raises, and is of use afterwards."""
     with connected(scheduler) as client:
         work = Work(client)
@@ -179,11 +179,13 @@ def test_a_fault_is_told(scheduler: str, renderer: viewer.Renderer) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_hangs(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, monkeypatch: Any) -> None:
+def test_a_worker_hangs(
+    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, monkeypatch: Any
+) -> None:
     """It is ended after the time that its unit may take, and what it was at is done by another one."""
     from distributed import Client
 
-    from viewer.farm import work
+    from raystream.farm import work
 
     monkeypatch.setattr(work, "LEAST_PATIENCE", 2.0)
     monkeypatch.setattr(work.Work.__init__, "__kwdefaults__", {"mixed": False, "patience": 2.0, "notify": None})

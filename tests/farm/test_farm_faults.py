@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer.cli.commands import USER_ERROR
-from viewer.cli.main import main
-from viewer.farm import work
-from viewer.farm.cluster import check_cluster, processes
-from viewer.farm.pictures import render_on
-from viewer.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
-from viewer.film.film import Film
+import raystream
+from raystream.cli.commands import USER_ERROR
+from raystream.cli.main import main
+from raystream.farm import work
+from raystream.farm.cluster import check_cluster, processes
+from raystream.farm.pictures import render_on
+from raystream.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
+from raystream.film.film import Film
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from viewer.film.film import Film
     ],
 )
 def test_clusters_that_are_none(cluster: str, said: str) -> None:
-    with pytest.raises(viewer.ViewerError, match=said):
+    with pytest.raises(raystream.ViewerError, match=said):
         check_cluster(cluster)
 
 
@@ -36,7 +36,7 @@ def test_clusters_that_are_none(cluster: str, said: str) -> None:
 def test_damaged_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text(text)
-    with pytest.raises(viewer.ViewerError, match=r"scheduler\.json"):
+    with pytest.raises(raystream.ViewerError, match=r"scheduler\.json"):
         check_cluster(str(path))
 
 
@@ -55,8 +55,8 @@ def test_options_that_would_do_nothing(given: list[str], said: str, tmp_path: Pa
 
 
 def test_not_installed(monkeypatch: Any) -> None:
-    monkeypatch.setattr("viewer.farm.cluster.find_spec", lambda name: None)
-    with pytest.raises(viewer.ViewerError, match=r"pip install 'raystream\[farm\]'"):
+    monkeypatch.setattr("raystream.farm.cluster.find_spec", lambda name: None)
+    with pytest.raises(raystream.ViewerError, match=r"pip install 'raystream\[farm\]'"):
         check_cluster("local")
 
 
@@ -64,7 +64,7 @@ def test_builds_that_differ() -> None:
     one, other = Build("1", "aa", "llvmpipe"), Build("1", "aa", "radeonsi")
     check_builds({"a": one, "b": one}, mixed=False)
     check_builds({"a": one, "b": other}, mixed=True)
-    with pytest.raises(viewer.ViewerError, match=r"radeonsi on b.*mix_builds"):
+    with pytest.raises(raystream.ViewerError, match=r"radeonsi on b.*mix_builds"):
         check_builds({"a": one, "b": other}, mixed=False)
 
 
@@ -73,7 +73,7 @@ def test_builds_are_listed_with_their_workers() -> None:
     one, other = Build("1", "aa", "llvmpipe"), Build("2", "bb", "radeonsi")
     listed = "raystream 1 (aa), llvmpipe on a{}; raystream 2 (bb), radeonsi on d "
     for workers, more in (("ad", ""), ("abd", " and 1 more"), ("abcd", " and 2 more")):
-        with pytest.raises(viewer.ViewerError) as caught:
+        with pytest.raises(raystream.ViewerError) as caught:
             check_builds({name: other if name == "d" else one for name in workers}, mixed=False)
         assert listed.format(more) in str(caught.value)
 
@@ -103,17 +103,17 @@ def test_the_environment_of_processes_on_this_machine(monkeypatch: pytest.Monkey
 
 
 def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(work, "CODE", "viewer.farm.other:build")
-    renderer = viewer.Renderer("cornell", machine="singlepass", depth=1)
-    with pytest.raises(viewer.ViewerError, match=r"no usable raystream.*viewer\.farm\.other.*install it there"):
+    monkeypatch.setattr(work, "CODE", "raystream.farm.other:build")
+    renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
+    with pytest.raises(raystream.ViewerError, match=r"no usable raystream.*raystream\.farm\.other.*install it there"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)
     renderer.release()
 
 
 def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(work, "sources", lambda: "other")
-    renderer = viewer.Renderer("cornell", machine="singlepass", depth=1)
-    with pytest.raises(viewer.ViewerError, match="has other code"):
+    renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
+    with pytest.raises(raystream.ViewerError, match="has other code"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)
     assert render_on(renderer, scheduler, mix_builds=True, size=(32, 32), spp=1).linear.any()
     renderer.release()
@@ -132,8 +132,8 @@ def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
 )
 def test_what_cannot_be_cut(options: dict[str, Any], drawn: dict[str, Any], said: str) -> None:
     """Before any worker is asked."""
-    renderer = viewer.Renderer("cornell", machine="singlepass", **options)
-    with pytest.raises(viewer.ViewerError, match=said):
+    renderer = raystream.Renderer("cornell", machine="singlepass", **options)
+    with pytest.raises(raystream.ViewerError, match=said):
         render_on(renderer, "tcp://127.0.0.1:1", size=(8, 8), **drawn)
     renderer.release()
 

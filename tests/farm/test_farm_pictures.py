@@ -14,29 +14,29 @@ import numpy as np
 import pytest
 from here import Here
 
-import viewer
-from viewer.farm import pictures, worker
-from viewer.farm.pictures import render_frames, render_on, travelling
-from viewer.farm.units import Unit, tile_side, tile_units
-from viewer.farm.work import Task, Work
-from viewer.film.film import Film
-from viewer.formats.image.environment_maps import environment_of
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.environment import ImageEnvironment
+import raystream
+from raystream.farm import pictures, worker
+from raystream.farm.pictures import render_frames, render_on, travelling
+from raystream.farm.units import Unit, tile_side, tile_units
+from raystream.farm.work import Task, Work
+from raystream.film.film import Film
+from raystream.formats.image.environment_maps import environment_of
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.environment import ImageEnvironment
 
 SIZE, SPP = (80, 40), 3
 OPTIONS = {"machine": "singlepass", "depth": 2}
 
 
 @pytest.fixture(scope="module")
-def renderer(device: Any) -> Iterator[viewer.Renderer]:
-    found = viewer.Renderer("cornell", **OPTIONS)
+def renderer(device: Any) -> Iterator[raystream.Renderer]:
+    found = raystream.Renderer("cornell", **OPTIONS)
     yield found
     found.release()
 
 
 @pytest.fixture(scope="module")
-def alone(renderer: viewer.Renderer) -> viewer.Picture:
+def alone(renderer: raystream.Renderer) -> raystream.Picture:
     return renderer.render(SIZE, SPP)
 
 
@@ -83,7 +83,7 @@ def same(one: Film | None, other: Film | None) -> None:
 # -- a picture ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer, alone: raystream.Picture) -> None:
     """Each with its cost; it is told how far it is by the samples that are done."""
     told: list[Any] = []
     seen: list[Any] = []
@@ -113,7 +113,7 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: viewer.Renderer, al
     assert picture.stats.kernel_passes >= passes > 0 and picture.metadata["driver"] == renderer.device.driver
 
 
-def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: viewer.Renderer) -> None:
+def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: raystream.Renderer) -> None:
     """Of sixteen samples, or as many as are given; the texts count them."""
     told: list[str] = []
     seen: list[Unit] = []
@@ -133,7 +133,11 @@ def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: viewer.Renderer) -
 
 @pytest.mark.parametrize(("workers", "tiles"), [(1, 6), (2, 6), (0, None)])
 def test_tiles_for_each_worker(
-    farm: SimpleNamespace, renderer: viewer.Renderer, workers: int, tiles: int | None, monkeypatch: pytest.MonkeyPatch
+    farm: SimpleNamespace,
+    renderer: raystream.Renderer,
+    workers: int,
+    tiles: int | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sides: list[tuple[Any, int]] = []
     monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
@@ -144,23 +148,23 @@ def test_tiles_for_each_worker(
     assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
 
 
-def test_the_options_of_the_work(farm: SimpleNamespace, renderer: viewer.Renderer) -> None:
+def test_the_options_of_the_work(farm: SimpleNamespace, renderer: raystream.Renderer) -> None:
     note: Callable[[str], None] = lambda text: None  # noqa: E731
     render_on(renderer, "local", size=(8, 4), spp=1)
     render_on(renderer, "local", "tiles", True, size=(8, 4), spp=1, notify=note)
     assert [work.options for work in farm.works] == [{"mixed": False, "notify": None}, {"mixed": True, "notify": note}]
 
 
-def test_a_scene_by_its_name(farm: SimpleNamespace, alone: viewer.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scene_by_its_name(farm: SimpleNamespace, alone: raystream.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     """With options of the renderer and of the picture, which is given back at the end, whatever happens."""
     released: list[Any] = []
-    release = viewer.Renderer.release
+    release = raystream.Renderer.release
 
-    def gone(self: viewer.Renderer) -> None:
+    def gone(self: raystream.Renderer) -> None:
         released.append(self)
         release(self)
 
-    monkeypatch.setattr(viewer.Renderer, "release", gone)
+    monkeypatch.setattr(raystream.Renderer, "release", gone)
     told: list[Any] = []
     picture = pictures.render(
         "cornell",
@@ -176,14 +180,14 @@ def test_a_scene_by_its_name(farm: SimpleNamespace, alone: viewer.Picture, monke
     assert farm.works[0].options["mixed"] is False
     pictures.render("cornell", "local", mix_builds=True, size=(8, 4), spp=1, **OPTIONS)
     assert farm.works[1].options["mixed"] is True and len(released) == 2 + (worker._PROCESS.renderer in released)
-    with pytest.raises(viewer.ViewerError, match="units are tiles"):
+    with pytest.raises(raystream.ViewerError, match="units are tiles"):
         pictures.render("cornell", sample_range=3, size=(8, 4), **OPTIONS)
     assert len(released) >= 3 and len(farm.asked) == 2
-    with pytest.raises(viewer.ViewerError, match="speed"):
+    with pytest.raises(raystream.ViewerError, match="speed"):
         pictures.render("cornell", speed=3, **OPTIONS)
 
 
-def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
     """Those of before, but for this machine's, and those of the cluster; each once."""
     farm.drivers = {"a": "one"}
     own = renderer.device.driver
@@ -205,7 +209,7 @@ def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: viewer.Renderer
         assert found.metadata["driver"] == wanted
 
 
-def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
     """Needs no workers; more samples are added to it, of which its estimate of the error knows nothing."""
     picture = renderer.render((40, 40), 3)
     picture.metadata["driver"] = renderer.device.driver
@@ -225,7 +229,9 @@ def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: viewer.Rend
     same(less.film, picture.film)
 
 
-def test_a_picture_of_uneven_samples_goes_on(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+def test_a_picture_of_uneven_samples_goes_on(
+    farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path
+) -> None:
     """Half of its pixels have more samples than all are to have, half fewer."""
     picture = renderer.render((8, 4), 2)
     more = renderer.render((8, 4), 6).film
@@ -260,7 +266,7 @@ class State:
         self.saved.append(int(film.count.sum()))
 
 
-def test_states_that_are_due(farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path) -> None:
+def test_states_that_are_due(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
     """After each unit they are asked for; a film that has nothing yet is none."""
     state: Any = State(tmp_path, [False, True, False, True])
     render_on(renderer, "local", size=SIZE, spp=1, state=state)
@@ -272,10 +278,10 @@ def test_states_that_are_due(farm: SimpleNamespace, renderer: viewer.Renderer, t
     assert state.saved == [8 * 4 * 3], "the others wait for the first range"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), viewer.ViewerError("--cluster", "it is gone", "start it")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), raystream.ViewerError("--cluster", "it is gone", "start it")])
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_states_of_a_picture_that_is_stopped(
-    farm: SimpleNamespace, renderer: viewer.Renderer, tmp_path: Path, error: BaseException, after: int
+    farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path, error: BaseException, after: int
 ) -> None:
     """What is there is kept, and the line tells where; without anything it is the fault alone."""
 
@@ -291,7 +297,7 @@ def test_states_of_a_picture_that_is_stopped(
         with pytest.raises(type(error)) as caught:
             render_on(renderer, "local", size=SIZE, spp=1, state=state)
         kept = state is not None and after > 0
-        if isinstance(error, viewer.ViewerError) and kept:
+        if isinstance(error, raystream.ViewerError) and kept:
             hint = f"start it; then go on with --resume '{tmp_path}/a picture.state.exr'"
             assert caught.value.typed == f"--cluster: it is gone ({hint})" and caught.value.__cause__ is error
         else:
@@ -304,7 +310,7 @@ def test_states_of_a_picture_that_is_stopped(
 # -- what travels ------------------------------------------------------------------------------------------------------
 
 
-def test_environments_that_travel(tmp_path: Path, renderer: viewer.Renderer) -> None:
+def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) -> None:
     """A picture goes with the scene, once, whether it was named or given; what every machine makes itself is named."""
     image = ImageEnvironment(np.full((2, 4, 3), 0.5, np.float32), "mine")
     for value in (None, "none", "sky", "studio", (0.5, 0.25, 1.0), "0.5,0.25,1"):
@@ -313,7 +319,7 @@ def test_environments_that_travel(tmp_path: Path, renderer: viewer.Renderer) -> 
     settings = Settings(environment=image, **OPTIONS)
     left, found = travelling(settings)
     assert found is image and left == settings.replace(environment=None) and left.environment is None
-    from viewer.film.files.image import save
+    from raystream.film.files.image import save
 
     save(path := tmp_path / "sky.exr", np.full((2, 4, 3), 0.25, np.float32), {}, {})
     left, found = travelling(Settings(environment=str(path), **OPTIONS))
@@ -330,7 +336,7 @@ def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
 
     farm.order = order
     image = ImageEnvironment(np.random.default_rng(0).random((4, 8, 3), np.float32), "mine")
-    mine = viewer.Renderer("cornell", environment=image, camera="0,1,4 0,1,0", **OPTIONS)
+    mine = raystream.Renderer("cornell", environment=image, camera="0,1,4 0,1,0", **OPTIONS)
     with pytest.raises(KeyboardInterrupt):
         render_on(mine, "local", size=(16, 12), spp=1)
     mine.release()
@@ -350,12 +356,12 @@ def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
 @pytest.mark.parametrize("films", [False, True])
 def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
     """Whichever is done first; those that are done early are told, and wait."""
-    scene, told = viewer.load("cornell"), []
+    scene, told = raystream.load("cornell"), []
     asked = {"size": (12, 10), "spp": 1}
     frames = range(6, 1, -2)
     notes: Callable[[str], None] = told.append
     given = {"turntable": True, "render": asked, "cluster": "local:2", "films": films, "notify": notes, **OPTIONS}
-    alone = list(viewer.render_frames(scene, frames, 10.0, turntable=True, render=asked, **OPTIONS))
+    alone = list(raystream.render_frames(scene, frames, 10.0, turntable=True, render=asked, **OPTIONS))
     for order, mixed in ((iter, False), (backwards, True)):
         told.clear()
         farm.order = order
@@ -385,8 +391,8 @@ def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
 
 
 def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
-    with pytest.raises(viewer.ViewerError, match="nothing moves in it"):
-        next(render_frames(viewer.load("cornell"), range(2), cluster="local"))
+    with pytest.raises(raystream.ViewerError, match="nothing moves in it"):
+        next(render_frames(raystream.load("cornell"), range(2), cluster="local"))
     assert not farm.asked
 
 
@@ -394,9 +400,9 @@ def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
 
 
 def test_names_of_the_package() -> None:
-    import viewer.farm
+    import raystream.farm
 
-    assert viewer.farm.render is pictures.render and viewer.farm.render_frames is render_frames
-    assert viewer.farm.__all__ == ["render", "render_frames"]
-    with pytest.raises(AttributeError, match=r"module 'viewer\.farm' has no attribute 'travelling'"):
-        _ = viewer.farm.travelling
+    assert raystream.farm.render is pictures.render and raystream.farm.render_frames is render_frames
+    assert raystream.farm.__all__ == ["render", "render_frames"]
+    with pytest.raises(AttributeError, match=r"module 'raystream\.farm' has no attribute 'travelling'"):
+        _ = raystream.farm.travelling

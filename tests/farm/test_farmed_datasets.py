@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from viewer.dataset.picture import Maker
-from viewer.dataset.recipe import parsed
-from viewer.dataset.stage import DatasetStage
-from viewer.farm import worker
-from viewer.farm.pictures import render_dataset
+from raystream.dataset.picture import Maker
+from raystream.dataset.recipe import parsed
+from raystream.dataset.stage import DatasetStage
+from raystream.farm import worker
+from raystream.farm.pictures import render_dataset
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 GIVEN = {

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream.farm import cluster
+from raystream.farm.nanny import MOST_DEATHS
+from raystream.farm.pictures import render_on
 from tests.signals import children
-from viewer.farm import cluster
-from viewer.farm.nanny import MOST_DEATHS
-from viewer.farm.pictures import render_on
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 pytestmark = [
@@ -34,13 +34,13 @@ BURST = MOST_DEATHS - 1  # kills at any time, before all processes may start: fe
 
 
 @pytest.fixture(scope="module")
-def renderer() -> Iterator[viewer.Renderer]:
-    found = viewer.Renderer("cornell", machine="singlepass", depth=2)
+def renderer() -> Iterator[raystream.Renderer]:
+    found = raystream.Renderer("cornell", machine="singlepass", depth=2)
     yield found
     found.release()
 
 
-def check(renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+def check(renderer: raystream.Renderer, alone: raystream.Picture) -> None:
     """A picture by two processes, bit by bit."""
     picture = render_on(renderer, "local:2", size=SIZE, spp=SPP)
     assert picture.film is not None and alone.film is not None
@@ -48,7 +48,7 @@ def check(renderer: viewer.Renderer, alone: viewer.Picture) -> None:
         np.testing.assert_array_equal(picture.film.arrays[name], array, err_msg=name)
 
 
-def test_at_their_start(renderer: viewer.Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_their_start(renderer: raystream.Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each picture's processes as many as may die in a row: the first at once, the others in their first seconds."""
     alone = renderer.render(SIZE, SPP)
     draw, preload = random.Random(1), cluster.PRELOAD
@@ -83,7 +83,7 @@ for number, delay in enumerate({delays!r}):
 """
 
 
-def test_at_any_time(renderer: viewer.Renderer) -> None:
+def test_at_any_time(renderer: raystream.Renderer) -> None:
     alone = renderer.render(SIZE, SPP)
     began = time.monotonic()
     check(renderer, alone)

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import viewer
+import raystream
+from raystream.farm import work, worker
+from raystream.farm.units import Build, sources
+from raystream.farm.work import Task, Work
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
-from viewer.farm import work, worker
-from viewer.farm.units import Build, sources
-from viewer.farm.work import Task, Work
 
 
 @pytest.fixture(scope="module")
-def scene() -> viewer.Scene:
-    return viewer.load("cornell")
+def scene() -> raystream.Scene:
+    return raystream.load("cornell")
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +133,7 @@ def test_without_any_worker(clock: Clock) -> None:
     clock.now -= work.ALONE
     made._look(deque())
     clock.now += 0.5
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         made._look(deque())
     what = "there has been no worker for 60 seconds"
     assert caught.value.typed == f"--cluster: {what} (dask worker SCHEDULER --nthreads 1 starts some)"
@@ -147,7 +147,7 @@ def test_a_unit_that_no_worker_outlives() -> None:
     for attempt in range(1, work.MOST_ATTEMPTS):
         made._again(first, waiting, f"w{attempt}", "has gone")
         assert first.attempts == attempt and waiting.popleft() is first and list(waiting) == [other]
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         made._again(first, waiting, "w20", "does not answer")
     what = "unit 0: was begun 20 times; the last worker, w20, does not answer"
     assert caught.value.typed == f"--cluster: {what} (look at what the worker printed)"
@@ -176,7 +176,7 @@ def killed() -> Exception:
         ("finished", CancelledError()),
     ],
 )
-def test_units_that_are_lost_with_their_worker(scene: viewer.Scene, answer: Answer) -> None:
+def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: Answer) -> None:
     """They are made by the next one."""
     answers = [(answer[0], killed() if answer[1] == "killed" else answer[1]), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
@@ -187,8 +187,8 @@ def test_units_that_are_lost_with_their_worker(scene: viewer.Scene, answer: Answ
     assert [task.attempts for task in given] == [1, 0] and made.lost == 0
 
 
-@pytest.mark.parametrize("error", [ValueError("wrong"), viewer.ViewerError("scene", "wrong"), KeyError("x")])
-def test_errors_of_a_unit(scene: viewer.Scene, error: Exception) -> None:
+@pytest.mark.parametrize("error", [ValueError("wrong"), raystream.ViewerError("scene", "wrong"), KeyError("x")])
+def test_errors_of_a_unit(scene: raystream.Scene, error: Exception) -> None:
     """They are its own, and would be everywhere; whoever works meanwhile is stopped."""
     client = Told("a", "b", unit=lambda address, number: ("error", error) if number else ("pending", None))
     made = Work(client)
@@ -198,12 +198,12 @@ def test_errors_of_a_unit(scene: viewer.Scene, error: Exception) -> None:
     assert client.futures[1].waited == [work.WAIT] and all(each.busy is None for each in made.workers.values())
 
 
-def test_errors_of_a_preparation(scene: viewer.Scene) -> None:
+def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
     """A worker without this program is told by its address, with what it lacks; what it was that was lost with a worker
     is done again; another error is the worker's own."""
-    for error in (ImportError("No module named 'viewer'"), AttributeError("no farm")):
+    for error in (ImportError("No module named 'raystream'"), AttributeError("no farm")):
         client = Told("a", unit=lambda *_: DONE, other=lambda *_, error=error: ("error", error))  # type: ignore[misc]
-        with pytest.raises(viewer.ViewerError) as caught:
+        with pytest.raises(raystream.ViewerError) as caught:
             list((made := Work(client)).run(tasks(1), made.hold(scene)))
         what = f"a has no usable raystream ({error})"
         assert caught.value.typed == f"--cluster: {what} (install it there: pip install 'raystream[farm]')"
@@ -226,7 +226,7 @@ def test_errors_of_a_preparation(scene: viewer.Scene) -> None:
         assert raised.value is error
 
 
-def test_workers_of_other_builds(scene: viewer.Scene) -> None:
+def test_workers_of_other_builds(scene: raystream.Scene) -> None:
     """Those of other code than this process's, and those of other drivers than each other's."""
     build = f"raystream 1 ({sources()})"
     mine, code, driver = Build("1", sources(), "one"), Build("2", "bb", "one"), Build("1", sources(), "two")
@@ -248,14 +248,14 @@ def test_workers_of_other_builds(scene: viewer.Scene) -> None:
 
         made = Work(Told(*builds, unit=lambda *_: DONE, other=other))
         made.hold(scene)
-        with pytest.raises(viewer.ViewerError) as caught:
+        with pytest.raises(raystream.ViewerError) as caught:
             list(made.run(tasks(1, 1), made.hold(scene)))
         assert caught.value.typed in [f"--cluster: {line}" for line in lines]
         mixed = Work(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
         assert len(list(mixed.run(tasks(1, 1), mixed.hold(scene)))) == 2
 
 
-def test_a_result_that_travels_slowly(scene: viewer.Scene) -> None:
+def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
     """It is waited for as long as its worker is there, each time twice as long."""
     client = Told("a", unit=lambda *_: DONE)
     made = Work(client)
@@ -280,7 +280,7 @@ def test_a_result_that_travels_slowly(scene: viewer.Scene) -> None:
         made._fetched("a", slow)
 
 
-def test_a_result_that_is_lost(scene: viewer.Scene) -> None:
+def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
     """Is no use, and neither is how long it took; what it held of memory is given back."""
     made = ready(Told("a", unit=lambda *_: DONE))
     task = Task(3, "unit", worker.trace, (3,), 4.0)
@@ -321,7 +321,7 @@ def test_durations(clock: Clock) -> None:
         (OSError(), "OSError"),
     ],
 )
-def test_a_scheduler_that_is_gone(scene: viewer.Scene, error: BaseException, said: str) -> None:
+def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, said: str) -> None:
     """In one line; what its workers do is given up."""
     client = Told("a", unit=lambda *_: ("pending", None))
     made = Work(client)
@@ -333,14 +333,14 @@ def test_a_scheduler_that_is_gone(scene: viewer.Scene, error: BaseException, sai
         return {"a": looks.pop()}
 
     client.nthreads = nthreads  # type: ignore[method-assign]
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         list(made.run(tasks(1), made.hold(scene)))
     assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
     assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
     assert made.workers["a"].busy is None
 
 
-def test_who_stops_in_between(scene: viewer.Scene) -> None:
+def test_who_stops_in_between(scene: raystream.Scene) -> None:
     """Gives up what workers do, also where the cluster does not answer to that."""
     client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
     made = Work(client)

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-import viewer
+import raystream
+from raystream.farm import work, worker
+from raystream.farm.units import Build, sources
+from raystream.farm.work import Task, Work
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
-from viewer.farm import work, worker
-from viewer.farm.units import Build, sources
-from viewer.farm.work import Task, Work
 
 
 @pytest.fixture(scope="module")
-def scene() -> viewer.Scene:
-    return viewer.load("cornell")
+def scene() -> raystream.Scene:
+    return raystream.load("cornell")
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "LOOK", 0.01)
 
 
-def test_a_worker_that_lost_the_scene_gets_it_again(scene: viewer.Scene) -> None:
+def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> None:
     """It was started again at the same address: it has the program, but not the scene."""
     answers = [("error", worker.SceneMissing("digest")), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
@@ -40,21 +40,21 @@ def test_a_worker_that_lost_the_scene_gets_it_again(scene: viewer.Scene) -> None
     assert made.sent == 1 and made.lost == 0, "the cluster has it still"
 
 
-def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: viewer.Scene) -> None:
+def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene) -> None:
     client = Told("a", "b", unit=lambda *_: DONE, scattered=["lost", "finished"])
     made = Work(client)
     assert len(list(made.run(tasks(1, 1, 1), made.hold(scene)))) == 3
     assert made.sent == 2
 
 
-def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: viewer.Scene) -> None:
+def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene) -> None:
     """Which is no silence of the scheduler: others get it."""
     client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
     made = Work(client)
     assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.sent == 1
 
 
-def test_the_scheduler_goes_while_the_scene_travels(scene: viewer.Scene) -> None:
+def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
     client = Told("a", unit=lambda *_: DONE)
     made = Work(client)
 
@@ -63,11 +63,11 @@ def test_the_scheduler_goes_while_the_scene_travels(scene: viewer.Scene) -> None
         raise TimeoutError
 
     client.scatter = scatter  # type: ignore[method-assign]
-    with pytest.raises(viewer.ViewerError, match="scheduler does not answer"):
+    with pytest.raises(raystream.ViewerError, match="scheduler does not answer"):
         list(made.run(tasks(1), made.hold(scene)))
 
 
-def test_the_answer_of_a_lost_worker_is_not_taken(scene: viewer.Scene) -> None:
+def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
     """Its unit has another future by then: each unit is made once."""
     late: list[Reply] = []
 
@@ -94,7 +94,7 @@ def test_the_answer_of_a_lost_worker_is_not_taken(scene: viewer.Scene) -> None:
     assert made.lost == 1 and notes == ["worker a has gone; its work is repeated"]
 
 
-def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: viewer.Scene) -> None:
+def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream.Scene) -> None:
     """At the same address: what it works on by then is another future."""
 
     def unit(address: str, number: int) -> Answer:
@@ -115,7 +115,7 @@ def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: viewer.Sc
     assert [(task.attempts, result) for task, result in running] == [(1, "made")] and made.lost == 1
 
 
-def test_patience_follows_the_slowest_rate(scene: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds by cost, the largest; a unit is given ten times what it predicts, a minute at least."""
     clock = [0.0]
 
@@ -160,7 +160,7 @@ def test_patience_follows_the_slowest_rate(scene: viewer.Scene, monkeypatch: pyt
     ), "the second was quicker for its cost, and changes nothing"
 
 
-def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time for less than a minute: what counts is how long it has been since the last worker went."""
     clock, looks = [1.0], [{}, {"a": 1}, {}]
     monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: clock[0]))
@@ -174,7 +174,7 @@ def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: p
     client.nthreads = nthreads  # type: ignore[method-assign]
     assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.lost == 1
     looks += [{}, {}, {}, {"a": 1}]
-    with pytest.raises(viewer.ViewerError, match="no worker for 60 seconds"):
+    with pytest.raises(raystream.ViewerError, match="no worker for 60 seconds"):
         list(made.run(tasks(1), made.hold(scene)))
     assert looks == [{"a": 1}], "the third look is more than a minute after the first"
 
@@ -182,7 +182,7 @@ def test_a_cluster_may_be_empty_now_and_then(scene: viewer.Scene, monkeypatch: p
 # -- what workers are given --------------------------------------------------------------------------------------------
 
 
-def test_what_a_worker_is_given(scene: viewer.Scene) -> None:
+def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     """First the program, by a built-in function; then its build is asked for, and it gets the scene; then units. All of
     it is for that worker alone, and is done however often the same was asked for."""
     client = Told("a", unit=lambda *_: DONE)
@@ -194,7 +194,7 @@ def test_what_a_worker_is_given(scene: viewer.Scene) -> None:
     assert digest == hashlib.blake2b(data, digest_size=16).hexdigest() and len(digest) == 32
     alone = {"workers": ["a"], "allow_other_workers": False, "pure": False}
     code, build, scattered, (hold, name, payload, options), *units = client.calls
-    assert code == (pkgutil.resolve_name, "viewer.farm.worker:build", alone)
+    assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
     assert build == (worker.build, alone) and scattered == ("scatter", data, False)
     assert (hold, name, options) == (worker.hold, digest, alone) and isinstance(payload, Reply)
     assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
@@ -202,7 +202,7 @@ def test_what_a_worker_is_given(scene: viewer.Scene) -> None:
     assert pkgutil.resolve_name(work.CODE) is worker.build
 
 
-def test_what_a_worker_has_it_keeps(scene: viewer.Scene) -> None:
+def test_what_a_worker_has_it_keeps(scene: raystream.Scene) -> None:
     """From one picture to the next: of the same scene units alone are given."""
     client = Told("a", unit=lambda *_: DONE)
     made = Work(client)
@@ -210,11 +210,11 @@ def test_what_a_worker_has_it_keeps(scene: viewer.Scene) -> None:
         assert len(list(made.run(tasks(*[1] * count), made.hold(scene)))) == count
     assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
     assert made.sent == 1
-    other = made.hold(viewer.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
+    other = made.hold(raystream.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
     assert other != made.hold(scene) and len(made._payloads) == 2
 
 
-def test_units_in_their_order(scene: viewer.Scene) -> None:
+def test_units_in_their_order(scene: raystream.Scene) -> None:
     """A worker that is done has the next one before its result is fetched; each has one at a time."""
     events: list[tuple[str, Any]] = []
     client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
@@ -239,7 +239,7 @@ def test_units_in_their_order(scene: viewer.Scene) -> None:
     assert events == [(first, 0), *quick, (first, "fetched")]
 
 
-def test_more_workers_than_units(scene: viewer.Scene) -> None:
+def test_more_workers_than_units(scene: raystream.Scene) -> None:
     """The others are prepared, in case that one is lost."""
     client = Told("a", "b", "c", unit=lambda *_: DONE)
     made = Work(client)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base.version import __version__
-from viewer.farm import worker
-from viewer.farm.units import Build, Unit, sources
-from viewer.film.film import Film
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import FrameSequence
-from viewer.scene.environment import ImageEnvironment
+import raystream
+from raystream.base.version import __version__
+from raystream.farm import worker
+from raystream.farm.units import Build, Unit, sources
+from raystream.film.film import Film
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import FrameSequence
+from raystream.scene.environment import ImageEnvironment
 
 SIZE = (8, 6)
 OPTIONS = {"machine": "singlepass", "depth": 1}
@@ -28,14 +28,14 @@ def process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_PROCESS", worker._Process())
 
 
-def held(digest: str, scene: viewer.Scene) -> worker.RendererSpec:
+def held(digest: str, scene: raystream.Scene) -> worker.RendererSpec:
     worker.hold(digest, np.frombuffer(pickle.dumps((scene, None)), np.uint8))
     return worker.RendererSpec(digest, Settings(**OPTIONS))
 
 
 def test_the_scenes_used_last_are_kept() -> None:
     """What came long ago is asked for again."""
-    scene, unit = viewer.load("cornell"), Unit(0, 0, *SIZE, 1)
+    scene, unit = raystream.load("cornell"), Unit(0, 0, *SIZE, 1)
     recipes = [held(digest, scene) for digest in "abc"]
     with pytest.raises(worker.SceneMissing):
         worker.trace(recipes[0], SIZE, unit)
@@ -52,11 +52,11 @@ def test_frames_of_another_scene() -> None:
     """A second animation on the same cluster is not the first."""
     seen = []
     for name in ("cornell", "sphere"):
-        scene = viewer.load(name)
+        scene = raystream.load(name)
         motion = FrameSequence(scene, range(2), 30.0, True, None, OPTIONS, size=SIZE)
         asked = {"size": SIZE, "spp": 1}
         made = worker.frame(held(name, scene), motion, asked, 1, False)
-        (*_, alone) = viewer.render_frames(scene, range(2), turntable=True, render=asked, **OPTIONS)
+        (*_, alone) = raystream.render_frames(scene, range(2), turntable=True, render=asked, **OPTIONS)
         np.testing.assert_array_equal(made.picture.linear, alone.picture.linear)
         seen.append(made.picture.linear)
     assert not np.array_equal(*seen)
@@ -105,7 +105,7 @@ def test_scenes_that_are_held() -> None:
 def test_a_scene_with_its_environment() -> None:
     """The settings have it again; without one they are what was sent. A scene that is not there is told by its name."""
     image = ImageEnvironment(np.ones((2, 4, 3), np.float32), "mine")
-    scene, settings = viewer.load("cornell"), Settings(environment="sky", **OPTIONS)
+    scene, settings = raystream.load("cornell"), Settings(environment="sky", **OPTIONS)
     worker.hold("one", np.frombuffer(pickle.dumps((scene, image)), np.uint8))
     worker.hold("two", np.frombuffer(pickle.dumps((scene, None)), np.uint8))
     found, given = worker._given(worker.RendererSpec("one", settings))
@@ -119,9 +119,9 @@ def test_a_scene_with_its_environment() -> None:
 
 def test_parts_of_a_picture(device: Any) -> None:
     """The bits of the whole, for any rectangle and any samples; with what it took."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     spec = held("a", scene)
-    alone = viewer.Renderer(scene, **OPTIONS)
+    alone = raystream.Renderer(scene, **OPTIONS)
     whole = alone.render(SIZE, 3).film
     alone.release()
     assert whole is not None
@@ -141,7 +141,7 @@ def test_parts_of_a_picture(device: Any) -> None:
 
 def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     """From one unit to the next of the same picture; another has its own, with its settings and its camera."""
-    scene, unit, process = viewer.load("cornell"), Unit(0, 0, *SIZE, 1), worker._PROCESS
+    scene, unit, process = raystream.load("cornell"), Unit(0, 0, *SIZE, 1), worker._PROCESS
     spec = held("a", scene)
     films = [worker.trace(spec, SIZE, unit).film for _ in range(2)]
     first = process.renderer
@@ -153,7 +153,7 @@ def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     other = worker.RendererSpec("a", Settings(**OPTIONS).replace(shadows=False))
     worker.trace(other, SIZE, unit)
     assert released == [first] and process.renderer is not first and process.spec == other
-    aside = viewer.Renderer(scene, camera="0.5,1,3 0,1,0", **OPTIONS)
+    aside = raystream.Renderer(scene, camera="0.5,1,3 0,1,0", **OPTIONS)
     looked = worker.trace(worker.RendererSpec("a", Settings(**OPTIONS), aside.camera), SIZE, unit)
     np.testing.assert_array_equal(looked.film.mean(), aside.render(SIZE, 1).linear)
     assert process.renderer is not None and process.renderer.camera == aside.camera and len(released) == 2
@@ -168,7 +168,7 @@ def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
 
 def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames of one scene have one renderer, and its ground once; a unit after them has its own."""
-    scene, asked, process = viewer.load("cornell"), {"size": SIZE, "spp": 1}, worker._PROCESS
+    scene, asked, process = raystream.load("cornell"), {"size": SIZE, "spp": 1}, worker._PROCESS
     spec = held("a", scene)
     motion = FrameSequence(scene, range(4, 8, 2), 10.0, True, None, OPTIONS, size=SIZE)
     staged: list[Any] = []
@@ -178,14 +178,14 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
     assert [(frame.number, frame.seconds) for frame in made] == [(6, 0.6), (4, 0.4)]
     assert [frame.picture.film is None for frame in made] == [False, True]
     assert len(staged) == 1 and not released and made[0].picture.metadata["frame"] == "6"
-    alone = list(viewer.render_frames(scene, range(4, 8, 2), 10.0, turntable=True, render=asked, **OPTIONS))
+    alone = list(raystream.render_frames(scene, range(4, 8, 2), 10.0, turntable=True, render=asked, **OPTIONS))
     released.clear()
     for frame, wanted in zip(made[::-1], alone, strict=True):
         np.testing.assert_array_equal(frame.picture.linear, wanted.picture.linear)
     frames = process.renderer
     found = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 1))
     assert released == [frames] and process.staged is None
-    plain = viewer.render(scene, size=SIZE, spp=1, **OPTIONS)
+    plain = raystream.render(scene, size=SIZE, spp=1, **OPTIONS)
     np.testing.assert_array_equal(found.film.mean(), plain.linear)
     worker.frame(spec, motion, asked, 1, False)
     assert process.staged is not None and staged[1:] and process.renderer is not frames

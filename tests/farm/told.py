@@ -6,9 +6,9 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any
 
-from viewer.farm import worker
-from viewer.farm.units import Build, sources
-from viewer.farm.work import Task, Work, _Worker
+from raystream.farm import worker
+from raystream.farm.units import Build, sources
+from raystream.farm.work import Task, Work, _Worker
 
 Answer = tuple[str, Any]  # status of a future, and its result or error
 DONE = ("finished", "made")

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.film.error.stop import Stop
-from viewer.film.film import Film, clamp
-from viewer.kernels.records import FILM
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import INOUT, Kernel
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.base import paths
+from raystream.film.error.stop import Stop
+from raystream.film.film import Film, clamp
+from raystream.kernels.records import FILM
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import INOUT, Kernel
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.singlepass import Singlepass
 
 SAMPLES = 65536
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])

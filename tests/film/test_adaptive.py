@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.convergence import Halves, SampleBudget
-from viewer.film.error.stop import bound
-from viewer.film.files.checkpoint import resume, save
-from viewer.film.film import Film, luminance
+from raystream.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.convergence import Halves, SampleBudget
+from raystream.film.error.stop import bound
+from raystream.film.files.checkpoint import resume, save
+from raystream.film.film import Film, luminance
 
 SIZE = (24, 16)
 

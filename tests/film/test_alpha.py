@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import image
-from viewer.film.files.encode import MOST_WEBP, write_webp
-from viewer.film.files.image import Matte
-from viewer.film.tonemap import decode, srgb8
+from raystream.base.errors import ViewerError
+from raystream.film.files import image
+from raystream.film.files.encode import MOST_WEBP, write_webp
+from raystream.film.files.image import Matte
+from raystream.film.tonemap import decode, srgb8
 
 
 def picture() -> tuple[np.ndarray, np.ndarray]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.error.blemishes import BORDER, FRINGE, HOLE, SPECK, blemishes, fringes, holes, near_edges, specks
-from viewer.film.tonemap import decode
+from raystream.film.error.blemishes import BORDER, FRINGE, HOLE, SPECK, blemishes, fringes, holes, near_edges, specks
+from raystream.film.tonemap import decode
 
 GREY = np.full((7, 9, 3), 0.5, np.float32)
 BESIDE = 1e-4  # of a bound, to either side

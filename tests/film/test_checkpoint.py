@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import Terminated
-from viewer.film.files import checkpoint, image
-from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
-from viewer.film.film import Film
-from viewer.film.layers import SERIES, find, series
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import Terminated
+from raystream.film.files import checkpoint, image
+from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
+from raystream.film.film import Film
+from raystream.film.layers import SERIES, find, series
 
 SIZE = (37, 29)
 SETTINGS = {"scene": "cornell 0123456789abcdef", "program": "path", "depth": 5, "seed": 7, "sampler": "sobol"}

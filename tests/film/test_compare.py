@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import compare as figures
-from viewer.film.files.compare import ComparedPicture, compare, read
-from viewer.film.files.image import save
-from viewer.film.tonemap import srgb8
+from raystream.base.errors import ViewerError
+from raystream.film.files import compare as figures
+from raystream.film.files.compare import ComparedPicture, compare, read
+from raystream.film.files.image import save
+from raystream.film.tonemap import srgb8
 
 GREY = np.full((4, 6, 3), 0.5, np.float32)
 NORMAL = np.zeros((4, 6, 3), np.float32)

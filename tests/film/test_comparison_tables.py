@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import compare, encode, image
-from viewer.film.files.compare import ComparedPicture
-from viewer.film.tonemap import srgb8
-from viewer.options.table import OPTIONS
+from raystream.base.errors import ViewerError
+from raystream.film.files import compare, encode, image
+from raystream.film.files.compare import ComparedPicture
+from raystream.film.tonemap import srgb8
+from raystream.options.table import OPTIONS
 
 
 def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import viewer
-from viewer.film import device_film as buffers
-from viewer.film.device_film import Buffer, FilmBuffer, Pixels
-from viewer.film.error.neighbour_variance import EDGE
-from viewer.film.film import Film
-from viewer.kernels.records import FEATURES, FILM, PIXEL
-from viewer.renderer.device.tile_job import copies
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Copy
+import raystream
+from raystream.film import device_film as buffers
+from raystream.film.device_film import Buffer, FilmBuffer, Pixels
+from raystream.film.error.neighbour_variance import EDGE
+from raystream.film.film import Film
+from raystream.kernels.records import FEATURES, FILM, PIXEL
+from raystream.renderer.device.tile_job import copies
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Copy
 
 SIZE = (53, 37)  # nothing divides it
 # What a sum of EDGE x EDGE floats and the few operations of each may round.
@@ -210,7 +210,7 @@ def test_looking_again_compiles_nothing(device):
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])
 def test_a_picture_in_blocks_has_the_bits_of_one_without(device, monkeypatch, machine):
     """Filled rectangle by rectangle, which lie across blocks."""
-    renderer = Renderer(viewer.load("cornell"), program="path", depth=2, machine=machine, device=device)
+    renderer = Renderer(raystream.load("cornell"), program="path", depth=2, machine=machine, device=device)
     size = (24, 18)
     found = []
     for largest, tile in ((1 << 24, None), (5 * 24, None), (5 * 24, (7, 8)), (1 << 24, (7, 8))):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.convergence import EARLIER, FIRST, Halves, ends, variance_of_mean
-from viewer.film.error.neighbour_variance import EDGE
-from viewer.film.files.checkpoint import film_metadata, resume, save
-from viewer.film.film import Film
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.convergence import EARLIER, FIRST, Halves, ends, variance_of_mean
+from raystream.film.error.neighbour_variance import EDGE
+from raystream.film.files.checkpoint import film_metadata, resume, save
+from raystream.film.film import Film
 
 SIZE = (40, 30)
 ROUNDING = (EDGE * EDGE + 16) * 2.0**-24  # of a sum over a block of pixels in float32, see test_buffers

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.film.exposure import BRIGHT, MIDDLE, block_means, stops
-from viewer.film.tonemap import srgb8
-from viewer.renderer.preview.scheduler import METERED
-from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import Frame, save_frames
-from viewer.stream.gl.stream import float_texture
-from viewer.stream.machines.counters import Stats
-from viewer.viewport.display.auto_exposure import ADAPTING, AutoExposure
+from raystream.base.errors import ViewerError
+from raystream.film.exposure import BRIGHT, MIDDLE, block_means, stops
+from raystream.film.tonemap import srgb8
+from raystream.renderer.preview.scheduler import METERED
+from raystream.renderer.sampling.picture import Picture
+from raystream.renderer.sequence import Frame, save_frames
+from raystream.stream.gl.stream import float_texture
+from raystream.stream.machines.counters import Stats
+from raystream.viewport.display.auto_exposure import ADAPTING, AutoExposure
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)

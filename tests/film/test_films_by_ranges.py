@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.film.film import Film
-from viewer.renderer.sampling import partial_film
-from viewer.renderer.sampling.partial_film import FilmPart, film_by_ranges, sample_ranges
+from raystream.film.film import Film
+from raystream.renderer.sampling import partial_film
+from raystream.renderer.sampling.partial_film import FilmPart, film_by_ranges, sample_ranges
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import image
-from viewer.film.tonemap import srgb8
+from raystream.base.errors import ViewerError
+from raystream.film.files import image
+from raystream.film.tonemap import srgb8
 
 METADATA = {
     "camera": "0.1,2,3 4,5,6 0,1,0",
@@ -183,10 +183,9 @@ def test_a_full_disk_is_noticed(tmp_path) -> None:
         path.write_bytes(b"old")
     script = f"""
 import resource, signal, sys
-sys.path.insert(0, {str(image.__file__.rsplit("viewer", 1)[0])!r})
 sys.path.insert(0, {str(os.path.dirname(__file__))!r})
 from test_image import picture, layers
-from viewer.film.files import image
+from raystream.film.files import image
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for path, height, size in {cases}:
     for limit in (0, 1, 100, size // 2, max(size - 2000, 0), max(size - 100, 0), size - 1):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.device import Device
 
 
 @pytest.mark.parametrize("samples", [3, 4])

@@ -9,12 +9,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from viewer.film.layers import LAYERS, LIGHT_LAYERS, SETS, channels, expanded
-from viewer.film.mattes import coverage, cryptomatte, labels
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.film.layers import LAYERS, LIGHT_LAYERS, SETS, channels, expanded
+from raystream.film.mattes import coverage, cryptomatte, labels
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 TRIANGLE = Mesh(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), name="triangle")
 

@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.film.files.movie import check_output, frame_path, is_movie, write_movie
 from tests.signals import ctrl_c, gone, starts
-from viewer.base.errors import ViewerError
-from viewer.film.files.movie import check_output, frame_path, is_movie, write_movie
 
 
 def pictures(count: int, size: tuple[int, int] = (48, 32)) -> list[np.ndarray]:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import image, movie
+from raystream.base.errors import ViewerError
+from raystream.film.files import image, movie
 
 
 def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.adaptive import decide, variances
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.neighbour_variance import (
+from raystream.film.adaptive import decide, variances
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.neighbour_variance import (
     EDGE,
     INDEPENDENT,
     SMOOTH,
@@ -18,7 +18,7 @@ from viewer.film.error.neighbour_variance import (
     ratios_by_spread,
     relative_std_error,
 )
-from viewer.film.film import Film, luminance
+from raystream.film.film import Film, luminance
 
 SIDE = 128  # pixels: 16,384 differences tell a variance to 1 %
 

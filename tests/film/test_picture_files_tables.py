@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.film.exposure import automatic_exposure, block_edge, block_means, exposure_text
-from viewer.film.files import encode, image
-from viewer.film.layers import LAYERS, NOISY, SERIES, find, parse, series
+from raystream.base.errors import ViewerError
+from raystream.film.exposure import automatic_exposure, block_edge, block_means, exposure_text
+from raystream.film.files import encode, image
+from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
 
 
 def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:

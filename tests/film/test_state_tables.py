@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.film.error.convergence import Halves, SampleBudget
-from viewer.film.files import checkpoint, image, states
-from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
-from viewer.film.film import Film
+from raystream.base.errors import ViewerError
+from raystream.film.error.convergence import Halves, SampleBudget
+from raystream.film.files import checkpoint, image, states
+from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
+from raystream.film.film import Film
 
 
 def test_names_of_states(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.formats import polygons
-from viewer.formats.obj import reader as obj
-from viewer.formats.ply import elements as ply
-from viewer.formats.stl import reader as stl
+from raystream.formats import polygons
+from raystream.formats.obj import reader as obj
+from raystream.formats.ply import elements as ply
+from raystream.formats.stl import reader as stl
 
 
 @pytest.fixture(params=[True, False], ids=["plain", "compiled"])

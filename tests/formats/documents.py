@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 # As in the conftest above, for tests that are made from lists of files.
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[3] / "shared"))

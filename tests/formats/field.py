@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fields import field
 
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 
 def field_scene(name: str) -> Scene:

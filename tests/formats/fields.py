@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from documents import SHARED
 
-from viewer.renderer.renderer import Renderer
-from viewer.scene.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.scene.scene import Scene
 
 
 def field(name: str) -> Path:

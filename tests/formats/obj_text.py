@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 POINTS = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 

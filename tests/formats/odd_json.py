@@ -11,9 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 Way = tuple[str | int, ...]  # keys and indices from a document to one of its members
 

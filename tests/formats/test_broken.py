@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from documents import SHARED
 
-from viewer.formats import load
+from raystream.formats import load
 
 # One process for all, held to 2 GiB more than an idle interpreter with its libraries maps.
 WORKER = """
 import json, resource, sys, tempfile, time
 from pathlib import Path
 import numpy, numba
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 # Machine code is made once on a machine, and kept: what that takes is no file's fault.
 angles = numpy.linspace(0, 6, 5000)
 with tempfile.TemporaryDirectory() as folder:

@@ -10,11 +10,11 @@ import pytest
 from levels import level, level_lumps
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.base.paths import assets
-from viewer.formats import load
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import counts, tessellated
+from raystream.base.errors import ViewerError
+from raystream.base.paths import assets
+from raystream.formats import load
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.bsp.faces import counts, tessellated
 
 
 def written(folder: Path, data: bytes) -> Path:

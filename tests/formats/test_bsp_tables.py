@@ -11,12 +11,12 @@ import pytest
 from levels import level_lumps
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import counts, spans, tessellated
-from viewer.formats.bsp.reader import _number, _vector
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.bsp.faces import counts, spans, tessellated
+from raystream.formats.bsp.reader import _number, _vector
+from raystream.scene.scene import Scene
 
 HERE = Path("a.bsp")
 

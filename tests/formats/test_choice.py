@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 from documents import Document, samples
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load, suffixes
-from viewer.formats.files import decode_data_uri, resolve_uri, uri_fault
+from raystream.base.errors import ViewerError
+from raystream.formats import load, suffixes
+from raystream.formats.files import decode_data_uri, resolve_uri, uri_fault
 
 
 @pytest.mark.parametrize("name", samples())

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from picture_bytes import RANDOM, encoded
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import cube_maps, environment_maps
-from viewer.formats.image.environment_maps import environment_of, reduced
-from viewer.scene.environment import DARKNESS
-from viewer.scene.texture import linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.formats.image import cube_maps, environment_maps
+from raystream.formats.image.environment_maps import environment_of, reduced
+from raystream.scene.environment import DARKNESS
+from raystream.scene.texture import linear_from_srgb
 
 
 @pytest.mark.parametrize(

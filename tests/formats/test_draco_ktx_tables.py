@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats import _OTHERS, load, recognise, suffixes
-from viewer.formats.files import LARGEST_FILE, check_regular, decode_data_uri, read_file, short, uri_fault
-from viewer.formats.gltf.decoders import basis
-from viewer.formats.gltf.decoders.draco import decoded_size
-from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
+from raystream.base.errors import ViewerError
+from raystream.formats import _OTHERS, load, recognise, suffixes
+from raystream.formats.files import LARGEST_FILE, check_regular, decode_data_uri, read_file, short, uri_fault
+from raystream.formats.gltf.decoders import basis
+from raystream.formats.gltf.decoders.draco import decoded_size
+from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
 
 HEAD = b"DRACO" + bytes((2, 2, 1))
 

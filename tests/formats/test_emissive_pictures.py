@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from looks import encoded, textured
 
-from viewer.formats import load
+from raystream.formats import load
 
 
 @pytest.mark.parametrize(("factor", "stays"), [([1, 0.5, 0], True), ([0, 0, 0], False)])

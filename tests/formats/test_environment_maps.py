@@ -7,12 +7,12 @@ import OpenEXR
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import environment_maps
-from viewer.formats.image.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
-from viewer.formats.image.environment_maps import environment_of, load, read_picture, reduced
-from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
-from viewer.scene.texture import linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.formats.image import environment_maps
+from raystream.formats.image.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
+from raystream.formats.image.environment_maps import environment_of, load, read_picture, reduced
+from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
+from raystream.scene.texture import linear_from_srgb
 
 
 def picture(width: int = 8, height: int = 4) -> np.ndarray:

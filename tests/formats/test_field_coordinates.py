@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from field import field_scene
 
-from viewer.formats import load
-from viewer.formats.objects.take import scene_of
-from viewer.renderer.inputs.prepared import arranged
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.edits.located import about, located
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.light import Light
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.formats.objects.take import scene_of
+from raystream.renderer.inputs.prepared import arranged
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.edits.located import about, located
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.light import Light
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
 
 UTM = np.array([500000.3, 4649777.1, 120.7])
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], np.float64)
@@ -177,7 +177,7 @@ def test_exports_are_in_the_file_s_coordinates(pair: tuple[Scene, Scene]) -> Non
 
 
 def test_bounds_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from viewer.cli.report import describe
+    from raystream.cli.report import describe
 
     scene = obj(tmp_path, cube())
     np.testing.assert_allclose(describe(scene)["bounds"], [UTM, UTM + 0.7], rtol=0, atol=1e-6)

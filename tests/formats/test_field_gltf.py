@@ -16,9 +16,9 @@ from documents import SQUARE, TWO, Document
 from fields import field, picture
 from looks import textured, with_materials
 
-from viewer.base.errors import ViewerError
-from viewer.cli.main import main
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.cli.main import main
+from raystream.formats import load
 
 GLOSS = "KHR_materials_pbrSpecularGlossiness"
 
@@ -371,7 +371,7 @@ def test_a_fallback_buffer_with_a_uri_is_data(tmp_path: Path, monkeypatch: pytes
     doc.json["extensionsUsed"] = [name]
     packed = load(doc.write(tmp_path))
     monkeypatch.setitem(sys.modules, "meshopt", None)
-    monkeypatch.setattr("viewer.formats.gltf.accessors.installed", lambda module: False)
+    monkeypatch.setattr("raystream.formats.gltf.accessors.installed", lambda module: False)
     scene = load(doc.write(tmp_path))
     assert scene.warnings == packed.warnings == []
     np.testing.assert_array_equal(scene.meshes[0].positions, packed.meshes[0].positions)

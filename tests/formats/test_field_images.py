@@ -10,12 +10,12 @@ import pytest
 from exr_bytes import Box, exr_bytes
 from fields import field
 
-from viewer.base.errors import ViewerError
-from viewer.cli.main import main
-from viewer.formats.image import hdr
-from viewer.formats.image.environment_maps import load, read_picture
-from viewer.formats.image.primaries import SRGB, srgb_from, xyz_to_srgb
-from viewer.scene.light import BRIGHTEST
+from raystream.base.errors import ViewerError
+from raystream.cli.main import main
+from raystream.formats.image import hdr
+from raystream.formats.image.environment_maps import load, read_picture
+from raystream.formats.image.primaries import SRGB, srgb_from, xyz_to_srgb
+from raystream.scene.light import BRIGHTEST
 
 RANDOM = np.random.default_rng(3)
 REC2020 = (0.708, 0.292, 0.170, 0.797, 0.131, 0.046, 0.3127, 0.3290)
@@ -236,7 +236,7 @@ def test_the_infinite_pixels_of_the_field() -> None:
 
 def test_every_pixel_that_is_no_radiance_is_mended_and_counted(tmp_path: Path, monkeypatch) -> None:
     """The largest finite value may come in a later band, and reduced pictures are means of mended pixels."""
-    monkeypatch.setattr("viewer.formats.image.environment_maps.BAND", 8)
+    monkeypatch.setattr("raystream.formats.image.environment_maps.BAND", 8)
     pixels = RANDOM.random((4, 8, 3)).astype(np.float32)
     want = pixels.copy()
     for row, column, channel, value, instead in (
@@ -257,7 +257,7 @@ def test_every_pixel_that_is_no_radiance_is_mended_and_counted(tmp_path: Path, m
         "a.exr: 2 pixels are infinite; the largest finite value, 50, is in place of that",
         "a.exr: 1 pixel is not a number; 0 is in place of that",
     ]
-    monkeypatch.setattr("viewer.formats.image.environment_maps.MOST_TEXELS", 8)
+    monkeypatch.setattr("raystream.formats.image.environment_maps.MOST_TEXELS", 8)
     np.testing.assert_allclose(noted(tmp_path / "a.exr")[0], want.reshape(2, 2, 4, 2, 3).mean(axis=(1, 3)), rtol=1e-6)
 
 

@@ -13,9 +13,9 @@ from documents import SQUARE, TWO, Document
 from fields import field, picture
 from looks import encoded, textured, with_materials
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 GLOSS = "KHR_materials_pbrSpecularGlossiness"
 

@@ -9,9 +9,9 @@ import pytest
 from field import field_scene, write
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 SQUARE = "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\n"
 UVS = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"

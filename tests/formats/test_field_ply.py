@@ -9,8 +9,8 @@ import pytest
 from field import field_scene
 from PIL import Image as Pillow
 
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 XYZ = "property float x\nproperty float y\nproperty float z\n"
 POINTS = ("0 0 0", "1 0 0", "1 1 0", "0 1 0")

@@ -160,7 +160,7 @@ def test_a_worker_that_dies_is_followed_by_another(tmp_path, monkeypatch, capsys
 def test_faults_of_messages_are_seen(tmp_path, monkeypatch) -> None:
     """rendercanvas and the event loop catch them, and only log them."""
     pytest.importorskip("rendercanvas.http", reason="rendercanvas is not installed")
-    from viewer.remote.canvas import RemoteCanvas
+    from raystream.remote.canvas import RemoteCanvas
 
     path = tmp_path / "a.message"
     path.write_text(json.dumps({"type": "action", "name": "exposure.up"}))

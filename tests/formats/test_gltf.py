@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 
-from viewer.formats import load
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.projections.models import Orthographic
+from raystream.formats import load
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.projections.models import Orthographic
 
 MODES = {
     4: [[0, 1, 2], [3, 4, 5]],

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.files import Budget
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import JsonObject, parse
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.files import Budget
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.json import JsonObject, parse
 
 COUNTS = {"i1": 127, "u1": 255, "i2": 32767, "u2": 65535, "u4": 4294967295}
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odd_json import changes, load_changed
 
-from viewer.formats import load
+from raystream.formats import load
 
 HALF = np.float32([[0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]])  # none, half a turn about +Y, about +Z
 

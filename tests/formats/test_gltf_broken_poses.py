@@ -12,8 +12,8 @@ import pytest
 from documents import Document
 from rigs import columns, morphed, simple_skin
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 
 Change = Callable[[Document], None]
 
@@ -205,7 +205,7 @@ def test_primitives_without_joints_stay_on_their_node(tmp_path: Path) -> None:
 
 def test_a_pose_that_explodes_is_finite_in_the_picture(tmp_path: Path, device: Any) -> None:
     """What follows a joint beyond float64 is not hit, and nor is an instance on such a node; the rest is as it was."""
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.renderer import Renderer
 
     doc = simple_skin()
     doc.square()

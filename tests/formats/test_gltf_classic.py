@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from looks import textured
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.material import Material
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.material import Material
 
 FULL = {
     **{"bias": 0.125, "scale": 0.75, "power": 4, "reflectivity": 0.25, "transmittance": 0.5, "thickness": 2},

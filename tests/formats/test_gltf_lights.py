@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from documents import Document
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.lights import EXTENSION, read_lights
-from viewer.formats.gltf.nodes import scene_nodes
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.light import Light
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.lights import EXTENSION, read_lights
+from raystream.formats.gltf.nodes import scene_nodes
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.light import Light
 
 
 def document(lights: list[dict], nodes: list[dict]) -> JsonObject:
@@ -163,11 +163,11 @@ def test_in_a_file(tmp_path) -> None:
     made.json["extensionsUsed"] = made.json["extensionsRequired"] = [EXTENSION]
     made.json["nodes"].append(on(0, name="lamp", translation=[0, 1, 0]))
     made.json["scenes"][0]["nodes"] = [0, 1]
-    scene = viewer.load(made.write(tmp_path))
+    scene = raystream.load(made.write(tmp_path))
     assert [light.name for light in scene.lights] == ["lamp"] and EXTENSION not in scene.extensions_ignored
 
 
 def test_the_lamp_of_the_shared_models(shared_scenes) -> None:
-    scene = viewer.load(shared_scenes / "models" / "LightsPunctualLamp.glb")
+    scene = raystream.load(shared_scenes / "models" / "LightsPunctualLamp.glb")
     assert len(scene.lights) == 5 and {light.kind for light in scene.lights} == {"point"}
     assert max(scene.lights[4].intensity) == pytest.approx(180)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odd_json import changes, load_changed
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.gltf.json import parse
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.gltf.json import parse
+from raystream.scene.scene import Scene
 
 
 def square() -> Document:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from looks import PIXELS, encoded, textured, with_materials
 
-from viewer.formats import load
-from viewer.formats.gltf.extensions import APPLIED
-from viewer.scene.material import TEXTURE_FIELDS, Material
+from raystream.formats import load
+from raystream.formats.gltf.extensions import APPLIED
+from raystream.scene.material import TEXTURE_FIELDS, Material
 
 WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp", 7: "repeat", None: "repeat"}
 

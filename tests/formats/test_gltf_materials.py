@@ -11,13 +11,13 @@ import pytest
 from documents import SQUARE
 from looks import PIXELS, encoded, full, textured, with_materials
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.image.images import decode, read_image
-from viewer.formats.image.memory import ImageMemory
-from viewer.lighting.lights import scene_lights
-from viewer.scene.material import TEXTURE_FIELDS
-from viewer.scene.texture import Image, linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.image.images import decode, read_image
+from raystream.formats.image.memory import ImageMemory
+from raystream.lighting.lights import scene_lights
+from raystream.scene.material import TEXTURE_FIELDS
+from raystream.scene.texture import Image, linear_from_srgb
 
 FACTORS = {
     "base_color": (0.1, 0.2, 0.3, 0.4),

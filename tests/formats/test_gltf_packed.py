@@ -24,10 +24,10 @@ from compressed import (
 from documents import SQUARE, TWO, Document
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.image import memory
-from viewer.formats.image.memory import ImageMemory
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.image import memory
+from raystream.formats.image.memory import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -279,7 +279,7 @@ def test_a_source_that_is_not_there(extension, source, tmp_path):
 )
 def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
-    from viewer.formats.gltf.decoders.basis import decode, header
+    from raystream.formats.gltf.decoders.basis import decode, header
 
     monkeypatch.setattr(memory, "LARGEST_IMAGE", 1 << 16)
 
@@ -296,7 +296,7 @@ def test_basis_malformed(at, value, words, monkeypatch):
 def test_basis_levels_of_odd_sizes():
     """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
     extra("opengl_basisu")
-    from viewer.formats.gltf.decoders.basis import decode, header
+    from raystream.formats.gltf.decoders.basis import decode, header
 
     second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
     data = ktx2(BLOCKS, second, third, size=(11, 7))

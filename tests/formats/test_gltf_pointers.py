@@ -13,10 +13,10 @@ from documents import Document
 from looks import full, textured
 from rigs import morphed
 
-from viewer.formats import load
-from viewer.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.scene.projections.models import Orthographic
+from raystream.formats import load
+from raystream.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
+from raystream.renderer.inputs.scene_diff import scene_changes
+from raystream.scene.projections.models import Orthographic
 
 TIMES = np.float32([0, 2])
 
@@ -201,7 +201,7 @@ def test_visibility(tmp_path: Path) -> None:
 
 
 def test_hidden_ones_are_not_hit(device: Any, tmp_path: Path) -> None:
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.renderer import Renderer
 
     doc = Document()
     doc.square()

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.formats import load
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from raystream.formats import load
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
 
 FINE = 8  # rays along the edge of a pixel
 # Root mean square of the coverage's difference. Found: 0.0011 to 0.0026; a camera off by a tenth of a pixel: 0.01.

@@ -10,8 +10,8 @@ from documents import Document
 from pose_oracle import Oracle
 from rigs import animate, chain, morphed, simple_skin
 
-from viewer.formats import load
-from viewer.scene.scene import Scene
+from raystream.formats import load
+from raystream.scene.scene import Scene
 
 # Of the largest coordinate: posed vertices are float64 sums of float32 data, rounded once; the oracle's matrices are
 # multiplied in another order.

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.gltf.extensions import APPLIED, KEPT
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.nodes import scene_nodes
-from viewer.formats.gltf.omissions import Omissions
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.gltf.extensions import APPLIED, KEPT
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.nodes import scene_nodes
+from raystream.formats.gltf.omissions import Omissions
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.film.mattes import labels
+import raystream
+from raystream.film.mattes import labels
 
 
 def model(tmp_path: Path, nodes: list[dict[str, Any]], meshes: list[dict[str, Any]], roots: list[int]) -> Any:
@@ -34,7 +34,7 @@ def model(tmp_path: Path, nodes: list[dict[str, Any]], meshes: list[dict[str, An
     }
     path = tmp_path / "model.gltf"
     path.write_text(json.dumps(document))
-    return viewer.load(path)
+    return raystream.load(path)
 
 
 def test_the_node_s_own_the_mesh_s_and_those_above(tmp_path: Path) -> None:
@@ -65,14 +65,14 @@ def test_other_extras_are_no_classes(tmp_path: Path, extras: Any) -> None:
 
 
 def test_primitives_of_a_mesh_are_one_object(shared_scenes: Path) -> None:
-    scene = viewer.load(shared_scenes / "models" / "ToyCar.glb")
+    scene = raystream.load(shared_scenes / "models" / "ToyCar.glb")
     found = labels.objects(scene)
     assert len(found.numbers) == len(scene.instances) and len(set(found.names)) == len(found.names)
     assert {"ToyCar", "Fabric", "Glass"} <= set(found.names)
 
 
 def test_gpu_instances_have_names_of_their_own(shared_scenes: Path) -> None:
-    scene = viewer.load(shared_scenes / "forest_gpuinst.glb")
+    scene = raystream.load(shared_scenes / "forest_gpuinst.glb")
     found = labels.objects(scene)
     assert len(found.names) == len(set(found.names)) > 100
     first = next(name for name in found.names if f"{name} 2" in found.names)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from documents import COMPONENTS, SQUARE, TWO, Document
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 
 
 @pytest.mark.parametrize("spare", [0, 4])

@@ -7,9 +7,9 @@ import pytest
 from documents import SQUARE, TWO, Document
 from looks import textured
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 
 NAME = "KHR_materials_variants"
 
@@ -55,14 +55,14 @@ def test_variants_of_one_name_are_numbered(tmp_path):
 
 def test_a_variant_chosen_when_it_is_loaded(tmp_path):
     path = shoe().write(tmp_path)
-    assert shown(viewer.load(path, variant="day")) == ["sole", "red"] * 2
-    assert shown(viewer.load(path, variant=1)) == shown(viewer.load(path, variant="1")) == ["sole", "red"] * 2
+    assert shown(raystream.load(path, variant="day")) == ["sole", "red"] * 2
+    assert shown(raystream.load(path, variant=1)) == shown(raystream.load(path, variant="1")) == ["sole", "red"] * 2
     with pytest.raises(
         ViewerError, match=r"no variant 'noon' \(variants: 0 'night', 1 'day', 2 'night 2', 3 'variant 3'\)"
     ):
-        viewer.load(path, variant="noon")
+        raystream.load(path, variant="noon")
     with pytest.raises(ViewerError, match=r"no variant 'day' .variants: none"):
-        viewer.load("cornell", variant="day")
+        raystream.load("cornell", variant="day")
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.base import jit
-from viewer.base.errors import ViewerError
-from viewer.formats.image import hdr
-from viewer.formats.image.hdr_loops import decode
+from raystream.base import jit
+from raystream.base.errors import ViewerError
+from raystream.formats.image import hdr
+from raystream.formats.image.hdr_loops import decode
 
 HEAD = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import exr
-from viewer.formats.image.exr import ExrPart
+from raystream.base.errors import ViewerError
+from raystream.formats.image import exr
+from raystream.formats.image.exr import ExrPart
 
 
 def attribute(name: str, kind: str, data: bytes) -> bytes:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.json import JsonObject, JsonObjects
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.json import JsonObject, JsonObjects
 
 
 def nodes(*elements: Any) -> JsonObjects:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from documents import Document
 
-import viewer
-from viewer.formats.gltf import meshes
-from viewer.scene.edits import smooth
-from viewer.scene.quadric import Quadric
+import raystream
+from raystream.formats.gltf import meshes
+from raystream.scene.edits import smooth
+from raystream.scene.quadric import Quadric
 
 
 def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -22,9 +22,9 @@ def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest
     doc = Document()
     doc.mesh({"POSITION": doc.accessor(sphere.positions)}, doc.accessor(sphere.triangles.astype(np.uint16).ravel()))
     path = doc.write(tmp_path)
-    plain = viewer.load(path)
+    plain = raystream.load(path)
     monkeypatch.setattr(meshes, "_SHARED", 10)
-    shared = viewer.load(path)
+    shared = raystream.load(path)
     (before,), (mesh,) = plain.meshes, shared.meshes
     assert len(before.positions) > len(mesh.positions) == len(sphere.positions)
     assert mesh.normals is not None and not mesh.normals.any()
@@ -34,8 +34,8 @@ def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest
         assert not smooth.has_smooth_meshes(shared)
     pictures = []
     for scene in (plain, shared):
-        pictures.append(viewer.render(scene, size=(32, 24), spp=1, accel="bvh").linear)
-        pictures.append(viewer.render(scene, size=(32, 24), spp=1, accel="two-level-bvh").linear)
+        pictures.append(raystream.render(scene, size=(32, 24), spp=1, accel="bvh").linear)
+        pictures.append(raystream.render(scene, size=(32, 24), spp=1, accel="two-level-bvh").linear)
     assert np.ptp(pictures[0]) > 0.1
     for one, other in ((0, 2), (1, 3)):
         # A sum of three equal unit normals is off by their rounding; a path goes on from there.

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from levels import level_lumps
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.bsp import lumps as bsp
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.bsp import lumps as bsp
 
 MOST_BYTES, MOST_SECONDS = 1400 << 20, 20.0
 

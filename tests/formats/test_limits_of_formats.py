@@ -10,16 +10,16 @@ import pytest
 from documents import SQUARE, TWO, Document
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.formats import files, load
-from viewer.formats import files as budgets
-from viewer.formats.files import Budget
-from viewer.formats.gltf import json
-from viewer.formats.gltf.json import parse
-from viewer.formats.image import environment_maps, memory
-from viewer.formats.image.images import read_image
-from viewer.formats.image.memory import ImageMemory
-from viewer.options import table as options
+from raystream.base.errors import ViewerError
+from raystream.formats import files, load
+from raystream.formats import files as budgets
+from raystream.formats.files import Budget
+from raystream.formats.gltf import json
+from raystream.formats.gltf.json import parse
+from raystream.formats.image import environment_maps, memory
+from raystream.formats.image.images import read_image
+from raystream.formats.image.memory import ImageMemory
+from raystream.options import table as options
 
 
 def png(width: int, height: int) -> bytes:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from documents import SHARED
 
-from viewer.formats import load
-from viewer.scene.geometry.quadrics import Quadrics
+from raystream.formats import load
+from raystream.scene.geometry.quadrics import Quadrics
 
 # What the table counts otherwise: without the extension's instances; without sharing between two equal meshes.
 INSTANCED = {"forest_gpuinst.glb": 1_000_192, "SimpleInstancing.glb": 1_500}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.formats import load
-from viewer.formats.obj.mtl import read_mtl
-from viewer.formats.obj.mtl_textures import _parse
-from viewer.scene.material import TEXTURE_FIELDS
+from raystream.formats import load
+from raystream.formats.obj.mtl import read_mtl
+from raystream.formats.obj.mtl_textures import _parse
+from raystream.scene.material import TEXTURE_FIELDS
 
 DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)
 

@@ -10,10 +10,10 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from viewer.formats.obj import mtl
-from viewer.formats.obj.mtl import read_mtl, roughness_of
-from viewer.formats.obj.mtl_textures import _normals, _parse
-from viewer.scene.material import Material
+from raystream.formats.obj import mtl
+from raystream.formats.obj.mtl import read_mtl, roughness_of
+from raystream.formats.obj.mtl_textures import _normals, _parse
+from raystream.scene.material import Material
 
 ILLUMINATION = [  # model, more, kind, alpha mode, metallic, transmission, roughness, specular factor
     *((model, "Ks .2 .2 .2\nNs 98", "lambert", "opaque", 0, 0, 0.02**0.25, 0) for model in (0, 1)),

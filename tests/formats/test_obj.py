@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from documents import MTL, OBJ
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 
 
 def read(tmp_path, text: str | bytes):

@@ -9,9 +9,9 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load, polygons_loops
-from viewer.formats.obj import mtl, reader
+from raystream.base.errors import ViewerError
+from raystream.formats import load, polygons_loops
+from raystream.formats.obj import mtl, reader
 
 SILENT = (
     "g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step parm trim hole"

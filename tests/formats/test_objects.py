@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats.objects.take import scene_of, taken
-from viewer.scene.builtin import build
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats.objects.take import scene_of, taken
+from raystream.scene.builtin import build
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from viewer.base.errors import ViewerError
-from viewer.formats.objects.pyvistas import VIRIDIS
-from viewer.formats.objects.surface import Gathered, linear, z_up_camera
-from viewer.formats.objects.take import load, scene_of, taken
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Orthographic
+from raystream.base.errors import ViewerError
+from raystream.formats.objects.pyvistas import VIRIDIS
+from raystream.formats.objects.surface import Gathered, linear, z_up_camera
+from raystream.formats.objects.take import load, scene_of, taken
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Orthographic
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from picture_bytes import RANDOM, encoded
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import hdr, images, memory, png16
-from viewer.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
-from viewer.formats.image.memory import ImageHeader, ImageMemory
-from viewer.scene.texture import linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.formats.image import hdr, images, memory, png16
+from raystream.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
+from raystream.formats.image.memory import ImageHeader, ImageMemory
+from raystream.scene.texture import linear_from_srgb
 
 
 def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from documents import SQUARE, load_bytes, ply
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 

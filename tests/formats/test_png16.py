@@ -8,10 +8,10 @@ import zlib
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import memory, png16
-from viewer.formats.image.images import decode, read_image
-from viewer.formats.image.memory import ImageMemory
+from raystream.base.errors import ViewerError
+from raystream.formats.image import memory, png16
+from raystream.formats.image.images import decode, read_image
+from raystream.formats.image.memory import ImageMemory
 
 RANDOM = np.random.default_rng(0)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from documents import SQUARE, TWO, Document
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.files import resolve_uri, uri_fault
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.files import resolve_uri, uri_fault
 
 CLIMBS = "climbs out of the scene's folder"
 ABSOLUTE = "is an absolute path"

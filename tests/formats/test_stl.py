@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, ascii_stl, load_bytes, stl
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 CORNERS = SQUARE[TWO].reshape(-1, 3, 3)
 

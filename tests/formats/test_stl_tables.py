@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from documents import load_bytes
 
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.formats import polygons_loops, text
-from viewer.formats.polygons import triangulate
-from viewer.formats.stl import reader as stl_reader
-from viewer.formats.stl.reader import sniff as is_stl
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.formats import polygons_loops, text
+from raystream.formats.polygons import triangulate
+from raystream.formats.stl import reader as stl_reader
+from raystream.formats.stl.reader import sniff as is_stl
 
 read_stl = partial(load_bytes, "facets.stl")
 

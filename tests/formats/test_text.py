@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from viewer.base.jit import run
-from viewer.formats.text import decoded, integer, number, readings, table, with_newlines, without_mark
+from raystream.base.jit import run
+from raystream.formats.text import decoded, integer, number, readings, table, with_newlines, without_mark
 
 
 def parse(text: str, small: bool = True) -> tuple[float, int]:

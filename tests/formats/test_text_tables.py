@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from documents import PLY_TYPES, SQUARE, load_bytes
 
-from viewer.base.errors import ViewerError
-from viewer.formats.ply import elements
-from viewer.formats.ply.reader import sniff as is_ply
+from raystream.base.errors import ViewerError
+from raystream.formats.ply import elements
+from raystream.formats.ply.reader import sniff as is_ply
 
 read = partial(load_bytes, "points.ply")
 

@@ -10,9 +10,9 @@ from typing import Any
 import glsl_call
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
+from raystream.stream.declare.kernel import Module
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
 
 # Of a surface: what kernels read, and numbers for the stand-ins of its BSDF.
 INTERACTION = Record(

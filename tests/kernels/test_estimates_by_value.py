@@ -10,8 +10,8 @@ import pytest
 from kernel_call import INTERACTION, Kernel
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import ARRIVAL, ESTIMATE, PHOTON, STORED
-from viewer.kernels.records import PATH, RADIANCE
+from raystream.kernels.photons import ARRIVAL, ESTIMATE, PHOTON, STORED
+from raystream.kernels.records import PATH, RADIANCE
 
 COUNT = 400
 LOW, CELL, RESOLUTION = np.array([-1.0, 0.5, 2.0]), np.array([0.5, 0.25, 0.4]), np.array([5, 6, 4])

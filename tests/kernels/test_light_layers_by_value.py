@@ -10,9 +10,9 @@ import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 
-from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SHARE, LIGHT_SPLIT, LIGHT_SUMS, VISIBILITY
-from viewer.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY
-from viewer.stream.declare.record import Field, Record
+from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SHARE, LIGHT_SPLIT, LIGHT_SUMS, VISIBILITY
+from raystream.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY
+from raystream.stream.declare.record import Field, Record
 
 COUNT = 60
 RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, HIT, FILM, RADIANCE, LIGHT_SHARE, LIGHT_SPLIT, LIGHT_SUMS, VISIBILITY]

@@ -11,10 +11,10 @@ from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 from sample_numbers import CAMERA, CHANNEL, DIMENSIONS, LIGHT_CHOICE, LOBE, NUMBERS, POINT, SURFACE, random_number
 
-from viewer.kernels.records import PATH, PIXEL, RADIANCE, RAY
-from viewer.kernels.whitted import TREE
-from viewer.lighting.lights import LIGHT_SAMPLE
-from viewer.stream.declare.record import Field, Record
+from raystream.kernels.records import PATH, PIXEL, RADIANCE, RAY
+from raystream.kernels.whitted import TREE
+from raystream.lighting.lights import LIGHT_SAMPLE
+from raystream.stream.declare.record import Field, Record
 
 COUNT, SAMPLES, LIGHTS = 96, 3, 4
 CONTEXT = Record("LightContext", Field("place", "vec3"), Field("behind", "float"), Field("receiver", "vec3"))

@@ -10,9 +10,9 @@ from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 from sample_numbers import CAMERA, DIMENSIONS, DIRECTION, LIGHT_CHOICE, LOBE, NUMBERS, POINT, SURFACE, random_number
 
-from viewer.kernels.records import FAR, FILM, HIT, PATH, PIXEL, RADIANCE, RAY, RAY_VIEW
-from viewer.lighting.lights import LIGHT_SAMPLE
-from viewer.stream.declare.record import Field, Record
+from raystream.kernels.records import FAR, FILM, HIT, PATH, PIXEL, RADIANCE, RAY, RAY_VIEW
+from raystream.lighting.lights import LIGHT_SAMPLE
+from raystream.stream.declare.record import Field, Record
 
 COUNT = 96
 CONTEXT = Record("LightContext", Field("place", "vec3"), Field("behind", "float"), Field("receiver", "vec3"))

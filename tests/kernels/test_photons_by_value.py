@@ -9,8 +9,8 @@ import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import PHOTON, STORED
-from viewer.kernels.records import FAR, HIT, PATH, PIXEL, RAY
+from raystream.kernels.photons import PHOTON, STORED
+from raystream.kernels.records import FAR, HIT, PATH, PIXEL, RAY
 
 COUNT, WIDTH, PASS = 96, 16, 3
 RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, HIT, PHOTON]

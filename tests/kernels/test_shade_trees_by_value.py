@@ -9,8 +9,8 @@ import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 
-from viewer.kernels.records import FAR, HIT, PATH, PIXEL, RADIANCE, RAY, RAY_VIEW
-from viewer.kernels.whitted import BRANCH, TREE
+from raystream.kernels.records import FAR, HIT, PATH, PIXEL, RADIANCE, RAY, RAY_VIEW
+from raystream.kernels.whitted import BRANCH, TREE
 
 COUNT = 64
 RECORDS = [INTERACTION, MEDIA, PATH, RAY, TREE, BRANCH, RADIANCE]

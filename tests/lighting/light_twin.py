@@ -7,12 +7,12 @@ import math
 import numpy as np
 from glsl_call import Function
 
-from viewer.kernels.records import LIGHT_SAMPLE
-from viewer.lighting.emitters import Emitters
-from viewer.lighting.environment import environment
-from viewer.lighting.lights import QUANTA
-from viewer.scene.environment import DARKNESS
-from viewer.scene.light import Light
+from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting.emitters import Emitters
+from raystream.lighting.environment import environment
+from raystream.lighting.lights import QUANTA
+from raystream.scene.environment import DARKNESS
+from raystream.scene.light import Light
 
 SIGNATURE = "bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found)"
 PDF = "float environment_pdf(vec3 direction, bool compensated)"

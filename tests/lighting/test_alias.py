@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.lighting import alias
+from raystream.lighting import alias
 
 
 def dealt(table: alias.AliasTable) -> np.ndarray:

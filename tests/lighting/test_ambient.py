@@ -10,15 +10,15 @@ import pytest
 from glsl_call import Function
 from numpy.typing import NDArray
 
-from viewer import Camera, Renderer, Scene
-from viewer.kernels.records import LIGHT_SAMPLE
-from viewer.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in_world
-from viewer.lighting.each_light import each_light, turned
-from viewer.lighting.environment import environment
-from viewer.lighting.lights import scene_lights
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
-from viewer.scene.light import Light, luminance
-from viewer.scene.sky import sky
+from raystream import Camera, Renderer, Scene
+from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in_world
+from raystream.lighting.each_light import each_light, turned
+from raystream.lighting.environment import environment
+from raystream.lighting.lights import scene_lights
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from raystream.scene.light import Light, luminance
+from raystream.scene.sky import sky
 
 NOTHING = Scene.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), int))
 ALL = [(0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0), (1, 0, 0), (-1, 0, 0)]

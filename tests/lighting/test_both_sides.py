@@ -9,11 +9,11 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer, Scene
-from viewer.lighting.emitters import emitters
-from viewer.lighting.lights import scene_lights
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
+from raystream import Camera, Renderer, Scene
+from raystream.lighting.emitters import emitters
+from raystream.lighting.lights import scene_lights
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
 
 
 def panel_between_plates(double_sided: bool = True) -> Scene:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.lighting.environment import LEVELS, environment, environment_uniforms, excess_flux, image_tables
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
-from viewer.scene.light import luminance
-from viewer.scene.sky import sky
+from raystream.lighting.environment import LEVELS, environment, environment_uniforms, excess_flux, image_tables
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
+from raystream.scene.light import luminance
+from raystream.scene.sky import sky
 
 RADIANCE = "vec3 environment_radiance(vec3 direction)"
 SAMPLE = "void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density)"
@@ -156,7 +156,7 @@ def test_the_excess_in_closed_form() -> None:
 
 def test_an_image_too_large_for_two_tables_has_one(device, monkeypatch) -> None:
     given = ImageEnvironment(picture(8, 4, 6))
-    monkeypatch.setattr("viewer.lighting.environment.LARGEST_INTEGER", 63)
+    monkeypatch.setattr("raystream.lighting.environment.LARGEST_INTEGER", 63)
     assert len(image_tables(given).choices) == 32
     module, ways = environment(given), directions(1000)
     one = densities(device, module, ways)

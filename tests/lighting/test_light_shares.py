@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from viewer.lighting.emitters import Emitters
-from viewer.lighting.environment import excess_flux
-from viewer.lighting.lights import FAIR, QUANTA, light_list
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.light import Light
+from raystream.lighting.emitters import Emitters
+from raystream.lighting.environment import excess_flux
+from raystream.lighting.lights import FAIR, QUANTA, light_list
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.light import Light
 
 NOTHING = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
 BOX = ((-1.0, -2.0, -2.0), (1.0, 2.0, 2.0))  # the half of its diagonal is 3

@@ -9,12 +9,12 @@ import pytest
 from light_twin import BOUNDS, PUNCTUAL, some_emitters
 from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_receivers, ways
 
-from viewer.kernels.records import HIT
-from viewer.lighting import light_tree
-from viewer.lighting.light_tree import DEEPEST, TRAIL_BITS, Bounds, build
-from viewer.lighting.lights import QUANTA, light_list
-from viewer.lighting.tree_choice import choice
-from viewer.scene.environment import ConstantEnvironment
+from raystream.kernels.records import HIT
+from raystream.lighting import light_tree
+from raystream.lighting.light_tree import DEEPEST, TRAIL_BITS, Bounds, build
+from raystream.lighting.lights import QUANTA, light_list
+from raystream.lighting.tree_choice import choice
+from raystream.scene.environment import ConstantEnvironment
 
 
 def listed_lights(count: int = 40):

@@ -10,15 +10,15 @@ import pytest
 from glsl_call import Function
 from light_twin import BOUNDS, FACING, PUNCTUAL, chosen, folded, random, sampler, some_emitters, twin
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import LIGHT_SAMPLE
-from viewer.lighting.emitters import Emitters, emitters
-from viewer.lighting.environment import environment
-from viewer.lighting.lights import FAIR, QUANTA, light_density, light_list
-from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
-from viewer.scene.light import Light, luminance
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting.emitters import Emitters, emitters
+from raystream.lighting.environment import environment
+from raystream.lighting.lights import FAIR, QUANTA, light_density, light_list
+from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
+from raystream.scene.light import Light, luminance
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 
 def test_every_kind_against_its_twin(device) -> None:
@@ -153,7 +153,7 @@ def test_a_lamp_of_a_pure_color_shines(kind: str, color: tuple[float, float, flo
 
 
 def test_too_many_lights(monkeypatch) -> None:
-    monkeypatch.setattr("viewer.lighting.lights.MOST_LIGHTS", 11)
+    monkeypatch.setattr("raystream.lighting.lights.MOST_LIGHTS", 11)
     with pytest.raises(ViewerError, match="12 triangles and lights; 11 can be told apart"):
         light_list(some_emitters())
 

@@ -10,18 +10,18 @@ import pytest
 from glsl_call import Function
 from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
 
-from viewer.kernels.records import LIGHT_SAMPLE
-from viewer.lighting.each_light import each_light
-from viewer.lighting.emitters import Emitters
-from viewer.lighting.environment import environment
-from viewer.lighting.lights import KIND, LightList, light_list, scene_lights
-from viewer.lighting.photons import photon_modules
-from viewer.scene.environment import DARKNESS, ConstantEnvironment
-from viewer.scene.light import Light, luminance
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.sky import sky
+from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting.each_light import each_light
+from raystream.lighting.emitters import Emitters
+from raystream.lighting.environment import environment
+from raystream.lighting.lights import KIND, LightList, light_list, scene_lights
+from raystream.lighting.photons import photon_modules
+from raystream.scene.environment import DARKNESS, ConstantEnvironment
+from raystream.scene.light import Light, luminance
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.sky import sky
 
 
 def polygon_irradiance(corners: np.ndarray, position: np.ndarray, normal: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from glsl_call import Function
 
-from viewer.lighting.path import path_settings
+from raystream.lighting.path import path_settings
 
 
 def test_is_the_power_heuristic(device) -> None:

@@ -10,9 +10,9 @@ import pytest
 import sampler_twin as twin
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.base.errors import ViewerError
-from viewer.lighting.sampler import LARGEST_SEED, SAMPLERS, blue_noise, random_points, sampler, sampler_uniforms
+from raystream.base import paths
+from raystream.base.errors import ViewerError
+from raystream.lighting.sampler import LARGEST_SEED, SAMPLERS, blue_noise, random_points, sampler, sampler_uniforms
 
 LEAST_P = 1e-4  # of a single test with a fixed seed: what is right fails it once in 10,000 other seeds
 TILES = blue_noise()["value"].astype(np.int64).reshape(64, 64, 2)

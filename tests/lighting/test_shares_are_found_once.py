@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from viewer.film.film import LUMINANCE
-from viewer.lighting import shining
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream.film.film import LUMINANCE
+from raystream.lighting import shining
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 
 def test_once_for_a_mesh(monkeypatch: pytest.MonkeyPatch) -> None:

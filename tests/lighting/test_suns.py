@@ -9,14 +9,14 @@ import places
 import pytest
 from test_environment_sampling import densities, directions, flux, sampled
 
-import viewer.lighting.environment as lighting
-from viewer import Camera
-from viewer.film.film import LUMINANCE
-from viewer.lighting.environment import LEVELS, environment, image_tables
-from viewer.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.light import luminance
-from viewer.scene.sky import sky
+import raystream.lighting.environment as lighting
+from raystream import Camera
+from raystream.film.film import LUMINANCE
+from raystream.lighting.environment import LEVELS, environment, image_tables
+from raystream.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.light import luminance
+from raystream.scene.sky import sky
 
 
 def with_sun(column: int = 40, row: int = 10, size: int = 2, around: float = 0.3) -> ImageEnvironment:

@@ -9,12 +9,12 @@ import numpy as np
 from glsl_call import Function
 from numpy.typing import NDArray
 
-from viewer.kernels.records import HIT, LIGHT_SAMPLE
-from viewer.lighting.environment import environment
-from viewer.lighting.light_tree import TRAIL_BITS
-from viewer.lighting.lights import QUANTA, LightList
-from viewer.lighting.tree_choice import LEAST_FACING, tree_modules
-from viewer.scene.environment import DARKNESS, Environment
+from raystream.kernels.records import HIT, LIGHT_SAMPLE
+from raystream.lighting.environment import environment
+from raystream.lighting.light_tree import TRAIL_BITS
+from raystream.lighting.lights import QUANTA, LightList
+from raystream.lighting.tree_choice import LEAST_FACING, tree_modules
+from raystream.scene.environment import DARKNESS, Environment
 
 # A light chosen from a position, by a number and a receiver's normal and sides: its number and probability.
 CHOOSE = """

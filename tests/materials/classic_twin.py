@@ -8,9 +8,9 @@ import numpy as np
 from bsdf_twin import Array, dot, unit
 from numpy.typing import NDArray
 
-from viewer.kernels.records import INTERACTION
-from viewer.scene.classic import ClassicMaterial
-from viewer.scene.material import KINDS, Material
+from raystream.kernels.records import INTERACTION
+from raystream.scene.classic import ClassicMaterial
+from raystream.scene.material import KINDS, Material
 
 
 class Seen(NamedTuple):

@@ -13,8 +13,8 @@ import lobe_twin as lobes
 import numpy as np
 from bsdf_twin import Array, dot
 
-from viewer.materials.albedo import BRIGHTEST_SHEEN, arrays
-from viewer.scene.material import Material
+from raystream.materials.albedo import BRIGHTEST_SHEEN, arrays
+from raystream.scene.material import Material
 
 UPRIGHT = (0.0, 0.0, 1.0)
 SMOOTH = 0.02  # roughness below which a lobe is a mirror

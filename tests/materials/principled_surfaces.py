@@ -9,14 +9,14 @@ import glsl_call
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.lighting.path import SMOOTH, path_settings
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.look import look_of
-from viewer.materials.media import media
-from viewer.materials.principled import albedos, principled_materials
-from viewer.materials.textures import textures
-from viewer.scene.material import KINDS, Material
-from viewer.scene.texture import Texture
+from raystream.lighting.path import SMOOTH, path_settings
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.look import look_of
+from raystream.materials.media import media
+from raystream.materials.principled import albedos, principled_materials
+from raystream.materials.textures import textures
+from raystream.scene.material import KINDS, Material
+from raystream.scene.texture import Texture
 
 AT = "Interaction at, vec3 wo"
 SIGNATURES = {

@@ -7,11 +7,11 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import INTERACTION
-from viewer.materials.bsdf import DELTA, bsdfs, switch_glsl
-from viewer.materials.look import Look
-from viewer.scene.material import KINDS
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import INTERACTION
+from raystream.materials.bsdf import DELTA, bsdfs, switch_glsl
+from raystream.materials.look import Look
+from raystream.scene.material import KINDS
 
 ULP = 2.0**-24
 PLAIN = [kind for kind in KINDS if kind not in ("principled", "classic")]  # which have tests of their own

@@ -7,12 +7,12 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import INTERACTION
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.look import Look, look_of
-from viewer.materials.tables import materials
-from viewer.scene.material import KINDS, Material
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import INTERACTION
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.look import Look, look_of
+from raystream.materials.tables import materials
+from raystream.scene.material import KINDS, Material
 
 ULP = 2.0**-24
 

@@ -11,16 +11,16 @@ import pytest
 from bsdf_twin import dot
 from lobe_checks import follows, seen_at
 
-from viewer.base.errors import ViewerError
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.classic import classic_materials
-from viewer.materials.look import look_of
-from viewer.materials.textures import textures
-from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.edits.materials import decided_materials
-from viewer.scene.material import KINDS, Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.classic import classic_materials
+from raystream.materials.look import look_of
+from raystream.materials.textures import textures
+from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from raystream.scene.edits.materials import decided_materials
+from raystream.scene.material import KINDS, Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 # Products of a few rounded numbers; the power multiplies its base's rounding, which near 0 is large, by up to 6.
 ROUNDING = 2e-5

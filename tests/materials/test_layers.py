@@ -11,9 +11,9 @@ from bsdf_twin import unit
 from lobe_checks import hemisphere
 from principled_surfaces import Surfaces
 
-from viewer.materials.media import is_volume, ranks
-from viewer.scene.material import Material
-from viewer.scene.texture import Image, Texture, linear_from_srgb
+from raystream.materials.media import is_volume, ranks
+from raystream.scene.material import Material
+from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 COUNT = 160
 

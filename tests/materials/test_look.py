@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.materials.look import look_of
-from viewer.scene.material import Material
-from viewer.scene.texture import Image, Texture
+from raystream.materials.look import look_of
+from raystream.scene.material import Material
+from raystream.scene.texture import Image, Texture
 
 TEXTURES = [Texture(Image(np.full((2, 2, 4), 128, np.uint8), "map"))]
 BASE = {"dielectric"}  # of a material that is not all metal

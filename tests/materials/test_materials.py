@@ -7,19 +7,19 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.accel import triangles
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import thin_lens
-from viewer.kernels.records import HIT, RAY
-from viewer.lighting.sampler import sampler
-from viewer.materials.bsdf import DELTA
-from viewer.materials.geometry import flat_geometry
-from viewer.materials.tables import LARGEST_EXPONENT, appearance, materials
-from viewer.renderer.sampling.ray_queries import FAR
-from viewer.scene.camera import Camera
-from viewer.scene.material import KINDS, Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream.accel import triangles
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import thin_lens
+from raystream.kernels.records import HIT, RAY
+from raystream.lighting.sampler import sampler
+from raystream.materials.bsdf import DELTA
+from raystream.materials.geometry import flat_geometry
+from raystream.materials.tables import LARGEST_EXPONENT, appearance, materials
+from raystream.renderer.sampling.ray_queries import FAR
+from raystream.scene.camera import Camera
+from raystream.scene.material import KINDS, Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 ULP = 2.0**-24
 GEOMETRY = "Geometry geometry_at(Ray ray, Hit hit)"

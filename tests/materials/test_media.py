@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from principled_surfaces import Surfaces, towards
 
-from viewer.kernels.records import PATH, PIXEL, RAY
-from viewer.lighting.sampler import sampler
-from viewer.materials.media import BITS, DEPTH, MEDIA, media, ranks, ray_media
-from viewer.scene.material import Material
-from viewer.stream.declare.kernel import Module
+from raystream.kernels.records import PATH, PIXEL, RAY
+from raystream.lighting.sampler import sampler
+from raystream.materials.media import BITS, DEPTH, MEDIA, media, ranks, ray_media
+from raystream.scene.material import Material
+from raystream.stream.declare.kernel import Module
 
 GLASS = Material("glass", kind="principled", roughness=0.0, transmission=1.0, thickness=1.0, dispersion=10.0)
 FOUND = [replace(GLASS, ior=1.2 + 0.1 * k, priority=k, dispersion=5.0 * k) for k in range(6)]

@@ -8,10 +8,10 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.kernels.records import INTERACTION
-from viewer.materials.media import MEDIA, ray_media
-from viewer.materials.textures import textures
-from viewer.stream.declare.record import Field, Record
+from raystream.kernels.records import INTERACTION
+from raystream.materials.media import MEDIA, ray_media
+from raystream.materials.textures import textures
+from raystream.stream.declare.record import Field, Record
 
 COUNT = 16
 PRINCIPLED = Record("Principled", Field("iridescence", "float"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from principled_surfaces import Surfaces, towards, white
 
-from viewer.materials.look import Look, look_of
+from raystream.materials.look import Look, look_of
 
 # Lobes with a density, each alone over black or white, and all at once.
 MATERIALS = {
@@ -172,8 +172,8 @@ def test_unlit_surfaces_scatter_nothing(device):
 
 def test_the_source_holds_what_the_scene_has():
     """By the look, by what is generated, and by the lines of the BSDFs' and lobes' files that go in."""
-    from viewer.materials.bsdf import bsdfs
-    from viewer.stream.compile.source import Source
+    from raystream.materials.bsdf import bsdfs
+    from raystream.stream.compile.source import Source
 
     def text(*materials):
         source = Source()

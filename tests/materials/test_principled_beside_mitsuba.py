@@ -15,8 +15,8 @@ from bsdf_twin import dot, unit
 from lobe_checks import hemisphere
 from principled_surfaces import Surfaces
 
-from viewer.materials.albedo import arrays
-from viewer.scene.material import Material
+from raystream.materials.albedo import arrays
+from raystream.scene.material import Material
 
 mi = pytest.importorskip("mitsuba", reason="Mitsuba 3 is not installed (pip install raystream[oracles])")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.cli import report
-from viewer.formats import load
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.edits.mipmaps import mip_levels
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture, linear_from_srgb
+from raystream.cli import report
+from raystream.formats import load
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.edits.mipmaps import mip_levels
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 

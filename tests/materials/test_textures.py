@@ -6,13 +6,13 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.materials.textures import BLOCK, FLAGS, textures
-from viewer.scene.edits.mipmaps import mip_levels
-from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, linear_from_srgb, uv_transform
-from viewer.stream.compile.memories import memory_glsl
-from viewer.stream.declare.kernel import Texels
-from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
+from raystream.base.errors import ViewerError
+from raystream.materials.textures import BLOCK, FLAGS, textures
+from raystream.scene.edits.mipmaps import mip_levels
+from raystream.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, linear_from_srgb, uv_transform
+from raystream.stream.compile.memories import memory_glsl
+from raystream.stream.declare.kernel import Texels
+from raystream.stream.gl.memory import IN_BUFFER, Memory, layout
 
 LOOKUP = "vec3 texture_color(int number, vec3 place)"
 # Decoding takes a power, which drivers compute by an approximate logarithm: good to about 2^-18 of the value here.
@@ -224,7 +224,7 @@ def test_levels_are_held_where_they_are_asked_for():
 
 
 def test_images_beyond_the_memory_are_refused_before_any_is_taken(monkeypatch):
-    monkeypatch.setattr("viewer.materials.textures.available", lambda: 4 * 1000 * 1000)
+    monkeypatch.setattr("raystream.materials.textures.available", lambda: 4 * 1000 * 1000)
     wide = Image(np.broadcast_to(np.uint8(0), (1000, 1001, 4)))
     with pytest.raises(ViewerError, match=r"take 10,6.* bytes of memory, and 4,000,000 are free .reduce"):
         textures([Texture(wide)])

@@ -18,7 +18,7 @@ def run(device: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
     """Runs what a test does in an event loop, as a notebook's kernel does."""
     from rendercanvas.anywidget import loop
 
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
 

@@ -120,7 +120,6 @@ def lab(folder: Path, cells: Sequence[str], size: tuple[int, int] = (900, 700)) 
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "IPYTHONDIR": str(home / "ipython"),
         "RAYSTREAM_SETTINGS": str(home / "raystream.toml"),
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser"]
     command += ["--ServerApp.port=0", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={work}"]
@@ -156,11 +155,11 @@ def _address(server: subprocess.Popen, home: Path) -> str:
 
 
 PICTURE = (
-    """import viewer
+    """import raystream
 from ipywidgets import HBox
 
-view = viewer.show("cornell", size=(350, 320))
-other = viewer.show("teapotahedron", size=(350, 320))
+view = raystream.show("cornell", size=(350, 320))
+other = raystream.show("teapotahedron", size=(350, 320))
 HBox([view, other])""",
     """view.snapshot().save("cornell.png")""",
 )

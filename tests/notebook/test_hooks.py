@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 import raystream
-from viewer.scene import card as module
-from viewer.scene.mesh import Instance, Mesh
+from raystream.scene import card as module
+from raystream.scene.mesh import Instance, Mesh
 
 ROOT = Path(__file__).resolve().parents[2]
 CORNERS, FACES = [[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
@@ -27,7 +27,7 @@ CORNERS, FACES = [[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
 def test_trimesh_shows_by_it(monkeypatch):
     """``scene.show(viewer=raystream.show)``, with options."""
     trimesh = pytest.importorskip("trimesh")
-    from viewer.window import opening
+    from raystream.window import opening
 
     opened = []
     monkeypatch.setattr(opening, "show", lambda scene, **options: opened.append((scene, options)))
@@ -74,7 +74,7 @@ def test_plotters_have_it(plotter, monkeypatch, device):
     assert np.array_equal(picture.linear, alone.linear) and np.ptp(picture.linear[4, 6]) > 0
     assert component.render(size=4, spp=1, environment=(1, 1, 1)).linear.shape == (4, 4, 3)
     shown = []
-    from viewer.notebook import show
+    from raystream.notebook import show
 
     monkeypatch.setattr(show, "show", lambda given, **options: shown.append((given, options)))
     component.show(environment="sky")
@@ -124,6 +124,6 @@ def test_cards_without_a_picture(monkeypatch):
     def fails(*_: object, **__: object) -> None:
         raise raystream.ViewerError("OpenGL", "is not there")
 
-    monkeypatch.setattr("viewer.renderer.sequence.render", fails)
+    monkeypatch.setattr("raystream.renderer.sequence.render", fails)
     scene = raystream.Scene.from_triangles(CORNERS, FACES)
     assert scene._repr_html_() == f"<code>{html.escape(repr(scene))}</code>"

@@ -12,14 +12,14 @@ from PIL import Image
 from tests.notebook.lab import WIDGET, browser, lab
 
 CELLS = (
-    """import asyncio, viewer
-view = viewer.show("cornell", size=(160, 120), machine="singlepass", spp=2, error=None)
+    """import asyncio, raystream
+view = raystream.show("cornell", size=(160, 120), machine="singlepass", spp=2, error=None)
 view""",
     """print(view.camera)""",
     """picture = view.snapshot()
 picture.save("shown.png", view.view.view.tone.stops, view.view.view.tone.tonemap)""",
     """from ipywidgets import HBox
-other = viewer.show("teapotahedron", size=(80, 60), machine="singlepass", program="cast")
+other = raystream.show("teapotahedron", size=(80, 60), machine="singlepass", program="cast")
 HBox([view, other])""",
     """other.close()
 print(other.view.closed, view.view.closed)""",
@@ -33,7 +33,7 @@ print(view.view.session.steps - steps)""",
     """view.close()
 await asyncio.sleep(0.5)
 print([task.get_name() for task in asyncio.all_tasks() if task.get_name() in ("scheduler-task", "loop-task")])""",
-    """viewer.show("nowhere.ply")""",
+    """raystream.show("nowhere.ply")""",
 )
 
 
@@ -92,9 +92,9 @@ def test_opened_dragged_read_back_closed(tmp_path: Path) -> None:
 
 
 AGAIN = (
-    """import viewer
+    """import raystream
 shown = []""",
-    """shown.append(viewer.show("cornell", size=(160, 120), machine="singlepass", program="cast"))
+    """shown.append(raystream.show("cornell", size=(160, 120), machine="singlepass", program="cast"))
 shown[-1]""",
     """print([each.view.parked for each in shown], shown[-1].camera)""",
 )

@@ -42,7 +42,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    packages = (str(ROOT), str(ROOT / "viewer" / "launch"), os.environ.get("PYTHONPATH"))
+    packages = (str(ROOT), str(ROOT / "tools" / "editable"), os.environ.get("PYTHONPATH"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages)), "HOME": str(tmp_path)}
     command = [sys.executable, "-m", "marimo", "run", file, "--headless", "--no-token", "-p", str(port)]
     server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

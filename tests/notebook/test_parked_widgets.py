@@ -40,7 +40,7 @@ def test_out_of_the_page_it_keeps_nothing_on_the_device(
 ) -> None:
     """A cell that is run again takes its output from the page; the camera and the options stay, and with another output
     the picture comes back, as it was."""
-    from viewer.notebook import widget as module
+    from raystream.notebook import widget as module
 
     monkeypatch.setattr(module, "GONE", 0.05)
 
@@ -83,7 +83,7 @@ def test_the_page_throws_it_away(run: Callable[..., None]) -> None:
 
 def test_scrolled_away_it_stays(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """An output that nobody sees for a while is still there."""
-    from viewer.notebook import widget as module
+    from raystream.notebook import widget as module
 
     monkeypatch.setattr(module, "GONE", 0.02)
 
@@ -106,7 +106,7 @@ def parking(widget: Any) -> float | None:
 
 def test_when_it_is_given_back(run: Callable[..., None]) -> None:
     """Three seconds without an output, five minutes out of sight, never in sight; from the last use on."""
-    from viewer.notebook import widget as module
+    from raystream.notebook import widget as module
 
     async def body(widget: Any) -> None:
         def planned() -> str:

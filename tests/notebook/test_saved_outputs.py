@@ -17,8 +17,8 @@ from PIL import Image
 from widget_page import SIZE, Page
 
 import raystream
-from viewer.scene import card as module
-from viewer.scene.card import beside
+from raystream.scene import card as module
+from raystream.scene.card import beside
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
@@ -131,14 +131,14 @@ def test_a_picture_with_few_of_its_pixels(run: Callable[..., None]) -> None:
 
 
 def test_one_that_is_not_made() -> None:
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     assert repr(Widget.__new__(Widget)) == "<Widget>"
 
 
 def test_its_script_runs_anywhere() -> None:
     """It knows no host, and loads nothing: VS Code runs it as a file of its own making, with no network."""
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     code = re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", "", Widget._esm, flags=re.DOTALL)
     foreign = (
@@ -153,7 +153,7 @@ def test_its_script_runs_anywhere() -> None:
 
 def test_it_lies_on_the_page_s_colour() -> None:
     """In VS Code, which lays widgets on white in a dark theme, too: but for those among other widgets."""
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     rule = (
         r"\.cell-output-ipywidget-background:has\(\.renderview-wrapper\):not\(:has\(\.widget-container\)\) \{([^}]*)\}"

@@ -1,4 +1,4 @@
-"""``viewer.show`` of a process: where it is a notebook's, and where not."""
+"""``raystream.show`` of a process: where it is a notebook's, and where not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer.notebook import show
+import raystream
+from raystream.notebook import show
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
@@ -51,8 +51,8 @@ def test_ipython_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel(monkeypatch, SimpleNamespace(kernel=object()))
     monkeypatch.setattr(show, "find_spec", lambda name: None)
-    with pytest.raises(viewer.ViewerError) as fault:
-        viewer.show("cornell")
+    with pytest.raises(raystream.ViewerError) as fault:
+        raystream.show("cornell")
     line = "notebook: the widget needs rendercanvas and anywidget (%pip install 'raystream[notebook]')"
     assert str(fault.value) == line
     assert fault.value._render_traceback_() == [f"ViewerError: {line}"]
@@ -63,26 +63,26 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     [(("anywidget",), "anywidget"), (("rendercanvas",), "rendercanvas"), ((), "")],
 )
 def test_a_part_of_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], listed: str) -> None:
-    from viewer.notebook import widget as module
+    from raystream.notebook import widget as module
 
     kernel(monkeypatch, SimpleNamespace(kernel=object()))
     monkeypatch.setattr(show, "find_spec", lambda name: None if name in missing else object())
     monkeypatch.setattr(module, "Widget", lambda scene, **options: (scene, options))
     if missing:
-        with pytest.raises(viewer.ViewerError) as fault:
-            viewer.show("cornell", spp=3)
+        with pytest.raises(raystream.ViewerError) as fault:
+            raystream.show("cornell", spp=3)
         assert str(fault.value) == f"notebook: the widget needs {listed} (%pip install 'raystream[notebook]')"
     else:
-        assert viewer.show("cornell", spp=3) == ("cornell", {"spp": 3})
+        assert raystream.show("cornell", spp=3) == ("cornell", {"spp": 3})
 
 
 def test_elsewhere_it_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any part of the extra, and with the same options."""
-    import viewer.window.opening as window
+    import raystream.window.opening as window
 
     opened: list[Any] = []
     monkeypatch.setattr(window, "show", lambda scene, **options: opened.append((scene, options)) or 3)
     monkeypatch.setattr(show, "in_notebook", lambda: False)
     monkeypatch.setattr(show, "find_spec", lambda name: None)
-    assert viewer.show("cornell", spp=3, size=(8, 6)) is None
+    assert raystream.show("cornell", spp=3, size=(8, 6)) is None
     assert opened == [("cornell", {"spp": 3, "size": (8, 6)})]

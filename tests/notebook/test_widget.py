@@ -1,4 +1,4 @@
-"""The widget, and what ``viewer.show`` gives in a notebook: without a browser, its messages by hand."""
+"""The widget, and what ``raystream.show`` gives in a notebook: without a browser, its messages by hand."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from widget_page import CHOSEN, SIZE, Page
 
-import viewer
-from viewer.notebook import show
+import raystream
+from raystream.notebook import show
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
@@ -47,7 +47,7 @@ def test_two_at_once(run: Callable[..., None]) -> None:
         for page in pages:
             await page.rest(1)
         for widget in (one, other):
-            wanted = viewer.render(
+            wanted = raystream.render(
                 "cornell", size=SIZE, program="cast", machine="singlepass", camera=widget.camera, fov=widget.fov
             )
             assert np.array_equal(widget.snapshot().linear, wanted.linear)
@@ -92,7 +92,7 @@ def test_a_key_that_repeats(run: Callable[..., None]) -> None:
 
 def test_its_script_holds_what_it_is_made_of() -> None:
     """One module with everything in it: pages other than Jupyter's have no server to ask for more."""
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     assert "BaseRenderView" in Widget._esm and "pinch" in Widget._esm and "removeView" in Widget._esm
     for word in ("import(", "import ", "fetch(", "WebSocket", "XMLHttpRequest", "localhost"):
@@ -161,7 +161,7 @@ def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
 
 def test_a_script_makes_one(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of any kernel nothing is planned; it has the size of a notebook's output, unless another is given."""
-    from viewer.notebook import widget as module
+    from raystream.notebook import widget as module
 
     def none() -> None:
         raise RuntimeError("no running event loop")
@@ -180,11 +180,11 @@ def test_a_script_makes_one(run: Callable[..., None], monkeypatch: pytest.Monkey
 
 
 def test_one_that_could_not_be_made(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     made = Widget.__new__(Widget)
     made.close()
-    with pytest.raises(viewer.ViewerError, match="speed"):
+    with pytest.raises(raystream.ViewerError, match="speed"):
         Widget("cornell", speed=3)
 
 
@@ -267,26 +267,26 @@ def test_the_camera_that_is_shown(run: Callable[..., None]) -> None:
         await Page(widget).rest(1)
         assert widget.fov == pytest.approx(60) and widget.camera == widget.view.camera.text()
         assert widget.camera.startswith("0.5,2.0,8.0 ")
-        with pytest.raises(viewer.ViewerError, match="fov"):
+        with pytest.raises(raystream.ViewerError, match="fov"):
             widget.update(fov=-1, exposure=3.0)
         assert widget.fov == pytest.approx(60) and widget.view.view.tone.exposure == 0.0
 
     run(body)
 
 
-# -- viewer.show -------------------------------------------------------------------------------------------------------
+# -- raystream.show ---------------------------------------------------------------------------------------------------
 
 
 def test_show_gives_the_widget(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     async def body() -> None:
-        made = viewer.show((np.eye(3), [[0, 1, 2]]), **CHOSEN)
+        made = raystream.show((np.eye(3), [[0, 1, 2]]), **CHOSEN)
         assert isinstance(made, Widget)
         assert (made._css_width, made._css_height) == tuple(f"{float(side)}px" for side in SIZE)  # of the cell's output
         made.close()
-        with pytest.raises(viewer.ViewerError, match="nowhere"):
-            viewer.show("nowhere.ply")
+        with pytest.raises(raystream.ViewerError, match="nowhere"):
+            raystream.show("nowhere.ply")
 
     monkeypatch.setattr(show, "in_notebook", lambda: True)
     run(body, count=0)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
+from raystream.options.compare import COMPARE
+from raystream.options.named_values import PhotonFilter
+from raystream.options.processor import MEASURE
+from raystream.options.table import ELSEWHERE, OPTIONS
+from raystream.renderer.inputs.settings import NAMES, VIEW, registered
 from tests.texts import hold
-from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from viewer.options.compare import COMPARE
-from viewer.options.named_values import PhotonFilter
-from viewer.options.processor import MEASURE
-from viewer.options.table import ELSEWHERE, OPTIONS
-from viewer.renderer.inputs.settings import NAMES, VIEW, registered
 
 HERE = Path(__file__).parent
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.options import values
-from viewer.options.commands import REMOTE
-from viewer.options.compare import COMPARE
-from viewer.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
-from viewer.options.named_values import PhotonFilter
-from viewer.options.table import OPTIONS, check, docstring, markdown_table, meant, part, signature
+from raystream.base.errors import ViewerError
+from raystream.options import values
+from raystream.options.commands import REMOTE
+from raystream.options.compare import COMPARE
+from raystream.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
+from raystream.options.named_values import PhotonFilter
+from raystream.options.table import OPTIONS, check, docstring, markdown_table, meant, part, signature
 
 COUNT = Option("a_count", values.read_integer, 4, "how many", Affects.NOTHING, "N", low=1, high=9)
 SWITCH = Option("a_switch", values.read_switch, False, "does it", Affects.NOTHING)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.options import values
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.options.picture import QUALITIES
-from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
-from viewer.options.values import LARGEST_SIDE
+from raystream.base.errors import ViewerError
+from raystream.options import values
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.picture import QUALITIES
+from raystream.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
+from raystream.options.values import LARGEST_SIDE
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
-from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
-from viewer.lighting.path import path_settings
-from viewer.lighting.photons import RadianceEstimate, estimate_settings, map_modules
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.look import Look
-from viewer.options.named_values import PhotonFilter
-from viewer.photons.grid import PhotonGrid
-from viewer.programs.photon_map import radiance_estimate
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.kernels.photons import ENTRY, FIRST, PHOTON
+from raystream.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
+from raystream.lighting.path import path_settings
+from raystream.lighting.photons import RadianceEstimate, estimate_settings, map_modules
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.look import Look
+from raystream.options.named_values import PhotonFilter
+from raystream.photons.grid import PhotonGrid
+from raystream.programs.photon_map import radiance_estimate
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.singlepass import Singlepass
 
 WIDTH = 64  # of all streams
 PLACES = 256  # at most, of a call

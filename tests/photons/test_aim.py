@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.kernels.photons import STORED
-from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
-from viewer.scene.builtin.parts.shapes import quads, sphere
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
+import raystream
+from raystream import Renderer
+from raystream.kernels.photons import STORED
+from raystream.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
+from raystream.scene.builtin.parts.shapes import quads, sphere
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon", "photon_bounces": 5}
 FLOOR, GLASS, MIRROR, LAMP = 0, 1, 2, 3
@@ -175,7 +175,7 @@ def test_aim_spares_variance() -> None:
     lamp's flux goes to the ball, so that fifty times as many photons come there. It is 65 times less, since strata are
     finer, too; the variance of 256 blocks by 16 passes is known to 2 (256 x 16)^(-1/2), a few parts in a hundred."""
     count, passes, variances = 2048, 16, []
-    renderer = Renderer(viewer.load("glass_ball"), **SINGLE)
+    renderer = Renderer(raystream.load("glass_ball"), **SINGLE)
     for options in ({"photons": count, "caustic_photons": 0}, {"photons": 1, "caustic_photons": count}):
         blocks = []
         renderer.update(**options)
@@ -264,7 +264,7 @@ def test_environment_and_other_lights_share_aimed_photons() -> None:
 
 
 def test_nothing_specular_sends_no_caustic_photons() -> None:
-    cornell = viewer.load("cornell")
+    cornell = raystream.load("cornell")
     renderer = Renderer(cornell, **SINGLE, photons=500, caustic_photons=0)
     pictures = [renderer.render((8, 8), spp=2).linear.tobytes()]
     renderer.update(caustic_photons=4096)

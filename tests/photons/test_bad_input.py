@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.renderer.photon_map import photon_cells
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.renderer.photon_map import photon_cells
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 TRIANGLE = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]])
 CORNER = [[0, 1, 2], [0, 1, 3]]  # two walls, so that photons come to a second surface
@@ -20,9 +20,9 @@ OPTIONS: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photon
 OPTIONS |= {"photon_bounces": 3}
 
 
-def scene_of(*lights: Light, vertices: Any = TRIANGLE, material: Material | None = None) -> viewer.Scene:
+def scene_of(*lights: Light, vertices: Any = TRIANGLE, material: Material | None = None) -> raystream.Scene:
     positions = np.vstack([vertices, vertices[:2].mean(axis=0) + (0, 0, np.ptp(vertices))])
-    scene = viewer.Scene.from_triangles(positions.tolist(), CORNER)
+    scene = raystream.Scene.from_triangles(positions.tolist(), CORNER)
     scene.lights = list(lights)
     if material is not None:
         scene.materials = [material]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from test_photon_map import photons_of
 
-import viewer
-from viewer import Renderer
-from viewer.kernels.photons import STORED
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+import raystream
+from raystream import Renderer
+from raystream.kernels.photons import STORED
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 ALBEDO, INTENSITY = np.array((0.8, 0.5, 0.2)), np.array((1.0, 2.0, 3.0))
 PHOTONS, BOUNCES = 4096, 5
@@ -25,7 +25,7 @@ SIDES = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (
 def photons_in_a_room(walls: int, final_gather: int = 0) -> np.ndarray:
     """(bounces, photons) of `PHOTON` that a point light in the middle of a cube sends, of which ``walls`` are there."""
     triangles = [(a, b, c) for a, b, c, d in SIDES[:walls]] + [(a, c, d) for a, b, c, d in SIDES[:walls]]
-    scene = viewer.Scene.from_triangles(CORNERS.tolist(), [list(t) for t in triangles])
+    scene = raystream.Scene.from_triangles(CORNERS.tolist(), [list(t) for t in triangles])
     scene.materials = [Material("wall", (*ALBEDO, 1.0))]
     scene.lights = [Light("point", "lamp", (0.0, 0.0, 0.0), intensity=tuple(INTENSITY))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "environment": "none"}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 LUMINANCE = np.array((0.2126, 0.7152, 0.0722))
 # Root mean square of the blocks' errors after 64 samples and after these: 0.0122 and 0.0088, 0.0091 and
@@ -30,7 +30,7 @@ class Against:
         edges = json.loads((folder / f"{SCENES[scene]}.json").read_text())["integrator"]["max_depth"]
         options |= {"depth": edges - 1, "photon_bounces": edges - 2, "program": "photon", "machine": "singlepass"}
         options["environment"] = "none"  # nothing is behind the references
-        self.renderer = Renderer(viewer.load(str(folder / f"{scene}.glb")), **options)
+        self.renderer = Renderer(raystream.load(str(folder / f"{scene}.glb")), **options)
 
     def errors(self, samples: int) -> tuple[NDArray, NDArray, float]:
         """By blocks of 8 x 8 pixels, relative to the reference's or, if it is darker, to a tenth of the picture's mean:

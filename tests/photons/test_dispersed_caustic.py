@@ -9,8 +9,8 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer, Scene
-from viewer.scene.material import Material
+from raystream import Camera, Renderer, Scene
+from raystream.scene.material import Material
 
 BIAS = 0.02  # of the mean: estimates near the caustic's edges, and the bounces that are cut off
 

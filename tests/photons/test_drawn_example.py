@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from estimates import Estimates, photon_records
 
-from viewer.photons.grid import PhotonGrid
+from raystream.photons.grid import PhotonGrid
 
 # By cell: two in the place's own, one that widens the radius, one beyond it, one within.
 DRAWN = [[1.8, 1.5], [1.5, 1.1], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]]

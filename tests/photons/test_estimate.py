@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from estimates import Estimates, found_by, photon_records
 
-from viewer.photons.grid import PhotonGrid
+from raystream.photons.grid import PhotonGrid
 
 GRIDS = {  # not cubical, flat, and a single cell
     "long": PhotonGrid.over((-1, 0, 0), (1, 1, 0.5), (5, 9, 2)),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from estimates import Estimates, filtered, found_by, photon_records
 
-from viewer.base.errors import ViewerError
-from viewer.options.named_values import PhotonFilter
-from viewer.photons.grid import PhotonGrid
-from viewer.renderer.inputs.settings import Settings
+from raystream.base.errors import ViewerError
+from raystream.options.named_values import PhotonFilter
+from raystream.photons.grid import PhotonGrid
+from raystream.renderer.inputs.settings import Settings
 
 FILTERS = [PhotonFilter(), PhotonFilter("cone"), PhotonFilter("cone", 3.0), PhotonFilter("epanechnikov")]
 GRID = PhotonGrid.over((0, 0, -0.1), (1, 1, 0.1), (6, 7, 1))

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import policy
-from viewer.viewport.debug_views.single_step import SingleStep, fill
+import raystream
+from raystream import Renderer
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import policy
+from raystream.viewport.debug_views.single_step import SingleStep, fill
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)
@@ -25,11 +25,11 @@ CHANNEL = ("gathering_channel", "continue_gathering")
 
 
 @pytest.fixture(scope="module")
-def cornell() -> viewer.Scene:
-    return viewer.load("cornell")
+def cornell() -> raystream.Scene:
+    return raystream.load("cornell")
 
 
-def pictures(scene: viewer.Scene, spp: int, **options: Any) -> np.ndarray:
+def pictures(scene: raystream.Scene, spp: int, **options: Any) -> np.ndarray:
     """(seeds, H, W, 3), of independent samples."""
     renderer = Renderer(scene, **SINGLE, **options)
     out = []
@@ -41,7 +41,7 @@ def pictures(scene: viewer.Scene, spp: int, **options: Any) -> np.ndarray:
 
 def test_machines_agree_to_the_bit() -> None:
     """With glass and mirrors, over which gathering rays go on. (Kernel by kernel: the inspector's tests.)"""
-    scene = viewer.load("cornell_photons")
+    scene = raystream.load("cornell_photons")
     first = None
     for machine in (SINGLE, {"fuse": "surface"}):
         options = {"photons": 300, "caustic_photons": 300, "photon_radius": 40, "final_gather": 2, **machine}
@@ -50,7 +50,7 @@ def test_machines_agree_to_the_bit() -> None:
         assert linear.tobytes() == first.tobytes() and linear.max() > 0, machine
 
 
-def test_light_over_two_surfaces_is_counted_once(cornell: viewer.Scene) -> None:
+def test_light_over_two_surfaces_is_counted_once(cornell: raystream.Scene) -> None:
     """Photons of one bounce are direct light; gathered, they are light over two surfaces: what path tracing of depth 2
     adds to depth 1. The same samples' direct light is subtracted."""
     truth = pictures(cornell, 32, program="path", depth=2) - pictures(cornell, 32, program="path", depth=1)
@@ -67,7 +67,7 @@ def test_light_over_two_surfaces_is_counted_once(cornell: viewer.Scene) -> None:
 def test_caustics_stay_at_the_surface_itself() -> None:
     """On a floor below a glass ball photons of three bounces are caustic ones alone. Gathering leaves their estimate as
     it is, and adds what rays find that come back to the floor through the ball: few do."""
-    scene = viewer.load("glass_ball")
+    scene = raystream.load("glass_ball")
     options: dict[str, Any] = {"program": "photon", "photons": 500, "photon_radius": 0.03, "photon_bounces": 3}
     plain, gathered = (Renderer(scene, **SINGLE, **options, final_gather=n) for n in (0, 1))
     one, other = (renderer.render((16, 12), spp=1).linear.astype(float) for renderer in (plain, gathered))
@@ -78,7 +78,7 @@ def test_caustics_stay_at_the_surface_itself() -> None:
     assert same[caustic].mean() > 0.9 and (other - one).min() > -1e-5 and (other - one).max() > 1e-5
 
 
-def test_zero_is_the_program_without_it(cornell: viewer.Scene) -> None:
+def test_zero_is_the_program_without_it(cornell: raystream.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, program="photon", photons=200, photon_bounces=2, photon_radius=30)
     before = renderer.render((8, 8), spp=1).linear
     states = len(renderer.program().states)
@@ -94,7 +94,7 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
     """On a floor under a glass ball: the sum of what a ray carries stays, and its direction is that of its channel's
     index, by Snell's law."""
     floor = [[-4, 0, -4], [4, 0, -4], [4, 0, 4], [-4, 0, 4]]
-    scene = viewer.Scene.from_triangles(floor, [[0, 2, 1], [0, 3, 2]])
+    scene = raystream.Scene.from_triangles(floor, [[0, 2, 1], [0, 3, 2]])
     glass = Material("glass", kind="dielectric", ior=1.5, dispersion=10.0)
     scene.materials.append(glass)
     scene.meshes.append(Quadric.sphere((0, 1.2, 0), 1.0, material=1))
@@ -147,7 +147,7 @@ def test_energy_of_the_cornell_box(shared_refs: Path) -> None:
     data = np.load(shared_refs / "cornell_gi_128.npz")["mean"].astype(float)
     said = json.loads((shared_refs / "cornell_gi_128.json").read_text())
     renderer = Renderer(
-        viewer.load(str(shared_refs / "cornell.glb")),
+        raystream.load(str(shared_refs / "cornell.glb")),
         **SINGLE,
         program="photon",
         photon_bounces=said["integrator"]["max_depth"] - 2,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from gl_objects import living
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.photons.grid import PhotonGrid
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.photon_map.photon_cells import map_settings
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.photons.grid import PhotonGrid
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.photon_map.photon_cells import map_settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 1500, "photon_bounces": 3, "estimate": "nearest"}
@@ -25,8 +25,8 @@ SIZE = (8, 8)
 
 
 @pytest.fixture(scope="module")
-def cornell() -> viewer.Scene:
-    return viewer.load("cornell")
+def cornell() -> raystream.Scene:
+    return raystream.load("cornell")
 
 
 def cells_of(renderer: Renderer) -> tuple[list[np.ndarray], np.ndarray]:
@@ -83,7 +83,7 @@ def search(
     return found, square if len(found) >= k else limit
 
 
-def test_estimates_are_those_of_brute_force(cornell: viewer.Scene) -> None:
+def test_estimates_are_those_of_brute_force(cornell: raystream.Scene) -> None:
     """For a radius that k photons set, one that all of them share, and the published end of the search."""
     renderer = Renderer(cornell, **SINGLE, **FEW, **COARSE, **POINT, **FULL)
     plain = Renderer(cornell, **{**SINGLE, "program": "whitted"}, **POINT).render(SIZE, spp=1).linear
@@ -108,7 +108,7 @@ def test_estimates_are_those_of_brute_force(cornell: viewer.Scene) -> None:
         assert right >= len(hit) - 2, chosen  # a photon or a cell may lie on the edge by float32, not by float64
 
 
-def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
+def test_machines_agree_to_the_bit(cornell: raystream.Scene) -> None:
     first = None
     for machine in ({"machine": "singlepass"}, {"fuse": "surface"}):
         options = {**FEW, **COARSE, **FULL, "photons": 500, "machine": "multipass", **machine}
@@ -117,7 +117,7 @@ def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
         assert linear.tobytes() == first.tobytes() and linear.max() > 0, machine
 
 
-def test_both_maps_are_one_where_no_cell_is_full(cornell: viewer.Scene) -> None:
+def test_both_maps_are_one_where_no_cell_is_full(cornell: raystream.Scene) -> None:
     """Photons are in the same order, so that bits are the same; of a hashed grid, too."""
     for chosen in ({"photons": 300}, {"photons": 200, "photon_radius": 20.0, "estimate": "progressive"}):
         kinds = ({"photon_map": "sort"}, {"photon_map": "stencil", "footprint": 6})
@@ -127,7 +127,7 @@ def test_both_maps_are_one_where_no_cell_is_full(cornell: viewer.Scene) -> None:
         assert one.tobytes() == other.tobytes() and one.max() > 0
 
 
-def test_full_buckets_of_a_hash_keep_their_power(cornell: viewer.Scene) -> None:
+def test_full_buckets_of_a_hash_keep_their_power(cornell: raystream.Scene) -> None:
     """A footprint serves a bucket. A photon of four stands for all, so that single pixels differ, and sums do not:
     2,048 estimates of about a hundred photons each, within 3 %; without redistribution a good part is lost."""
     chosen = {**SINGLE, "photons": 8000, "photon_radius": 40.0, "footprint": 2}
@@ -142,7 +142,7 @@ def test_full_buckets_of_a_hash_keep_their_power(cornell: viewer.Scene) -> None:
     assert abs(count / sort - 1) < 0.03 and none < 0.9 * sort
 
 
-def test_the_map_is_made_when_it_must_be(cornell: viewer.Scene) -> None:
+def test_the_map_is_made_when_it_must_be(cornell: raystream.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, **FEW, photon_map="stencil")
     maps, tiny = renderer.photon_map, (4, 4)
     renderer.render(tiny, spp=2)
@@ -162,7 +162,7 @@ def test_the_map_is_made_when_it_must_be(cornell: viewer.Scene) -> None:
     assert map_settings(plain) == map_settings(plain.replace(footprint=8, redistribution="none"))  # of a sorted list
 
 
-def test_routing_serves_on_where_it_fits_and_is_freed_where_not(cornell: viewer.Scene) -> None:
+def test_routing_serves_on_where_it_fits_and_is_freed_where_not(cornell: raystream.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, **FEW, photon_map="stencil")
 
     def footprints(**changes: Any) -> Any:
@@ -181,7 +181,7 @@ def test_routing_serves_on_where_it_fits_and_is_freed_where_not(cornell: viewer.
     assert living(renderer.device) == before
 
 
-def test_what_does_not_fit_is_said(cornell: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_said(cornell: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     big = Renderer(cornell, **SINGLE, **FEW, photon_map="stencil", photon_grid="250x16x250", footprint=16)
     with pytest.raises(ViewerError, match=r"1,000,000 cells of 16 x 16 texels exceed a texture \(take fewer cells"):
         big.render((4, 4), spp=1)
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_said(cornell: viewer.Scene, monkeypatch: pytest.Mo
     for wrong in ("3x3", "0x1x1", "1x1x1x1", "axbxc", (1, 2), 5, "1x1x70000"):
         with pytest.raises(ViewerError, match="expected three whole numbers such as 250x1x250"):
             Renderer(cornell, **SINGLE, photon_grid=wrong)
-    monkeypatch.setattr("viewer.renderer.photon_map.photon_cells.available", lambda: 10 << 20)
+    monkeypatch.setattr("raystream.renderer.photon_map.photon_cells.available", lambda: 10 << 20)
     for kind in ("sort", "stencil"):
         small = Renderer(cornell, **SINGLE, **FEW, photon_map=kind)
         if small.device.software:

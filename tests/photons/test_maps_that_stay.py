@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 
 @pytest.mark.parametrize("rays", [0, 1])
@@ -16,7 +16,7 @@ def test_a_final_gather_of_a_single_ray_has_a_map_of_its_own(device: Any, rays: 
     """It holds direct light, which without a gather shadow rays bring; switched on and off."""
     options: dict[str, Any] = {"program": "photon", "photons": 500, "caustic_photons": 100, "environment": "none"}
     changed, new = (
-        Renderer(viewer.load("cornell"), device=device, final_gather=k, **options) for k in (1 - rays, rays)
+        Renderer(raystream.load("cornell"), device=device, final_gather=k, **options) for k in (1 - rays, rays)
     )
     changed.render((6, 4), spp=1)
     changed.update(final_gather=rays)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.options.table import OPTIONS
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.photon_map.photon_map import Emission
-from viewer.stream.declare.record import LARGEST_INTEGER
+from raystream.options.table import OPTIONS
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.photon_map.photon_map import Emission
+from raystream.stream.declare.record import LARGEST_INTEGER
 
 LEAST_SIDE = 8192  # of textures on hardware of the time of OpenGL 3.3
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from test_bad_input import OPTIONS, point, scene_of
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import PHOTON, STORED
-from viewer.lighting.emitters import emitters
-from viewer.renderer.photon_map.photon_map import NEAREST_SHARE, radius_share
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import PHOTON, STORED
+from raystream.lighting.emitters import emitters
+from raystream.renderer.photon_map.photon_map import NEAREST_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}
@@ -24,8 +24,8 @@ POINT: dict[str, Any] = {"pixel_filter": "point", "sampler": "independent"}
 
 
 @pytest.fixture(scope="module")
-def cornell() -> viewer.Scene:
-    return viewer.load("cornell")
+def cornell() -> raystream.Scene:
+    return raystream.load("cornell")
 
 
 def photons_of(renderer: Renderer) -> np.ndarray:
@@ -38,7 +38,7 @@ def photons_of(renderer: Renderer) -> np.ndarray:
 # -- photons ---------------------------------------------------------------------------------------------------------
 
 
-def test_lights_send_the_power_that_they_have(cornell: viewer.Scene) -> None:
+def test_lights_send_the_power_that_they_have(cornell: raystream.Scene) -> None:
     """The lamp's area times pi times its radiance, evenly; every bounce carries less."""
     renderer = Renderer(cornell, **SINGLE, **FEW)
     renderer.render((8, 8), spp=1)
@@ -57,7 +57,7 @@ def test_lights_send_the_power_that_they_have(cornell: viewer.Scene) -> None:
 
 def test_caustic_photons_come_from_specular_surfaces_alone() -> None:
     """Under a glass ball: all surfaces before were the ball's, above the floor; others have been on the floor."""
-    renderer = Renderer(viewer.load("glass_ball"), **SINGLE, **{**FEW, "photons": 8000, "caustic_photons": 0})
+    renderer = Renderer(raystream.load("glass_ball"), **SINGLE, **{**FEW, "photons": 8000, "caustic_photons": 0})
     renderer.render((8, 8), spp=1)
     photons = photons_of(renderer)
     floor = (photons["position"][..., 1] < 1e-3) & photons["power"].any(axis=-1)
@@ -67,7 +67,7 @@ def test_caustic_photons_come_from_specular_surfaces_alone() -> None:
     assert all((kind == one).any() for one in STORED.values())
 
 
-def test_photons_that_come_to_one_surface_leave_direct_light_alone(cornell: viewer.Scene) -> None:
+def test_photons_that_come_to_one_surface_leave_direct_light_alone(cornell: raystream.Scene) -> None:
     """They are direct light, which shadow rays bring: the picture is Whitted's, to the bit."""
     direct = Renderer(cornell, **{**SINGLE, "program": "whitted"}).render((8, 8), spp=1).linear
     for bounces, same in ((1, True), (2, False)):
@@ -83,7 +83,7 @@ def test_caustics_are_looked_for_close_by_where_their_photons_are_apart(
 ) -> None:
     """In cells of their own they lie close together; among the others half of the radius would be noise."""
     options = {**FEW, "estimate": estimate, "caustic_photons": caustic_photons}
-    renderer = Renderer(viewer.load("glass_ball"), **SINGLE, **options)
+    renderer = Renderer(raystream.load("glass_ball"), **SINGLE, **options)
     renderer.render((8, 8), spp=1)
     found = renderer.photon_map.uniforms(renderer.settings, renderer.camera, 8)
     assert found["estimate_caustic"] == share and found["photon_grid_kinds"] == (2 if share == 0.5 else 1)
@@ -106,7 +106,7 @@ def estimate_of(positions: np.ndarray, normals: np.ndarray, photons: np.ndarray,
     return out
 
 
-def test_the_nearest_are_those_of_all_photons(cornell: viewer.Scene) -> None:
+def test_the_nearest_are_those_of_all_photons(cornell: raystream.Scene) -> None:
     """The estimate is what the photon program adds to Whitted's picture of the same samples: against all photons."""
     size, k = (24, 24), 20
     renderer = Renderer(cornell, **SINGLE, **FEW, **POINT, nearest=k)
@@ -128,7 +128,7 @@ def test_the_nearest_are_those_of_all_photons(cornell: viewer.Scene) -> None:
     assert abs(given.mean() / wanted.mean() - 1) < 0.1
 
 
-def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
+def test_machines_agree_to_the_bit(cornell: raystream.Scene) -> None:
     """Each search on the single pass and on one other machine, which draws all else for the other's search, too."""
     for estimate, machine in (
         ("progressive", {"fuse": "surface", "mask": "stencil"}),
@@ -152,7 +152,7 @@ def test_caustics_as_in_the_references(shared_refs: Path, name: str, share: floa
     data = np.load(shared_refs / f"{name}_256.npz")["mean"].astype(float)
     said = json.loads((shared_refs / f"{name}_256.json").read_text())
     renderer = Renderer(
-        viewer.load(str(shared_refs / f"{name}.glb")),
+        raystream.load(str(shared_refs / f"{name}.glb")),
         **SINGLE,
         environment="none",
         depth=said["integrator"]["max_depth"] - 1,
@@ -175,7 +175,7 @@ def test_radii_shrink_as_they_must() -> None:
 # -- when ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) -> None:
+def test_the_map_is_made_when_light_or_geometry_change(cornell: raystream.Scene) -> None:
     renderer = Renderer(cornell, **SINGLE, **FEW)
     maps = renderer.photon_map
     renderer.render((8, 8), spp=3)
@@ -211,7 +211,7 @@ def test_the_map_is_made_anew_for_a_light_that_moves() -> None:
 def test_a_camera_that_moves_sees_the_same_photons() -> None:
     """Nothing flickers: the k-th sample of every picture has the photons that it had; those of the first stay."""
     options: dict[str, Any] = {**SINGLE, "photons": 500, "caustic_photons": 300, "photon_bounces": 4}
-    renderer = Renderer(viewer.load("glass_ball"), **options)
+    renderer = Renderer(raystream.load("glass_ball"), **options)
     maps, seen = renderer.photon_map, []
     for camera, traced in (("front", 3), ("top", 5), ("0.1,0.4,0.9 0,0,0", 7)):
         renderer.update(camera=camera)
@@ -238,9 +238,9 @@ def bits(renderer: Renderer) -> list[bytes]:
 
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ViewerError, match="take fewer photons"):
-        Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 21, photon_bounces=64).render((8, 8), spp=1)
+        Renderer(raystream.load("cornell"), **SINGLE, photons=1 << 21, photon_bounces=64).render((8, 8), spp=1)
     with pytest.raises(ViewerError, match="count together in an estimate"):
-        Renderer(viewer.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
+        Renderer(raystream.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
     for wrong in (
         {"photons": 0},
         {"photon_radius": -1},
@@ -249,4 +249,4 @@ def test_what_cannot_be_is_said() -> None:
         {"caustic_photons": -1},
     ):
         with pytest.raises(ViewerError):
-            Renderer(viewer.load("cornell"), **SINGLE, **wrong)
+            Renderer(raystream.load("cornell"), **SINGLE, **wrong)

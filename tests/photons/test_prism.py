@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Renderer
-from viewer.scene import builtin
-from viewer.scene.builtin import prism
-from viewer.scene.builtin.parts.shapes import unit
+from raystream import Renderer
+from raystream.scene import builtin
+from raystream.scene.builtin import prism
+from raystream.scene.builtin.parts.shapes import unit
 
 Array = NDArray[np.float64]
 UP = np.array([0.0, 1.0, 0.0])

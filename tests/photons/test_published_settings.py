@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.cli.main import _parse
-from viewer.cli.presets import preset
-from viewer.photons.routing import PUBLISHED_EDGE, footprints
-from viewer.scene.builtin.caustics import PUBLISHED, STORED
+import raystream
+from raystream.cli.main import _parse
+from raystream.cli.presets import preset
+from raystream.photons.routing import PUBLISHED_EDGE, footprints
+from raystream.scene.builtin.caustics import PUBLISHED, STORED
 
 # Purcell 2004, section 6.3.1: size, grid, photons that an estimate asks for, shadow rays.
 TABLE = {
@@ -43,6 +43,6 @@ def test_as_many_photons_are_stored(scene: str) -> None:
     """Within 3 %: by chance, and as drivers round."""
     chosen: dict[str, Any] = {**preset("2003", scene), "machine": "singlepass", "nearest": 1, "light_samples": 1}
     options = {name: value for name, value in chosen.items() if name not in ("size", "spp")}
-    renderer = viewer.Renderer(scene, **options)
+    renderer = raystream.Renderer(scene, **options)
     renderer.render((4, 4), spp=1)
     assert abs(renderer.photon_map.stored / STORED[scene] - 1) < 0.03

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from test_sort import run
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY, PHOTON
-from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.routing import StencilRouting, footprints, read_vertices, routing_bytes
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import ENTRY, PHOTON
+from raystream.photons.grid import PhotonGrid
+from raystream.photons.keep import Keep
+from raystream.photons.routing import StencilRouting, footprints, read_vertices, routing_bytes
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw
 
 
 def result(job: Any) -> Any:

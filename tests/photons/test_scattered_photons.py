@@ -9,15 +9,15 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.kernels.photons import STORED
-from viewer.kernels.records import INTERACTION, PATH, PIXEL, RAY
-from viewer.lighting.path import path_settings
-from viewer.lighting.sampler import sampler
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.look import Look
-from viewer.materials.media import MEDIA, ray_media
-from viewer.scene.material import KINDS
-from viewer.stream.declare.kernel import Module
+from raystream.kernels.photons import STORED
+from raystream.kernels.records import INTERACTION, PATH, PIXEL, RAY
+from raystream.lighting.path import path_settings
+from raystream.lighting.sampler import sampler
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.look import Look
+from raystream.materials.media import MEDIA, ray_media
+from raystream.scene.material import KINDS
+from raystream.stream.declare.kernel import Module
 
 COUNT, WIDTH, BOUNCES = 4096, 64, 4
 ALBEDO = np.array([0.9, 0.45, 0.3])

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
-from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import ENTRY, FIRST, PHOTON
+from raystream.photons.grid import PhotonGrid
+from raystream.photons.keep import Keep
+from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw
 
 KEYS = {
     "random": lambda rng, n, cells: rng.integers(0, cells, n),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from reproduction.photon_stages import STAGES, stage_seconds
 
-import viewer
-from viewer.base.errors import ViewerError
+import raystream
+from raystream.base.errors import ViewerError
 
 
 def test_stages_are_timed_apart() -> None:
     few = {"photons": 300, "photon_bounces": 3, "estimate": "published"}
-    renderer = viewer.Renderer("cornell", program="photon", fuse="surface", **few)
+    renderer = raystream.Renderer("cornell", program="photon", fuse="surface", **few)
     before = renderer.render((8, 8), spp=1).linear.copy()
     found = stage_seconds(renderer, (8, 8))
     assert set(found) == set(STAGES)
@@ -20,4 +20,4 @@ def test_stages_are_timed_apart() -> None:
     assert renderer.photon_map.traced == 3  # the picture before, the whole one, and the rays
     assert (renderer.render((8, 8), spp=1).linear == before).all()  # by the radius that it had
     with pytest.raises(ViewerError, match="has no photon map"):
-        stage_seconds(viewer.Renderer("cornell", program="cast"), (8, 8))
+        stage_seconds(raystream.Renderer("cornell", program="cast"), (8, 8))

@@ -38,7 +38,7 @@ for kind in ("lambert", "clay"):
     furnace = raystream.Scene(plane.meshes, plane.instances, white)
     options = {"size": 8, "spp": 256, "depth": 1, "fov": 1, "environment": (1, 1, 1), "camera": camera}
     found[kind + " furnace"] = float(raystream.render(furnace, **options).linear.mean())
-from viewer.options.table import docstring
+from raystream.options.table import docstring
 found["help"] = "facing" in raystream.Renderer.__doc__
 print(json.dumps(found))
 """
@@ -73,7 +73,7 @@ FAILING = {
 
 def python(folder: Path, plugins: str | Path, *arguments: str, code: int = 0) -> tuple[str, str]:
     """Output and errors of a process that finds these plug-ins."""
-    paths = [str(HERE / plugins), str(ROOT), str(ROOT / "viewer" / "launch")]
+    paths = [str(HERE / plugins), str(ROOT), str(ROOT / "tools" / "editable")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=environment, check=False

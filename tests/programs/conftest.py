@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import open_device
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from viewer.kernels import paths
-from viewer.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
-from viewer.programs.registry import PICTURES, PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import paths
+from raystream.kernels.records import FILM, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from raystream.programs.registry import PICTURES, PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 NAME, HELP, CAPTION = "emission", "the lights that are seen", "eye rays, and what shines where they arrive"
 KEY = next(digit for digit in "123456789" if all(digit != program.key for program in PICTURES.values()))
@@ -53,7 +53,7 @@ def emission(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Pro
 
 def said(*words: str) -> tuple[int, str, str]:
     """Exit code, output and errors of a command."""
-    from viewer.cli.main import main
+    from raystream.cli.main import main
 
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
@@ -74,7 +74,7 @@ def command_line(folder: Path) -> dict[str, Any]:
 
 def pictures() -> dict[str, Any]:
     """Of both machines, and of the path tracer that goes no further; with what is known of how they were made."""
-    from viewer import Renderer
+    from raystream import Renderer
 
     made = {}
     settings = {"program": NAME, "machine": "singlepass"}, {"program": NAME}, {"program": "path", "depth": 0}
@@ -91,10 +91,10 @@ def pictures() -> dict[str, Any]:
 
 def viewed() -> dict[str, Any]:
     """Keys, the page of a browser, and the inspector."""
-    from viewer.remote.page import resources
-    from viewer.viewport.canvas.canvas_view import CanvasView
-    from viewer.viewport.controls.keymap import BY_NAME, markdown_table
-    from viewer.viewport.debug_views.inspector import Inspector
+    from raystream.remote.page import resources
+    from raystream.viewport.canvas.canvas_view import CanvasView
+    from raystream.viewport.controls.keymap import BY_NAME, markdown_table
+    from raystream.viewport.debug_views.inspector import Inspector
 
     view = CanvasView("cornell", SIZE, program="cast")
     view.wait()
@@ -121,8 +121,8 @@ def panels() -> list[str]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "window"))
     from panel_stage import Stage
 
-    from viewer.stream.gl.devices import shared_device
-    from viewer.window.panels import panels as drawn
+    from raystream.stream.gl.devices import shared_device
+    from raystream.window.panels import panels as drawn
 
     offered: list[str] = []
     segments = drawn.segments
@@ -140,8 +140,8 @@ def panels() -> list[str]:
 
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
-    from viewer.cli.shader_check import machines
-    from viewer.stream.gl.devices import shared_device
+    from raystream.cli.shader_check import machines
+    from raystream.stream.gl.devices import shared_device
 
     machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
     machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}

@@ -13,12 +13,12 @@ import meshes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer import Camera, Scene
-from viewer.cameras.lens import lens_rays
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+from raystream import Camera, Scene
+from raystream.cameras.lens import lens_rays
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 Array = NDArray[np.float64]
 OFF = 1e-6  # scene units by which origins leave a surface, in scenes of about 10 units

@@ -11,11 +11,11 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Camera, ClassicMaterial, ClassicTexture, Material, Renderer, Scene
-from viewer.scene.light import Light
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
-from viewer.scene.texture import Image, Texture
+from raystream import Camera, ClassicMaterial, ClassicTexture, Material, Renderer, Scene
+from raystream.scene.light import Light
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
+from raystream.scene.texture import Image, Texture
 
 EYE = Camera((0.3, 0.0, 4.0), (0.3, 0.0, 0.0), fov=1.0)
 CLEAR = ClassicMaterial(bias=0.0, scale=0.0, transmittance=1.0)  # reflects nothing

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from viewer.cli.graph import drawings, graph
-from viewer.programs.diagram import MARGIN, Rectangle, draw_program
-from viewer.stream.declare.program import Call
+from raystream.cli.graph import drawings, graph
+from raystream.programs.diagram import MARGIN, Rectangle, draw_program
+from raystream.stream.declare.program import Call
 
 
 @pytest.fixture(scope="module", params=drawings())

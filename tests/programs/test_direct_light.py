@@ -9,10 +9,10 @@ import places
 import pytest
 from embree import embree_scene
 
-from viewer import Camera, Renderer, Scene
-from viewer.programs import PICTURES
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+from raystream import Camera, Renderer, Scene
+from raystream.programs import PICTURES
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 DARK: dict[str, Any] = {"machine": "singlepass", "environment": "none"}
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from shade_tree import mixed
 
-from viewer import Renderer, Scene
-from viewer.programs.whitted import whitted_trace
+from raystream import Renderer, Scene
+from raystream.programs.whitted import whitted_trace
 
 SKY = (0.2, 0.3, 0.5)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

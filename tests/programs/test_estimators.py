@@ -9,12 +9,12 @@ import places
 import pytest
 from glsl_call import Function
 
-from viewer import Camera
-from viewer.cameras.lens import thin_lens
-from viewer.kernels.records import RAY
-from viewer.lighting.path import path_settings
-from viewer.lighting.sampler import sampler
-from viewer.scene.light import Light
+from raystream import Camera
+from raystream.cameras.lens import thin_lens
+from raystream.kernels.records import RAY
+from raystream.lighting.path import path_settings
+from raystream.lighting.sampler import sampler
+from raystream.scene.light import Light
 
 INSIDE = Camera((0.1, 0.2, 0.3), (-1, 0.3, -0.8), fov=80)
 ONE: dict[str, Any] = {

@@ -6,8 +6,8 @@ from itertools import cycle
 
 import pytest
 
-import viewer
-from viewer.renderer.renderer import Renderer
+import raystream
+from raystream.renderer.renderer import Renderer
 
 SIZE, SPP = (21, 18), 2  # more than a tile, and parts of tiles
 PROGRAMS = {"cast": {}, "whitted": {"depth": 2}, "path": {"depth": 2}, "photon": {"photons": 300, "depth": 2}}
@@ -24,7 +24,7 @@ WAYS = (
 
 @pytest.fixture(scope="module")
 def scene():
-    return viewer.load("glass_ball")
+    return raystream.load("glass_ball")
 
 
 @pytest.mark.slow  # half a minute of compiling; the programs' own tests have a few of the ways each

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 SIZE, SPP = (16, 12), 4
 MACHINES = {
@@ -18,7 +18,7 @@ MACHINES = {
 
 
 def render(device: Any, stats: bool = False, scene: str = "cornell", **options: Any) -> Any:
-    renderer = Renderer(viewer.load(scene), device=device, **options)
+    renderer = Renderer(raystream.load(scene), device=device, **options)
     return renderer, renderer.render(SIZE, SPP, layers=("normal", "depth"), stats=stats)
 
 
@@ -64,7 +64,7 @@ def test_whitted_shares_too(device) -> None:
 
 def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
     options = {"machine": "singlepass", "accel": "two-level-bvh", "depth": 1}
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, device=device, eye_rays="shared", **options)
     plain = Renderer(scene, device=device, pixel_filter="point", **options)
     number = [each.name for each in scene.instances].index("tall_block")
@@ -92,5 +92,5 @@ def test_a_picture_goes_on_with_the_same_option_alone(device, tmp_path) -> None:
     longer = renderer.render(SIZE, 2 * SPP, resume=path)
     assert longer.film.count.min() == 2 * SPP
     renderer.update(eye_rays="each")
-    with pytest.raises(viewer.ViewerError, match="eye rays"):
+    with pytest.raises(raystream.ViewerError, match="eye rays"):
         renderer.render(SIZE, 2 * SPP, resume=path)

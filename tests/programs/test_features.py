@@ -11,19 +11,19 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-import viewer
-from viewer.cameras.lens import lens_rays
-from viewer.film import device_film as buffers
-from viewer.film.device_film import Buffer
-from viewer.film.layers import LAYERS
-from viewer.kernels.records import FEATURES
-from viewer.renderer.layers import feature_layers
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+import raystream
+from raystream.cameras.lens import lens_rays
+from raystream.film import device_film as buffers
+from raystream.film.device_film import Buffer
+from raystream.film.layers import LAYERS
+from raystream.kernels.records import FEATURES
+from raystream.renderer.layers import feature_layers
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 SIZE = (26, 19)
 SAMPLES = 5
@@ -115,7 +115,7 @@ def make(device) -> Iterator[Any]:
 @pytest.mark.parametrize("scene", ["room", "cornell"])
 @pytest.mark.parametrize("options", [{"accel": "bvh"}, {"accel": "grid"}, {"accel": "two-level-bvh"}], ids=str)
 def test_of_pixel_centres_they_are_the_sum_of_what_a_trace_finds(make, scene, options):
-    renderer = make(room() if scene == "room" else viewer.load(scene), pixel_filter="point", **options)
+    renderer = make(room() if scene == "room" else raystream.load(scene), pixel_filter="point", **options)
     found, origins_and_directions = features(renderer), centres(renderer)
     expected = surfaces(renderer, *origins_and_directions)
     assert (found["count"] == SAMPLES).all()
@@ -274,7 +274,7 @@ def same_bits(renderer: Renderer, **options: Any) -> None:
 
 def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
     """Cut into several runs, and in several blocks."""
-    from viewer.renderer.sampling import sampler
+    from raystream.renderer.sampling import sampler
 
     renderer = make(room())
     expected = features(renderer)

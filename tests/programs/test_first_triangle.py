@@ -8,8 +8,8 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer
-from viewer.scene.light import Light
+from raystream import Camera, Renderer
+from raystream.scene.light import Light
 
 DARK: dict[str, Any] = {"machine": "singlepass", "environment": "none", "depth": 1}
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.formats.named import load
-from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.body import dead_streams
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.order import Element, StateLoop
-from viewer.stream.gl.device import Device
+from raystream.formats.named import load
+from raystream.programs import LEVELS, PICTURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
+from raystream.stream.compile.body import dead_streams
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.order import Element, StateLoop
+from raystream.stream.gl.device import Device
 
 SIZE = (20, 12)
 CASES: dict[str, tuple[str, dict[str, Any]]] = {

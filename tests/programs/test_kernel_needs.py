@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.cli.shader_check.scenes import everything
-from viewer.programs import LEVELS, PICTURES, light_layers, visibility
-from viewer.renderer.inputs.prepared import PreparedScene, prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.diagnose import check_needs
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
+from raystream.cli.shader_check.scenes import everything
+from raystream.programs import LEVELS, PICTURES, light_layers, visibility
+from raystream.renderer.inputs.prepared import PreparedScene, prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
+from raystream.stream.compile.diagnose import check_needs
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
 
 PROGRAMS = {
     **{name: program.make for name, program in PICTURES.items()},

@@ -9,18 +9,18 @@ import numpy as np
 import places
 import pytest
 
-from viewer.cli.shader_check.scenes import layered
-from viewer.kernels.records import HIT
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.material import TEXTURE_FIELDS, Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
+from raystream.cli.shader_check.scenes import layered
+from raystream.kernels.records import HIT
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.material import TEXTURE_FIELDS, Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
 
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
@@ -117,7 +117,7 @@ def test_masks_have_holes_for_shadow_rays_as_well(device):
     leaf = dark("leaf", alpha_mode="mask", texture=0)
     picture = shown(device, plate(leaf, [texture]), 4)
     assert np.all(picture[4:12, 4:7] == 1.0) and not picture[4:12, 9:12].any()
-    from viewer.scene.light import Light
+    from raystream.scene.light import Light
 
     floor = Material("floor", (1.0, 1.0, 1.0, 1.0))
     scene = plate(leaf, [texture], floor)

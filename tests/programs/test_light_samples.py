@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 POINT: dict[str, Any] = {"pixel_filter": "point", "first_hits": "rays"}
 FEW: dict[str, Any] = {"photons": 300, "photon_bounces": 3, "estimate": "nearest"}
@@ -16,7 +16,7 @@ PROGRAMS = ("shadow", "whitted", "photon")
 
 
 def of(scene: str, program: str, **options: Any) -> Renderer:
-    return Renderer(viewer.load(scene), program=program, **{"machine": "singlepass", **FEW, **options})
+    return Renderer(raystream.load(scene), program=program, **{"machine": "singlepass", **FEW, **options})
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

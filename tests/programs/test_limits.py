@@ -7,20 +7,20 @@ from itertools import product
 
 import pytest
 
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import grid
-from viewer.accel.two_level.top import TOPS
-from viewer.cli.shader_check.machines import LAYERED
-from viewer.cli.shader_check.scenes import everything
-from viewer.kernels.photons import MAPS, SEARCHES
-from viewer.lighting.sampler import SAMPLERS
-from viewer.programs import LEVELS, PICTURES, programs_with, trace
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import grid
+from raystream.accel.two_level.top import TOPS
+from raystream.cli.shader_check.machines import LAYERED
+from raystream.cli.shader_check.scenes import everything
+from raystream.kernels.photons import MAPS, SEARCHES
+from raystream.lighting.sampler import SAMPLERS
+from raystream.programs import LEVELS, PICTURES, programs_with, trace
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 RECIPES = [
     *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),

@@ -9,15 +9,15 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer, Scene
-from viewer.film.film import LUMINANCE, Film
-from viewer.renderer.sampling.picture_metadata import sample_settings
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance
-from viewer.scene.texture import Image, Texture
+from raystream import Camera, Renderer, Scene
+from raystream.film.film import LUMINANCE, Film
+from raystream.renderer.sampling.picture_metadata import sample_settings
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance
+from raystream.scene.texture import Image, Texture
 
 SIZE = (16, 12)
 BESIDE: dict[str, Any] = {"machine": "singlepass", "depth": 2, "environment": "none", "sampler": "independent"}

@@ -10,15 +10,15 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Camera, Renderer, Scene
-from viewer.materials.media import nested, ranks
-from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.material import Material
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+from raystream import Camera, Renderer, Scene
+from raystream.materials.media import nested, ranks
+from raystream.programs import LEVELS, PICTURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.material import Material
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)
 DEPTH = 5

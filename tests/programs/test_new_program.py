@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from new_program import CAPTION, HELP, KEY, NAME
 
-from viewer.options.declare import listed
-from viewer.options.table import OPTIONS
-from viewer.programs import PICTURES, PictureProgram, ray_cast, register
+from raystream.options.declare import listed
+from raystream.options.table import OPTIONS
+from raystream.programs import PICTURES, PictureProgram, ray_cast, register
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,14 @@ import numpy as np
 import places
 import pytest
 
-import viewer
-from viewer import Camera, Renderer, Scene, ViewerError
-from viewer.film.device_film import FilmBuffer
-from viewer.film.film import Film
-from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.light import Light
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Camera, Renderer, Scene, ViewerError
+from raystream.film.device_film import FilmBuffer
+from raystream.film.film import Film
+from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.light import Light
+from raystream.scene.scene import Instance
 
 SIZE, SAMPLES = (29, 22), 3
 SINGLE = {"machine": "singlepass"}
@@ -278,7 +278,9 @@ def test_an_emitter_of_no_area_is_left_out_in_one_line(device) -> None:
     """Its two triangles are a line and a point; the ball beside it is as without them."""
     corners = np.float32([[[-1, 2, 0], [1, 2, 0], [0, 2, 0]], [[0, 2, 0], [0, 2, 0], [0, 2, 0]]])
     normals = np.tile(np.float32([0, -1, 0]), (6, 1))
-    nothing = viewer.scene.mesh.Mesh(corners.reshape(-1, 3), np.arange(6).reshape(2, 3), [1, 1], normals, name="lamp")
+    nothing = raystream.scene.mesh.Mesh(
+        corners.reshape(-1, 3), np.arange(6).reshape(2, 3), [1, 1], normals, name="lamp"
+    )
     kinds = [places.material(0.5), places.material(0.5, shines=5.0)]
     scene = places.scene([places.flat(places.sphere(2)), nothing], kinds)
     renderer = Renderer(scene, depth=2, environment=(0.5, 0.5, 0.5), **SINGLE)
@@ -296,7 +298,7 @@ def test_an_environment_that_is_no_light_is_named(
     device, tmp_path: Path, value: float, what: str, instead: float
 ) -> None:
     """In a file the pixel is mended, in one line; in an array it is an error."""
-    from viewer.film.files import image
+    from raystream.film.files import image
 
     ball = places.alone(places.sphere(1), places.material())
     pixels = np.ones((4, 8, 3), np.float32)

@@ -10,11 +10,11 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Renderer, Scene
-from viewer.materials.look import look_of
-from viewer.scene.material import Material
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
+from raystream import Renderer, Scene
+from raystream.materials.look import look_of
+from raystream.scene.material import Material
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
 
 SKY = (0.2, 0.3, 0.5)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

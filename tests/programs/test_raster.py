@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import viewer
-from viewer import Camera, Renderer, Scene
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import lens_rays, lens_uniforms
-from viewer.film.device_film import FilmBuffer
-from viewer.kernels.records import HIT
-from viewer.renderer.device.rasterized import RasterizedHits, differing
-from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
-from viewer.renderer.sampling.ray_queries import FAR
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+import raystream
+from raystream import Camera, Renderer, Scene
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import lens_rays, lens_uniforms
+from raystream.film.device_film import FilmBuffer
+from raystream.kernels.records import HIT
+from raystream.renderer.device.rasterized import RasterizedHits, differing
+from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.renderer.sampling.ray_queries import FAR
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 # A rasteriser may leave a pixel out that a silhouette touches beyond 1/16 pixel; llvmpipe leaves none.
 TIES = 1e-4
@@ -69,14 +69,14 @@ def assert_same(scene: Scene, device: Any, size: tuple[int, int], **options: Any
 @pytest.mark.parametrize("camera", ["front", "corner", "blocks", "light"])
 def test_cornell_from_inside(camera, device):
     """Walls reach behind the camera."""
-    found = assert_same(viewer.load("cornell"), device, (96, 96), camera=camera)
+    found = assert_same(raystream.load("cornell"), device, (96, 96), camera=camera)
     assert (found["triangle"] >= 0).mean() > 0.9
 
 
 @pytest.mark.parametrize("test", ["watertight", "moller-trumbore", "planes"])
 @pytest.mark.parametrize("accel", ["bvh", "grid"])
 def test_every_test_and_structure(test, accel, device):
-    found = assert_same(viewer.load("teapotahedron"), device, (96, 54), accel=accel, intersection=test)
+    found = assert_same(raystream.load("teapotahedron"), device, (96, 54), accel=accel, intersection=test)
     assert len(np.unique(found["triangle"])) > 500
 
 
@@ -86,7 +86,7 @@ def test_every_test_and_structure(test, accel, device):
 )
 def test_scans(name, edge, least, device, shared_scenes: Path):
     """Triangles of less than a pixel, over 150 of them in one."""
-    found = assert_same(viewer.load(shared_scenes / f"{name}.ply"), device, (edge, edge))
+    found = assert_same(raystream.load(shared_scenes / f"{name}.ply"), device, (edge, edge))
     assert len(np.unique(found["triangle"])) > least
 
 
@@ -149,7 +149,7 @@ def test_nothing_to_draw(device):
 def test_records_are_those_of_rays_at_every_offset(pixel_filter, device):
     """Hits of sample 3 of a part of a picture: against the tracer's, of the same rays in float64."""
     size, rows, columns, number = (60, 40), slice(11, 33), slice(17, 52), 3
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, device=device, program="shadow", pixel_filter=pixel_filter, offsets="sample")
     found = seen(renderer, size, rows, columns, number)
     assert found.shape == (22, 35)
@@ -171,7 +171,7 @@ def _offset(device: Any, number: int) -> NDArray:
     """The point of the unit square that sample ``number`` of pixel (0, 0) takes."""
     import glsl_call
 
-    from viewer.lighting.sampler import sampler
+    from raystream.lighting.sampler import sampler
 
     function = glsl_call.Function(
         device, "vec2 sample_2d(ivec2 pixel, int number, int dimension)", modules=[sampler()], text=""
@@ -182,7 +182,7 @@ def _offset(device: Any, number: int) -> NDArray:
 
 def test_layers_of_what_was_drawn(device):
     """Beside a program of samples, too; rays that were not walked took no steps."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     names = ("depth", "normal", "triangle", "steps", "tests")
     options: dict[str, Any] = {"program": "shadow", "offsets": "sample", "device": device}
     pictures = {
@@ -199,7 +199,7 @@ def test_layers_of_what_was_drawn(device):
 def test_serves_every_program(program, device):
     """Three samples, each with an offset of its own: drawn and walked pictures are one."""
     options: dict[str, Any] = {"program": program, "machine": "singlepass", "offsets": "sample", "device": device}
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     walked = Renderer(scene, first_hits="rays", **options).render(size=(40, 30), spp=3)
     drawn = Renderer(scene, first_hits="raster", **options)
     assert drawn.gpu_scene.first_hits(drawn.settings, drawn.camera).mode == "raster" and drawn.notes == []
@@ -211,7 +211,7 @@ def test_serves_every_program(program, device):
 
 def test_pieces_of_a_picture(device):
     """Tiles whose streams are wider than what is left at the right, and a film that goes on."""
-    scene, size = viewer.load("cornell"), (50, 37)
+    scene, size = raystream.load("cornell"), (50, 37)
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
     assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "raster"
     whole = renderer.render(size=size, spp=3).film
@@ -229,14 +229,14 @@ def test_without_barriers_and_buffers(device):
     with device.current():
         other = Device(device.context, allow_barrier=False, allow_buffers=False)
     options: dict[str, Any] = {"program": "shadow", "machine": "multipass", "first_hits": "raster"}
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     first, second = (Renderer(scene, device=d, **options).render(size=(24, 24), spp=2).linear for d in (device, other))
     assert np.array_equal(first, second)
 
 
 def test_another_camera_program_and_scene_place(device):
     """One renderer, drawn again and again: nothing of the picture before stays."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
     renderer.render(size=(24, 24), spp=1)
     renderer.update(camera="blocks")
@@ -261,7 +261,7 @@ def test_another_camera_program_and_scene_place(device):
     ],
 )
 def test_what_cannot_be_drawn_is_walked_and_said(options, why, device):
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     asked = Renderer(scene, device=device, program="shadow", first_hits="raster", machine="singlepass", **options)
     assert asked.gpu_scene.first_hits(asked.settings, asked.camera).mode == "rays"
     (note,) = [line for line in asked.notes if "raster" in line]
@@ -274,7 +274,7 @@ def test_what_cannot_be_drawn_is_walked_and_said(options, why, device):
 
 
 def test_who_draws_without_being_told(device):
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     ways = {}
     for name in ("cast", "shadow", "whitted", "path"):
         renderer = Renderer(scene, device=device, program=name)
@@ -285,7 +285,7 @@ def test_who_draws_without_being_told(device):
 @pytest.mark.parametrize("wrong", [{"first_hits": "rester"}, {"offsets": "none"}])
 def test_wrong_values(wrong, device):
     with pytest.raises(ViewerError, match=next(iter(wrong))):
-        Renderer(viewer.load("cornell"), device=device, **wrong)
+        Renderer(raystream.load("cornell"), device=device, **wrong)
 
 
 def test_differing():

@@ -8,12 +8,12 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer, Scene
-from viewer.film.film import LUMINANCE, Film
-from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from viewer.renderer.sampling.picture_metadata import sample_settings
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+from raystream import Camera, Renderer, Scene
+from raystream.film.film import LUMINANCE, Film
+from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
+from raystream.renderer.sampling.picture_metadata import sample_settings
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 SIZE = (16, 12)
 BESIDE: dict[str, Any] = {"machine": "singlepass", "depth": 2, "environment": "none", "sampler": "independent"}

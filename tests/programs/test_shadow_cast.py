@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from shade_tree import SIZE, Oracle, Tree, mixed, placed, square
 
-import viewer
-from viewer import Camera, Renderer, Scene
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Camera, Renderer, Scene
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance
 
 # The sums are those of other programs in another order of multiplication: some units in the last place.
 ROUNDING = {"rtol": 3e-6, "atol": 1e-7}
@@ -52,7 +52,7 @@ def test_is_whitted_without_reflections_and_path_tracing_at_depth_1(matte, devic
 
 def test_soft_shadows_are_those_of_path_tracing(device):
     """One area light: the same random numbers choose the same points of it."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     shadow = render(scene, device, (32, 32), 4, offsets="pixel")
     path = render(scene, device, (32, 32), 4, program="path", depth=1, strategy="lights")
     np.testing.assert_allclose(shadow, path, **ROUNDING)
@@ -80,7 +80,7 @@ RUNS = [
 
 @pytest.mark.parametrize("first_hits", ["rays", "raster"])
 def test_the_same_bits_from_every_machine(first_hits, device):
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     first = render(scene, device, (21, 17), 2, first_hits=first_hits, offsets="sample")
     for run in RUNS:
         assert np.array_equal(

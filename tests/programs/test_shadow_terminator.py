@@ -10,13 +10,13 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Camera, Renderer, Scene
-from viewer.scene.edits.smooth import is_smooth
-from viewer.scene.light import Light
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
+from raystream import Camera, Renderer, Scene
+from raystream.scene.edits.smooth import is_smooth
+from raystream.scene.light import Light
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])
 SIZE = (32, 32)
@@ -53,7 +53,7 @@ def test_a_coarse_ball_is_shaded_as_a_round_one(device, program: str, accel: str
 
 def test_without_it_facets_end_the_light(device, monkeypatch):
     """What the test above measures is there: flat positions leave out a tenth of the pixels that have light."""
-    monkeypatch.setattr("viewer.materials.look.has_smooth_meshes", lambda scene: False)
+    monkeypatch.setattr("raystream.materials.look.has_smooth_meshes", lambda scene: False)
     picture, cosine = shown(device, ball())
     assert np.mean(np.abs(picture - cosine)[cosine > 0.0] > 1e-3) > 0.07
 

@@ -12,16 +12,16 @@ import pytest
 from inlined import copies, lines
 from numpy.typing import NDArray
 
-from viewer.cli.shader_check.scenes import everything
-from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.builtin import build
-from viewer.scene.scene import Scene
-from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
+from raystream.cli.shader_check.scenes import everything
+from raystream.programs import LEVELS, PICTURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.builtin import build
+from raystream.scene.scene import Scene
+from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
 
 
 def test_copies_are_those_of_calls():

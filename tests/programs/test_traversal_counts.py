@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.accel import triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import grid
-from viewer.programs import trace
-from viewer.programs.traversal import FLAT
-from viewer.renderer.sampling.ray_queries import pack_rays, run_rays
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.accel import triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import grid
+from raystream.programs import trace
+from raystream.programs.traversal import FLAT
+from raystream.renderer.sampling.ray_queries import pack_rays, run_rays
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.singlepass import Singlepass
 
 SQUARE = np.float32([[-1, -1, 0], [3, -1, 0], [-1, 3, 0]])
 

@@ -11,15 +11,15 @@ import pytest
 from numpy.typing import NDArray
 from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed, square
 
-import viewer
-from viewer import Camera, Renderer, Scene
-from viewer.base.errors import ViewerError, WiringError
-from viewer.programs import PICTURES
-from viewer.programs.whitted import whitted_trace
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Camera, Renderer, Scene
+from raystream.base.errors import ViewerError, WiringError
+from raystream.programs import PICTURES
+from raystream.programs.whitted import whitted_trace
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance
 
 # Where the oracle's picture is another one a hundredth of a pixel away, an edge runs through the pixel's middle,
 # somewhere in the tree, and float32 may see its other side.
@@ -136,7 +136,7 @@ def test_soft_shadows_and_all_lights_are_unbiased(device):
     """At depth 1 all that shines lights matte surfaces alike, whether every light is asked or one is chosen by power:
     emitters of unequal size and radiance. Blocks of 8 x 8 pixels against path tracing, by the standard errors of
     both."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     scene.lights.append(Light("point", "lamp", (150, 300, 80), intensity=(9e4, 8e4, 7e4)))
     scene.materials.append(Material("shine", emission=(5.0, 20.0, 40.0)))
     low = [(20, 60, 100), (20, 60, 300), (20, 220, 150)]  # on the wall at x = 0, low and to the room

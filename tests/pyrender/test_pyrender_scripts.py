@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def window(monkeypatch):
     """What windows are opened with, in place of windows."""
-    from viewer.window import opening
+    from raystream.window import opening
 
     opened = []
     monkeypatch.setattr(
@@ -189,7 +189,7 @@ class Application:
 @pytest.fixture
 def live(monkeypatch):
     """Applications in place of windows, each until it is closed, and the keys that they were given."""
-    from viewer.window import opening
+    from raystream.window import opening
 
     made = []
 
@@ -287,7 +287,7 @@ def test_trimesh_is_asked_by_nobody():
 
 def test_a_viewer_in_a_notebook_is_its_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the window's size and camera; also where it shall run in a thread, and once it is started by hand."""
-    from viewer.pyrender import viewer as module
+    from raystream.pyrender import raystream as module
 
     calls: list[tuple[object, dict]] = []
 

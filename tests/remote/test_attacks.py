@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -19,10 +18,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from raystream.film.files.image import read_exr
+from raystream.remote.guard import LONGEST, sound
+from raystream.remote.server import REQUEST
 from tests.remote.test_remote import PATIENCE, Page, client, got, serving
-from viewer.film.files.image import read_exr
-from viewer.remote.guard import LONGEST, sound
-from viewer.remote.server import REQUEST
 
 SMALL = (40, 30)
 
@@ -32,7 +31,6 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[su
     """A command in a folder of its own, where its user's pictures would be, too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(os.path.abspath, (Path(__file__).parents[2],))))
     with serving() as (process, address):
         yield process, address
 
@@ -42,7 +40,6 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of one command, for tests that leave it as it was."""
     with pytest.MonkeyPatch.context() as patch:
         home = tmp_path_factory.mktemp("home")
-        patch.setenv("PYTHONPATH", os.path.abspath(Path(__file__).parents[2]))
         patch.chdir(home)
         patch.setenv("HOME", str(home))
         with serving() as (_, address):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from viewer.remote import guard as module
-from viewer.remote.guard import HEADERS, LARGEST, LATEST, LONGEST, NUMBERS, OWN, TEXTS, File, Guard, sound
+from raystream.remote import guard as module
+from raystream.remote.guard import HEADERS, LARGEST, LATEST, LONGEST, NUMBERS, OWN, TEXTS, File, Guard, sound
 
 TOKEN = "aToken-_9"
 HERE = "127.0.0.1:8765"

@@ -7,11 +7,11 @@ from html import unescape
 
 import pytest
 
-from viewer.options.table import OPTIONS
-from viewer.programs import PICTURES
-from viewer.remote.page import FINGERS, OFFERED, choices, offered, resources
-from viewer.renderer.inputs.settings import registered
-from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
+from raystream.options.table import OPTIONS
+from raystream.programs import PICTURES
+from raystream.remote.page import FINGERS, OFFERED, choices, offered, resources
+from raystream.renderer.inputs.settings import registered
+from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import viewer
-from viewer.remote.serve import _listening
+import raystream
+from raystream.remote.serve import _listening
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
@@ -37,7 +37,7 @@ def serving(
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command, and the address that it has printed."""
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    command = [sys.executable, "-m", "viewer", "view", scene, "--remote", "0", *options, *more]
+    command = [sys.executable, "-m", "raystream", "view", scene, "--remote", "0", *options, *more]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -243,17 +243,17 @@ def test_ports() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        with pytest.raises(viewer.ViewerError, match="is taken"):
+        with pytest.raises(raystream.ViewerError, match="is taken"):
             _listening("127.0.0.1", other.getsockname()[1])
-    with pytest.raises(viewer.ViewerError, match="not an address"):
+    with pytest.raises(raystream.ViewerError, match="not an address"):
         _listening("nowhere.invalid", 0)
-    with pytest.raises(viewer.ViewerError, match="not an address of this machine"):
+    with pytest.raises(raystream.ViewerError, match="not an address of this machine"):
         _listening("192.0.2.1", 0)
 
 
 @pytest.mark.parametrize(("typed", "said"), [("70000", "a port from 0"), ("x", "neither a file")])
 def test_wrong_ports(typed: str, said: str, capsys: Any) -> None:
-    from viewer.cli.main import main
+    from raystream.cli.main import main
 
     assert main(["view", "--remote", typed, *(["cornell"] if typed != "x" else [])]) == 2
     assert said in capsys.readouterr().err

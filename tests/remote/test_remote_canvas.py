@@ -15,18 +15,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import viewer
+import raystream
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 
 from rendercanvas import http
 
-from viewer.film.files.image import read_exr
-from viewer.remote import canvas as module
-from viewer.remote.canvas import LONGEST_SIDE, MOST_PIXELS, RemoteCanvas, _clamp, _text
-from viewer.remote.guard import File
-from viewer.remote.page import OFFERED
-from viewer.remote.serve import address
+from raystream.film.files.image import read_exr
+from raystream.remote import canvas as module
+from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, RemoteCanvas, _clamp, _text
+from raystream.remote.guard import File
+from raystream.remote.page import OFFERED
+from raystream.remote.serve import address
 
 
 @pytest.fixture(scope="module")
@@ -316,10 +316,10 @@ def test_no_picture_is_offered_before_there_is_a_scene(
     canvas.view.wait()
 
     def shown() -> None:
-        raise viewer.ViewerError("scene", "none is loaded yet")
+        raise raystream.ViewerError("scene", "none is loaded yet")
 
     monkeypatch.setattr(canvas.view.view, "require_scene", shown)
-    with pytest.raises(viewer.ViewerError, match="none is loaded yet"):
+    with pytest.raises(raystream.ViewerError, match="none is loaded yet"):
         canvas._deliver(".png")
     assert not sent
 
@@ -378,7 +378,7 @@ def test_downloads_that_come_to_nothing(canvas: RemoteCanvas, monkeypatch: pytes
     assert asyncio.run(canvas._download(".png")) == late and len(looks) > 1 and not canvas._downloading
 
     def fail() -> bool:
-        raise viewer.ViewerError("scene", "none is loaded yet")
+        raise raystream.ViewerError("scene", "none is loaded yet")
 
     monkeypatch.setattr(canvas.view, "settle", fail)
     failed = File.text("text/plain", "scene: none is loaded yet", 503)

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer.remote import serve as module
-from viewer.remote.serve import SIZE, Remote, _listening, serve
+import raystream
+from raystream.remote import serve as module
+from raystream.remote.serve import SIZE, Remote, _listening, serve
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 
-import viewer.remote.canvas as canvas_module
-import viewer.remote.server as server_module
+import raystream.remote.canvas as canvas_module
+import raystream.remote.server as server_module
 
 
 class Canvas:
@@ -127,10 +127,10 @@ def test_a_scene_that_cannot_be_shown(made: list[Canvas], monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "_listening", lambda *where: used.append(listen(*where)) or used[-1])
 
     def refused(*given: Any, **options: Any) -> None:
-        raise viewer.ViewerError("no.ply", "is not there")
+        raise raystream.ViewerError("no.ply", "is not there")
 
     monkeypatch.setattr(canvas_module, "RemoteCanvas", refused)
-    with pytest.raises(viewer.ViewerError, match="is not there"):
+    with pytest.raises(raystream.ViewerError, match="is not there"):
         Remote("no.ply", 0)
     assert [each.fileno() for each in used] == [-1]
 
@@ -159,7 +159,7 @@ def test_without_the_extra(
     made: list[Canvas], monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], listed: str
 ) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None if name in missing else object())
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         Remote("cornell", 0)
     assert str(caught.value) == f"--remote: needs {listed} (pip install 'raystream[remote]')" and not made
 
@@ -183,7 +183,7 @@ def test_the_usual_port_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
             assert each.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR) and each.type == socket.SOCK_STREAM
             with socket.create_connection(each.getsockname(), 5):
                 pass
-        with pytest.raises(viewer.ViewerError) as caught:
+        with pytest.raises(raystream.ViewerError) as caught:
             _listening("127.0.0.1", usual)
         assert str(caught.value) == f"--remote {usual}: is taken (another one; 0 is any that is free)"
     with _listening("127.0.0.1", usual) as again:
@@ -194,11 +194,11 @@ def test_the_usual_port_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("port", ["auto", 0, 4321])
 def test_hosts_that_are_none(port: int | str) -> None:
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         _listening("256.0.0.1.invalid", port)
     assert str(caught.value).startswith("--remote-host 256.0.0.1.invalid: is not an address (")
     assert str(caught.value).endswith("(0.0.0.0 is all)")
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         _listening("192.0.2.1", port)
     line = "--remote-host 192.0.2.1: is not an address of this machine (0.0.0.0 is all of them)"
     assert str(caught.value) == line
@@ -219,7 +219,7 @@ def test_ports_that_are_not_allowed(monkeypatch: pytest.MonkeyPatch, port: int |
             raise OSError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(module.socket, "socket", Refused)
-    with pytest.raises(viewer.ViewerError) as caught:
+    with pytest.raises(raystream.ViewerError) as caught:
         _listening("127.0.0.1", port)
     line = f"--remote {port}: is unavailable (Permission denied) (another one; 0 is any that is free)"
     assert str(caught.value) == line
@@ -230,5 +230,5 @@ def test_ports_that_are_not_allowed(monkeypatch: pytest.MonkeyPatch, port: int |
 def test_all_addresses_of_the_machine() -> None:
     with _listening("0.0.0.0", 0) as made:
         assert made.getsockname()[0] == "0.0.0.0"
-    with suppress(viewer.ViewerError), _listening("::1", 0) as made:  # where there is IPv6
+    with suppress(raystream.ViewerError), _listening("::1", 0) as made:  # where there is IPv6
         assert made.family == socket.AF_INET6 and made.getsockname()[0] == "::1"

@@ -19,9 +19,9 @@ pytest.importorskip("websockets", reason="websockets is not installed")
 
 from websockets.sync import client
 
-from viewer.base.interrupts import Terminated
-from viewer.remote import server as module
-from viewer.remote.server import LONGEST_MESSAGE, REQUEST, Server, _Connection
+from raystream.base.interrupts import Terminated
+from raystream.remote import server as module
+from raystream.remote.server import LONGEST_MESSAGE, REQUEST, Server, _Connection
 
 PATIENCE = 300.0  # seconds, against hanging alone
 KEPT = 60  # seconds that uvicorn would keep a connection

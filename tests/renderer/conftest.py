@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pictures import triangles_with_normals
 
-from viewer import Renderer, Scene
+from raystream import Renderer, Scene
 
 
 @pytest.fixture(scope="module")

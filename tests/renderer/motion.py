@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
-from viewer.scene.animation import Animation, Track
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.hierarchy import Deformer, Hierarchy, Skin
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh, transforms_of
-from viewer.scene.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.scene.animation import Animation, Track
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.hierarchy import Deformer, Hierarchy, Skin
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh, transforms_of
+from raystream.scene.scene import Scene
 
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off
 SIZE = (32, 32)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from viewer import Picture, Scene
-from viewer.film.film import Film
+from raystream import Picture, Scene
+from raystream.film.film import Film
 
 MACHINES = (
     {"machine": "singlepass"},

@@ -9,16 +9,16 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.preview.gbuffer_raster import raster_meshes
-from viewer.scene.edits.materials import culled, culled_of_objects, culls
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.stream.declare.kernel import Module
-from viewer.stream.raster.instanced import ONE_SIDED
+from raystream import Camera, Renderer
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.preview.gbuffer_raster import raster_meshes
+from raystream.scene.edits.materials import culled, culled_of_objects, culls
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.stream.declare.kernel import Module
+from raystream.stream.raster.instanced import ONE_SIDED
 
 PLATE = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])  # faces +z
 FRONT, BACK = Camera((0, 0, 2), (0, 0, 0), fov=35.0), Camera((0, 0, -2), (0, 0, 0), fov=35.0)

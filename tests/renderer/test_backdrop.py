@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.base.errors import ViewerError
-from viewer.cameras.backdrop import HIGH, LOW
-from viewer.scene import builtin
-from viewer.scene.builtin.parts.shapes import boxes
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ImageEnvironment
+from raystream import Renderer, Scene
+from raystream.base.errors import ViewerError
+from raystream.cameras.backdrop import HIGH, LOW
+from raystream.scene import builtin
+from raystream.scene.builtin.parts.shapes import boxes
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ImageEnvironment
 
 SIZE, SPP = (24, 20), 8
 COLOR = (0.8, 0.3, 0.1)
@@ -84,7 +84,7 @@ def test_a_gradient_goes_up(renderer: Renderer) -> None:
 
 
 def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None:
-    from viewer.cameras.blur import blurred
+    from raystream.cameras.blur import blurred
 
     view = Camera((0.0, 9.0, 0.0), (3.0, 9.5, 1.0), fov=70)
     renderer.update(camera=view, pixel_filter="point", environment_rotation=40.0)

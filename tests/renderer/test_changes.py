@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Camera, Scene
-from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.motion import changes
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
-from viewer.scene.texture import Image, Texture
+from raystream import Camera, Scene
+from raystream.renderer.inputs.scene_diff import SceneChanges, scene_changes
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.motion import changes
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
+from raystream.scene.texture import Image, Texture
 
 CORNERS = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
 BEFORE = Scene(

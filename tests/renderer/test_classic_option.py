@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.options.declare import Affects
-from viewer.renderer.sequence import render_frames
-from viewer.scene import builtin
-from viewer.scene.builtin.parts.shapes import boxes
-from viewer.scene.edits.classic_plane import on_plane
+from raystream import Renderer, Scene
+from raystream.options.declare import Affects
+from raystream.renderer.sequence import render_frames
+from raystream.scene import builtin
+from raystream.scene.builtin.parts.shapes import boxes
+from raystream.scene.edits.classic_plane import on_plane
 
 SHOWN: dict[str, Any] = {"size": (8, 6), "spp": 1}
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream import Renderer
+from raystream.renderer.session.session import Session
 from tests.renderer.test_session import Paper
-from viewer import Renderer
-from viewer.renderer.session.session import Session
 
 LATE = 6  # questions until a program is complete
 SMALL = 6500  # characters of programs that are waited for: copies, fills and sorting, made where they are first used
@@ -57,7 +57,7 @@ def waited(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ids=["multipass", "singlepass", "photon"],
 )
 def test_a_screen_s_turns_wait_for_no_program(device: Any, waited: list[int], chosen: dict[str, Any]) -> None:
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     expected = Renderer(scene, device=device, **chosen).render((8, 6), spp=1).linear
     waited.clear()
     renderer = Renderer(scene, device=device, seed=0, **chosen)
@@ -78,7 +78,7 @@ def test_a_screen_s_turns_wait_for_no_program(device: Any, waited: list[int], ch
 
 def test_what_is_needed_at_once_is_waited_for(device: Any, waited: list[int]) -> None:
     """A picture asked for while its programs are compiled for a screen."""
-    renderer = Renderer(viewer.load("cornell"), device=device, program="cast")
+    renderer = Renderer(raystream.load("cornell"), device=device, program="cast")
     steps = renderer.sampler.warm(renderer.settings, renderer.camera, (8, 6))
     for _ in range(3):
         next(steps)

@@ -11,10 +11,10 @@ import moderngl
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer, Scene
-from viewer.scene.scene import Instance
-from viewer.stream.gl import elsewhere
+import raystream
+from raystream import Renderer, Scene
+from raystream.scene.scene import Instance
+from raystream.stream.gl import elsewhere
 
 PATIENCE = 60.0  # seconds, after which a thread that should have ended hangs
 SIZE = (24, 16)
@@ -64,7 +64,7 @@ def test_once_a_call(switches: list[int], name: str) -> None:
 
 @pytest.mark.parametrize("options", [{"program": "cast", "fuse": "none"}, {"program": "photon", "photons": 64}])
 def test_programs_of_many_passes(switches: list[int], options: dict[str, Any]) -> None:
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, **options)
     first = renderer.render(SIZE, spp=2, stats=True)
     switches.clear()
@@ -74,9 +74,9 @@ def test_programs_of_many_passes(switches: list[int], options: dict[str, Any]) -
 
 def test_a_picture_in_one_line(switches: list[int]) -> None:
     """One for the scene's parts at most, one for the picture and the end."""
-    viewer.render(LIT, size=SIZE, spp=1, **OPTIONS)
+    raystream.render(LIT, size=SIZE, spp=1, **OPTIONS)
     switches.clear()
-    viewer.render(LIT, size=SIZE, spp=1, **OPTIONS)
+    raystream.render(LIT, size=SIZE, spp=1, **OPTIONS)
     assert len(switches) <= 2
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.base.errors import ViewerWarning
-from viewer.renderer.inputs.lighting import DARK
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+from raystream import Renderer, Scene
+from raystream.base.errors import ViewerWarning
+from raystream.renderer.inputs.lighting import DARK
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 TRIANGLE = np.eye(3)
 

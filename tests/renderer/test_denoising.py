@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.film.files import image
-from viewer.film.tonemap import srgb8
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.denoising import LEAST_FEATURES
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.film.files import image
+from raystream.film.tonemap import srgb8
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.denoising import LEAST_FEATURES
 
 SIZE = 48, 48
 

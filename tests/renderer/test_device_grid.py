@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.accel.grid import on_device
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.on_device import DeviceGrid
-from viewer.base.errors import ViewerError
-from viewer.cli.main import main
-from viewer.renderer.device import grid_build
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render_frames
-from viewer.scene.mesh import Instance
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+import raystream
+from raystream.accel.grid import on_device
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.on_device import DeviceGrid
+from raystream.base.errors import ViewerError
+from raystream.cli.main import main
+from raystream.renderer.device import grid_build
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import render_frames
+from raystream.scene.mesh import Instance
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 BUILT = {"accel": "grid", "rebuild": "device-grid"}
 SMALL: dict[str, Any] = {"size": (48, 36), "spp": 1}
@@ -64,7 +64,7 @@ def test_frames_of_rigid_motion_and_their_programs() -> None:
     for own, other in zip(*frames, strict=True):
         assert own.picture.linear.tobytes() == other.picture.linear.tobytes()
     assert frames[0][0].picture.linear.tobytes() != frames[0][1].picture.linear.tobytes()
-    scene = viewer.load("balls")
+    scene = raystream.load("balls")
     renderer = Renderer(scene.posed(0.0), **BUILT)
     renderer.render(**SMALL)
     machines, before = list(renderer.gpu_scene.machines.values()), renderer.prepared.structure

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import DriverWarning
-from viewer.film.files.image import read_exr
+import raystream
+from raystream import Renderer
+from raystream.base.errors import DriverWarning
+from raystream.film.files.image import read_exr
 
 SIZE = (8, 8)
 
 
 @pytest.fixture(scope="module")
 def renderer() -> Renderer:
-    return Renderer(viewer.load("cornell"), machine="singlepass")
+    return Renderer(raystream.load("cornell"), machine="singlepass")
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def test_another_driver_s_samples_are_gone_on_from_with_a_warning(renderer: Rend
 def test_the_command_says_it_in_one_line(saved: Path, tmp_path: Path, renderer: Renderer) -> None:
     """On another driver indeed: Mesa's softpipe."""
     chosen = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "softpipe"}
-    environment = {**os.environ, **chosen, "PYTHONPATH": str(Path(viewer.__file__).parents[1])}
+    environment = {**os.environ, **chosen}
     options = ["--machine", "singlepass", "--size", "8x8", "--spp", "3", "--resume", str(saved)]
-    command = [sys.executable, "-m", "viewer", "render", "cornell", "-o", str(tmp_path / "b.exr"), *options]
+    command = [sys.executable, "-m", "raystream", "render", "cornell", "-o", str(tmp_path / "b.exr"), *options]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     header, _ = read_exr(tmp_path / "b.exr")

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.camera import Camera
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance
+from raystream import Renderer, Scene
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.camera import Camera
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance
 
 SHOWN: dict[str, Any] = {"size": (16, 8), "spp": 2}  # powers of two, as photons have: llvmpipe compiles once
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "photons": 512, "caustic_photons": 256, "photon_bounces": 2}

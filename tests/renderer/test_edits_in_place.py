@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Camera, Instance, Renderer, Scene
-from viewer.accel import structures
-from viewer.accel.two_level import build as two_level
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop
-from viewer.options.declare import Affects
-from viewer.renderer.inputs.scene_copies import SceneCopy
-from viewer.renderer.session.session import Session
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.texture import Image, Texture
+from raystream import Camera, Instance, Renderer, Scene
+from raystream.accel import structures
+from raystream.accel.two_level import build as two_level
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop
+from raystream.options.declare import Affects
+from raystream.renderer.inputs.scene_copies import SceneCopy
+from raystream.renderer.session.session import Session
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.texture import Image, Texture
 
 SHOWN: dict[str, Any] = {"size": (24, 16), "spp": 2}
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "environment": (0.2, 0.3, 0.4)}

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import load
-from viewer.formats import load as load_plain
-from viewer.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen
-from viewer.renderer.fallback_sky import scene_seen
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.edits.visible import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream import load
+from raystream.formats import load as load_plain
+from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen
+from raystream.renderer.fallback_sky import scene_seen
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.edits.visible import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 SIZE = (32, 24)
 CULLED = Material(base_color=(0.8, 0.8, 0.8, 1.0), backface_culling=True)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from motion import OPTIONS, SIZE, VIEW, assert_alike, passing, sliding, square
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.cli import main as cli
-from viewer.film.files import image
-from viewer.renderer.sequence import render_frames
-from viewer.scene.animation import turntable as turned
-from viewer.scene.exposure.exposure import exposed, key_count
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.cli import main as cli
+from raystream.film.files import image
+from raystream.renderer.sequence import render_frames
+from raystream.scene.animation import turntable as turned
+from raystream.scene.exposure.exposure import exposed, key_count
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
 
 
 def test_a_shutter_of_no_time_is_a_still(device):
@@ -38,7 +38,7 @@ def test_frames_are_exposed_each_for_its_own_time(device):
         renderer = Renderer(exposed(scene, k / 2, (k + 1) / 2), **OPTIONS)
         assert np.array_equal(frame.picture.linear, renderer.render(SIZE, spp=16).linear)
         renderer.release()
-    alone = viewer.render(scene, moment=0.5, fps=2, shutter="0,1", size=SIZE, spp=16, **OPTIONS)
+    alone = raystream.render(scene, moment=0.5, fps=2, shutter="0,1", size=SIZE, spp=16, **OPTIONS)
     assert np.array_equal(alone.linear, made[1].picture.linear)
 
 
@@ -104,7 +104,7 @@ def test_the_command_exposes_a_moment_and_frames(device, tmp_path):
     assert cli.main(["render", "balls", "--moment", "1", "-o", moment, *common]) == 0
     assert cli.main(["render", "balls", "--frames", "2-3", "-o", frames, *common]) == 0
     one, two, three = (read_exr(each) for each in (moment, str(tmp_path / "f2.exr"), str(tmp_path / "f3.exr")))
-    expected = viewer.render("balls", moment=1.0, shutter=(0, 0.5), fps=2, size=24, spp=2).linear
+    expected = raystream.render("balls", moment=1.0, shutter=(0, 0.5), fps=2, size=24, spp=2).linear
     assert np.array_equal(one, expected) and np.array_equal(one, two)
     assert not np.array_equal(two, three)
 
@@ -141,9 +141,9 @@ def test_what_is_wrong_is_told_in_a_line(device):
         ("1", "two"),
     ):
         with pytest.raises(ViewerError, match=words):
-            viewer.render(scene, moment=0.0, shutter=shutter, size=SIZE, spp=1)
+            raystream.render(scene, moment=0.0, shutter=shutter, size=SIZE, spp=1)
     for keys in (1, 34, "few"):
         with pytest.raises(ViewerError, match="auto or a whole number from 2 to 33"):
-            viewer.render(scene, moment=0.0, shutter=(0, 1), motion_keys=keys, size=SIZE, spp=1)
+            raystream.render(scene, moment=0.0, shutter=(0, 1), motion_keys=keys, size=SIZE, spp=1)
     with pytest.raises(ViewerError, match="closes at"):
         exposed(scene, 1.0, 0.5)

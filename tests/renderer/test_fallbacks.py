@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerWarning
-from viewer.stream.gl.device import Device
-from viewer.stream.machines.mask import KillMask, Mask
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.singlepass import Singlepass
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerWarning
+from raystream.stream.gl.device import Device
+from raystream.stream.machines.mask import KillMask, Mask
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (24, 20)
 ASKED = {"fuse": "none", "mask": "depth", "count": "query"}
@@ -26,7 +26,7 @@ def distrusting(device: Device, *names: str) -> Device:
 @pytest.fixture(scope="module")
 def wanted(device: Device) -> np.ndarray:
     with device.current():
-        return Renderer(viewer.load("cornell"), program="cast", **ASKED, device=device).render(SIZE).linear
+        return Renderer(raystream.load("cornell"), program="cast", **ASKED, device=device).render(SIZE).linear
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def wanted(device: Device) -> np.ndarray:
 )
 def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray, distrusted, word: str) -> None:
     other = distrusting(device, *distrusted)
-    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED, device=other)
+    renderer = Renderer(raystream.load("cornell"), program="cast", **ASKED, device=other)
     (note,) = renderer.notes
     assert word in note and f"'{distrusted[0]}'" in note
     with warnings.catch_warnings():
@@ -65,7 +65,7 @@ def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray,
 
 
 def test_python_is_warned(device: Device) -> None:
-    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED, device=distrusting(device, "depth mask"))
+    renderer = Renderer(raystream.load("cornell"), program="cast", **ASKED, device=distrusting(device, "depth mask"))
     with pytest.warns(ViewerWarning, match="fails the self-test of 'depth mask'.*mask='kill' in place of depth"):
         renderer.render((8, 8))
     renderer.release()
@@ -74,7 +74,7 @@ def test_python_is_warned(device: Device) -> None:
 def test_another_mask_is_chosen_as_asked(device: Device) -> None:
     """What is not asked for is neither tested nor told."""
     other = distrusting(device, "depth mask")
-    renderer = Renderer(viewer.load("cornell"), program="cast", **ASKED | {"mask": "stencil"}, device=other)
+    renderer = Renderer(raystream.load("cornell"), program="cast", **ASKED | {"mask": "stencil"}, device=other)
     assert renderer.notes == [] and "depth mask" not in other.selftests
     renderer.update(mask="depth")
     assert len(renderer.notes) == 1

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from signals import heeding
 
-from viewer.cli import main as cli
-from viewer.film.files import image
+from raystream.cli import main as cli
+from raystream.film.files import image
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ["render", "cornell", "--size", "20x16", "--depth", "2", "--machine", "singlepass", "--quiet"]
@@ -122,11 +122,8 @@ def test_layers_and_what_a_file_says(device, tmp_path: Path) -> None:
 def interrupted(folder: Path, name: str, seconds: float) -> tuple[int, str]:
     """Exit code and last words of a long render that is stopped after so long."""
     words = ["cornell", "--size", "48x36", "--depth", "2", "--machine", "singlepass", "--spp", "20000", "-o", name]
-    command = [sys.executable, "-P", "-m", "viewer", "render", *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(
-        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
-    )
+    command = [sys.executable, "-P", "-m", "raystream", "render", *words]
+    child = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=heeding)
     time.sleep(seconds)
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=600)

@@ -12,14 +12,14 @@ import places
 import pytest
 from pictures import film_of
 
-from viewer import Camera, Picture, Renderer, Scene, ViewerError
-from viewer.film.error.stop import FIRST_LOOK, bound
-from viewer.film.files import image
-from viewer.film.files.checkpoint import save
-from viewer.film.film import Film
-from viewer.options.table import FEW_SAMPLES
-from viewer.renderer.sampling.partial_film import sample_ranges
-from viewer.renderer.sampling.picture_metadata import sample_settings
+from raystream import Camera, Picture, Renderer, Scene, ViewerError
+from raystream.film.error.stop import FIRST_LOOK, bound
+from raystream.film.files import image
+from raystream.film.files.checkpoint import save
+from raystream.film.film import Film
+from raystream.options.table import FEW_SAMPLES
+from raystream.renderer.sampling.partial_film import sample_ranges
+from raystream.renderer.sampling.picture_metadata import sample_settings
 
 SIZE = (24, 18)
 SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 3}
@@ -156,7 +156,7 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         clock[0] += 0.2
 
     for module in ("session.session", "session.convergence", "preview.frame_clock"):
-        name = f"viewer.renderer.{module}.time"
+        name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)
     picture = renderer.render(SIZE, spp=65536, time=0.5)
@@ -298,7 +298,7 @@ def test_states_are_saved_as_it_goes(
     renderer: Renderer, whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "viewer.film.files.checkpoint.PAUSE", 0.0
+        "raystream.film.files.checkpoint.PAUSE", 0.0
     )  # between states, as a multiple of what saving one takes
     state = renderer.checkpoint(tmp_path / "a.png")
     assert state is not None

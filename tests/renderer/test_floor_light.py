@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.cameras.floor_light import floor_light, floor_shares
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
-from viewer.scene.light import LUMINANCE, Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
-from viewer.scene.sky import IRRADIANCE, studio
-from viewer.scene.texture import Image, Texture, linear_from_srgb
+from raystream import Renderer, Scene
+from raystream.cameras.floor_light import floor_light, floor_shares
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
+from raystream.scene.light import LUMINANCE, Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
+from raystream.scene.sky import IRRADIANCE, studio
+from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 RADIUS, HEIGHT = 1.0, 2.0  # of a disc over the floor
 SCREEN, SCREEN_HALF = np.array([2.5, 4.0, 1.0]), 0.2  # the middle of a square that shines, and half of its side

@@ -10,17 +10,17 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer
-from viewer.film.device_film import Buffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.preview.gbuffer_raster import GBufferRaster
-from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
-from viewer.renderer.preview.motion import of_motion
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.raster.instanced import ONE_SIDED
+from raystream import Camera, Renderer
+from raystream.film.device_film import Buffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.preview.gbuffer import GBuffer
+from raystream.renderer.preview.gbuffer_raster import GBufferRaster
+from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.motion import of_motion
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.raster.instanced import ONE_SIDED
 
 SIZE = 96, 72
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)

@@ -11,11 +11,11 @@ import pytest
 from gl_objects import living
 from own_memory import STATUS, own_memory
 
-import viewer
-from viewer.film.error.stop import Stop
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.viewport.display.picture_texture import PictureTexture
+import raystream
+from raystream.film.error.stop import Stop
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
+from raystream.viewport.display.picture_texture import PictureTexture
 
 GROWTH = 8 << 20  # bytes: what allocators keep; 300 pictures of 64 x 64 alone would take 39 MiB
 # Every machine, a map of photons, and the denoiser with all that it keeps from picture to picture.
@@ -40,7 +40,7 @@ def taken(device) -> int:
 
 
 def test_300_renders(device) -> None:
-    renderer = Renderer(viewer.load("cornell"), device=device, depth=1)
+    renderer = Renderer(raystream.load("cornell"), device=device, depth=1)
     for _ in range(20):
         renderer.render((64, 64), spp=1, layers="normal")
     before, held = taken(device), len(device.context.objects)
@@ -51,13 +51,13 @@ def test_300_renders(device) -> None:
     renderer.release()
 
 
-def one_renderer(scene: viewer.Scene, device: Any, number: int) -> None:
+def one_renderer(scene: raystream.Scene, device: Any, number: int) -> None:
     renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
     renderer.render((32, 32), spp=1)
     renderer.release()
 
 
-def one_session(scene: viewer.Scene, device: Any, number: int) -> None:
+def one_session(scene: raystream.Scene, device: Any, number: int) -> None:
     """On a screen, from the preview to samples at the full size, and once more after a change."""
     renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
     with device.current():
@@ -75,7 +75,7 @@ def one_session(scene: viewer.Scene, device: Any, number: int) -> None:
 @pytest.mark.parametrize("times", [21, pytest.param(300, marks=pytest.mark.slow)])
 def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], times: int) -> None:
     """Numbers of times are multiples of the choices': what the last one leaves bound is as before."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     for number in range(len(CHOICES) * max(2, times // 9)):  # until the driver's bounded cache of variants is full
         one(scene, device, number)
     before, held = taken(device), living(device)
@@ -93,7 +93,7 @@ def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], 
 
 def test_what_is_dropped_is_freed(device: Any) -> None:
     """Without a release: at the next turn after Python has found out."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
 
     def drop() -> dict[str, int]:
         for options in CHOICES:

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from cryptomatte_reader import Cryptomattes
 
-import viewer
-from viewer.base.errors import ViewerWarning
-from viewer.cameras.lens import lens_rays
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+import raystream
+from raystream.base.errors import ViewerWarning
+from raystream.cameras.lens import lens_rays
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 SIZE = (64, 48)
 ACCELS = ["bvh", "grid", "two-level-bvh"]
@@ -167,7 +167,7 @@ def test_mattes_are_what_the_samples_see(device, tmp_path: Path, options) -> Non
 
 
 def test_mattes_of_adaptive_pictures_are_of_each_pixel_s_own_samples(device) -> None:
-    renderer = Renderer(viewer.load("cornell"), program="path", device=device, depth=2)
+    renderer = Renderer(raystream.load("cornell"), program="path", device=device, depth=2)
     picture = renderer.render((48, 48), spp=128, error=0.06, layers="cryptomatte,samples")
     counts = picture.layers["samples"]
     assert counts.min() < counts.max(), "an adaptive picture is what this is about"
@@ -211,8 +211,8 @@ def test_a_hundred_thousand_instances_keep_their_names_in_files(device, tmp_path
     picture = renderer.render((side, side), layers="object,crypto_object")
     assert (picture.layers["object"].reshape(-1) == np.arange(side * side)).all()
     picture.save(tmp_path / "a.exr")
-    from viewer.film.files.compare import read as read_layer
-    from viewer.film.files.image import exr_header
+    from raystream.film.files.compare import read as read_layer
+    from raystream.film.files.image import exr_header
 
     assert (read_layer(tmp_path / "a.exr", "object").pixels.reshape(-1) == np.arange(side * side)).all()
     assert len(exr_header(tmp_path / "a.exr").texts["object names"]) > 1 << 20

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.film.film import Film, single
-from viewer.programs import PICTURES
-from viewer.stream.gl.stream import Stream
+import raystream
+from raystream import Renderer
+from raystream.film.film import Film, single
+from raystream.programs import PICTURES
+from raystream.stream.gl.stream import Stream
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, 
         return make(*given, **named)
 
     monkeypatch.setitem(PICTURES, program, replace(PICTURES[program], make=counted))
-    renderer = Renderer(viewer.load("cornell"), device=device, program=program, machine="singlepass")
+    renderer = Renderer(raystream.load("cornell"), device=device, program=program, machine="singlepass")
     first = renderer.render((8, 8), spp=1, layers=layers)
     assert made
     made.clear()

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
 
-from viewer import Renderer, Scene
-from viewer.renderer.device.machine_pool import MOST_MACHINES
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream import Renderer, Scene
+from raystream.renderer.device.machine_pool import MOST_MACHINES
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 
 
 @pytest.mark.parametrize("choices", MACHINES)

@@ -8,15 +8,15 @@ import numpy as np
 import places
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.film.layers import LIGHT_LAYERS
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling import sampler
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.film.layers import LIGHT_LAYERS
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling import sampler
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 SIZE = (32, 24)
 ROUNDING = 4e-6  # relative to the brightest of what is added up
@@ -227,7 +227,7 @@ def test_indirect_light_is_of_longer_paths(device) -> None:
 
 
 def test_layers_without_light_have_the_picture_s_own_bits(device) -> None:
-    renderer = Renderer(viewer.load("cornell"), program="path", device=device)
+    renderer = Renderer(raystream.load("cornell"), program="path", device=device)
     plain = renderer.render((24, 24), spp=3)
     assert renderer.render((24, 24), spp=3, layers="all").linear.tobytes() == plain.linear.tobytes()
     renderer.release()

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from reproduction.simulators.counts import published_program
 
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.cli.main import main
-from viewer.stream.analysis import spirv
-from viewer.stream.analysis.instructions import _counted as instructions_of
-from viewer.stream.analysis.instructions import remarks
-from viewer.stream.declare.limits import rounded
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.cli.main import main
+from raystream.stream.analysis import spirv
+from raystream.stream.analysis.instructions import _counted as instructions_of
+from raystream.stream.analysis.instructions import remarks
+from raystream.stream.declare.limits import rounded
 
 STEPS = {"program": "cast", "accel": "grid", "grid": 6, "fuse": "none", "unroll": 1, "intersection": "moller-trumbore"}
 SIZE = (12, 10)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from motion import OPTIONS, SIZE, sliding
 
-from viewer.base.errors import ViewerError, ViewerWarning
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render, render_frames
-from viewer.scene.animation import Animation
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError, ViewerWarning
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import render, render_frames
+from raystream.scene.animation import Animation
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
 
 
 @pytest.fixture

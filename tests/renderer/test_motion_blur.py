@@ -29,21 +29,21 @@ from motion import (
     turning,
 )
 
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.scene.builtin.parts import shapes as parts
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.exposure.exposure import exposed, key_count
-from viewer.scene.hierarchy import Deformer, Skin, compose
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance
-from viewer.scene.projections.models import Fisheye
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.scene.builtin.parts import shapes as parts
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.exposure.exposure import exposed, key_count
+from raystream.scene.hierarchy import Deformer, Skin, compose
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance
+from raystream.scene.projections.models import Fisheye
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 STRUCTURES = ("two-level-bvh", "two-level-grid", "bvh", "grid", "none")
 MOVING = ("camera", "instance", "light", "triangle", "vertex")  # what has keys
@@ -346,7 +346,7 @@ def test_an_instance_that_becomes_flat(device):
 
 @pytest.mark.parametrize("options", MACHINES[:2], ids=["singlepass", "multipass"])
 def test_programs_without_a_shutter_have_nothing_of_it(device, options):
-    from viewer.stream.compile.source import Source
+    from raystream.stream.compile.source import Source
 
     texts: list[str] = []
     whole = Source.text

@@ -8,11 +8,11 @@ import numpy as np
 import places
 import pytest
 
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render_frames
-from viewer.scene.camera import Camera
-from viewer.scene.deform.arrays import with_vertices
-from viewer.scene.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import render_frames
+from raystream.scene.camera import Camera
+from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.scene import Scene
 
 SIZE = (48, 36)
 CLOSE = 2e-3  # pixels: hits are float32

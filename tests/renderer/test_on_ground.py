@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import Renderer
-from viewer.options.declare import Affects
-from viewer.renderer.sequence import render_frames
-from viewer.scene import builtin
-from viewer.scene.builtin.parts.shapes import boxes
-from viewer.scene.scene import Scene
+from raystream import Renderer
+from raystream.options.declare import Affects
+from raystream.renderer.sequence import render_frames
+from raystream.scene import builtin
+from raystream.scene.builtin.parts.shapes import boxes
+from raystream.scene.scene import Scene
 
 OPTIONS: dict[str, Any] = {"program": "cast", "machine": "singlepass"}
 DOWN = [[0.0, -1.0, 0.0]]

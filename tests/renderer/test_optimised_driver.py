@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
+import raystream
+from raystream import Renderer
 
 SIZE, SAMPLES = (24, 20), 2
 RUNS = (
@@ -35,7 +35,7 @@ for number in range(len(test_optimised_driver.RUNS)):
 def mean(number: int) -> np.ndarray:
     """(H, W, 3) float32: of the film of a run."""
     program, scene, choices = RUNS[number]
-    film = Renderer(viewer.load(scene), program=program, **choices).render(SIZE, spp=SAMPLES).film
+    film = Renderer(raystream.load(scene), program=program, **choices).render(SIZE, spp=SAMPLES).film
     assert film is not None
     return film.mean()
 
@@ -45,7 +45,6 @@ def optimised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the means that a process of a user's makes."""
     folder = tmp_path_factory.mktemp("optimised")
     users = {name: value for name, value in os.environ.items() if name != "GALLIVM_PERF"}
-    users["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(folder)]
     done = subprocess.run(command, env=users, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -10,18 +10,18 @@ import numpy as np
 import places
 import pytest
 
-import viewer
-from viewer.cameras import backdrop
-from viewer.lighting.emitters import emitters
-from viewer.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.renderer import Renderer
-from viewer.scene.geometry.surface import surface_points
-from viewer.scene.light import Light
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric, QuadricShape
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.sky import IRRADIANCE, SCALE, studio, sunlight
+import raystream
+from raystream.cameras import backdrop
+from raystream.lighting.emitters import emitters
+from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.renderer import Renderer
+from raystream.scene.geometry.surface import surface_points
+from raystream.scene.light import Light
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric, QuadricShape
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.sky import IRRADIANCE, SCALE, studio, sunlight
 
 UP = np.array([[0.0, 1.0, 0.0]])
 
@@ -108,7 +108,7 @@ def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
         end = np.diag([0.05, 0.05, 0.05, 1.0])
         end[:3, 3] = place
         ends.append(Instance(0, end))
-    front = viewer.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
+    front = raystream.Camera((6.0, 4.0, 12.0), (0.0, 0.0, 0.0))
     wide = scene.with_parts(instances=[Instance(0), *ends], cameras=[front])
     lit = default_environment(scene)
     assert lit is not None and lit.name == "none"
@@ -157,7 +157,7 @@ def of_meshes(meshes: list[Mesh], **parts: Any) -> Scene:
 def test_a_room_that_a_sun_lights_has_its_sky() -> None:
     """Where the sun is, and as bright as it is, and so has a place in the open; with any other lamp there is none."""
     sun = Light("directional", "sun", direction=(-1.0, -1.0, 0.0), intensity=(9.0, 9.0, 9.0))
-    eye = viewer.Camera((0.0, 1.5, 1.5), (0.0, 1.5, 0.0), fov=60.0)
+    eye = raystream.Camera((0.0, 1.5, 1.5), (0.0, 1.5, 0.0), fov=60.0)
     walled, open_ = (of_meshes(room(4.0, sides), lights=[sun], cameras=[eye]) for sides in ("wens", "w"))
     found = default_environment(walled)
     assert found is not None and found.name == "sky" and found.sun == pytest.approx((45.0, 90.0))
@@ -172,7 +172,7 @@ def test_a_room_that_a_sun_lights_has_its_sky() -> None:
 def test_a_gradient_stands_behind_a_place_in_the_open(device: Any) -> None:
     """As bright as a white surface under the scene's own lights: nothing else changes, and darkness is left where it is
     asked for."""
-    eye = viewer.Camera((0.0, 1.5, 9.0), (0.0, 1.5, 0.0), fov=60.0)
+    eye = raystream.Camera((0.0, 1.5, 9.0), (0.0, 1.5, 0.0), fov=60.0)
     lamps = [lamp((0.0, 3.5, 6.0), 400.0), lamp((3.0, 3.0, 5.0), 200.0)]
     place = of_meshes(room(2.0, "n"), lights=lamps, cameras=[eye])
     renderer = Renderer(place, device=device, program="path", machine="singlepass")
@@ -197,7 +197,7 @@ def test_a_closed_room_keeps_to_its_lamp() -> None:
     """However dark its corners are."""
     ceiling = places.flat(places.quads(np.array([[[-2, 4, -2], [2, 4, -2], [2, 4, 2], [-2, 4, 2]]], float)))
     closed = of_meshes([*room(4.0, "wen"), ceiling], lights=[lamp((0.0, 0.2, 0.0), 2.0)])
-    outside = viewer.Camera((0.0, 2.0, 12.0), (0.0, 2.0, 0.0))
+    outside = raystream.Camera((0.0, 2.0, 12.0), (0.0, 2.0, 0.0))
     assert default_environment(closed.with_parts(cameras=[outside])) is None
     assert prepare(closed.with_parts(cameras=[outside])).lighting.environment.flux == 0
 

@@ -11,11 +11,11 @@ import pytest
 from motion import HALF, OPTIONS, following, morphing, sliding
 from numpy.typing import NDArray
 
-from viewer import Renderer
-from viewer.cameras.lens import lens_rays
-from viewer.scene.camera import Camera
-from viewer.scene.exposure.exposure import exposed
-from viewer.scene.projections.models import Fisheye, Intrinsics, Orthographic
+from raystream import Renderer
+from raystream.cameras.lens import lens_rays
+from raystream.scene.camera import Camera
+from raystream.scene.exposure.exposure import exposed
+from raystream.scene.projections.models import Fisheye, Intrinsics, Orthographic
 
 SIZE = (20, 12)
 SAMPLES, RAYS = 64, 256  # of a pixel: rendered, and asked

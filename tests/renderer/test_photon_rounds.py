@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.film.device_film import FilmBuffer
-from viewer.options.table import OPTIONS
-from viewer.renderer.photon_map.photon_map import LEAST_PHOTONS
-from viewer.renderer.preview.scheduler import PHOTON_PART
-from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
+import raystream
+from raystream import Renderer
+from raystream.film.device_film import FilmBuffer
+from raystream.options.table import OPTIONS
+from raystream.renderer.photon_map.photon_map import LEAST_PHOTONS
+from raystream.renderer.preview.scheduler import PHOTON_PART
+from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
 FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces": 2, "depth": 1}
@@ -21,7 +21,7 @@ FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces":
 
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Renderer:
-    return Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
+    return Renderer(raystream.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
 
 
 def traced(renderer: Renderer, film: FilmBuffer | None = None, **choices: Any) -> int:
@@ -67,7 +67,7 @@ def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
 
 def test_compiling_ahead_makes_the_first_map(device: Any) -> None:
     """With the shapes of its streams: nothing is compiled, nor traced again, when the picture comes."""
-    renderer = Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
+    renderer = Renderer(raystream.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
     assert not renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
     for _ in renderer.sampler.warm(renderer.settings, renderer.camera, TILE):
         pass

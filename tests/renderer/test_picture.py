@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.film.tonemap import srgb8
-from viewer.renderer.sampling.picture import Picture
-from viewer.stream.machines.counters import Stats
+from raystream.base.errors import ViewerError
+from raystream.film.tonemap import srgb8
+from raystream.renderer.sampling.picture import Picture
+from raystream.stream.machines.counters import Stats
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.renderer.sampling import picture_metadata
-from viewer.stream.machines.counters import Stats
+from raystream.renderer.sampling import picture_metadata
+from raystream.stream.machines.counters import Stats
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from pictures import MACHINES, assert_same, film_of
 
-import viewer
-from viewer import Camera, Renderer
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop
-from viewer.renderer.session.session import Session
-from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+import raystream
+from raystream import Camera, Renderer
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop
+from raystream.renderer.session.session import Session
+from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
 
 SIZE = (24, 16)
 BASE = Camera((270.0, 300.0, 150.0), (285.0, 240.0, 500.0), fov=60)
@@ -33,7 +33,7 @@ PARTLY = ("fisheye", "brown_conrady")  # of them the film's corners see nothing
 
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Renderer:
-    return Renderer(viewer.load("cornell"), device=device, machine="singlepass", depth=2, environment="1,2,3")
+    return Renderer(raystream.load("cornell"), device=device, machine="singlepass", depth=2, environment="1,2,3")
 
 
 def seen(renderer: Renderer, camera: Camera) -> tuple[np.ndarray, Any]:
@@ -82,7 +82,7 @@ def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: st
     """Every other pixel of a scene far away has it, on the floor, too."""
     looks = Camera((0.0, 3.0, 8.0), (0.0, 0.5, 0.0), fov=60).with_projection(Fisheye(180.0))
     options = {"environment": "sky", "background": "gradient", "pixel_filter": "point"}
-    made = Renderer(viewer.load("balls"), device=device, program=program, ground=ground, camera=looks, **options)
+    made = Renderer(raystream.load("balls"), device=device, program=program, ground=ground, camera=looks, **options)
     linear = made.render(SIZE, 2).linear.reshape(-1, 3)
     there = seen(made, looks)[0]
     assert not linear[~there].any() and (~there).any()
@@ -94,11 +94,11 @@ def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: st
 def test_one_picture_on_every_machine(device: Any, name: str) -> None:
     pictures = []
     for machine in MACHINES:
-        made = Renderer(viewer.load("cornell"), device=device, camera=CAMERAS[name], depth=2, **machine)
+        made = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, **machine)
         pictures.append(made.render(SIZE, 2))
         made.release()
-    shared = Renderer(viewer.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
-    point = Renderer(viewer.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
+    shared = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
+    point = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
     assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "shared"
     assert np.array_equal(shared.render(SIZE, 2).linear, point.render(SIZE, 2).linear)
     for other in pictures[1:]:
@@ -109,7 +109,7 @@ def test_one_picture_on_every_machine(device: Any, name: str) -> None:
 def test_rasterised_first_hits_give_way_to_rays(device: Any) -> None:
     """The reason is told where they were asked for."""
     made = Renderer(
-        viewer.load("cornell"), device=device, program="shadow", first_hits="raster", camera=CAMERAS["orthographic"]
+        raystream.load("cornell"), device=device, program="shadow", first_hits="raster", camera=CAMERAS["orthographic"]
     )
     assert made.gpu_scene.first_hits(made.settings, made.camera).mode == "rays"
     assert any("pinhole alone" in note for note in made.notes)
@@ -161,7 +161,7 @@ def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: R
 
 def test_cameras_of_scenes_bring_their_projection(device: Any) -> None:
     """The picture is that of the option; one by name is another."""
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     around = replace(CAMERAS["fisheye"], name="around")
     made = Renderer(scene.with_parts(cameras=[around, BASE]), device=device, program="cast")
     given = Renderer(scene, device=device, program="cast", camera=around)

@@ -14,22 +14,22 @@ import pytest
 from motion import OPTIONS, SIZE, following
 from numpy.typing import NDArray
 
-from viewer import Renderer
-from viewer.accel.deform import rebuild
-from viewer.base import paths
-from viewer.base.errors import ShaderError
-from viewer.base.interrupts import UNWAITED
-from viewer.renderer.inputs.prepared import PreparedScene, prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.deform.arrays import with_vertices
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.exposure.exposure import exposed
-from viewer.scene.hierarchy import compose
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
+from raystream import Renderer
+from raystream.accel.deform import rebuild
+from raystream.base import paths
+from raystream.base.errors import ShaderError
+from raystream.base.interrupts import UNWAITED
+from raystream.renderer.inputs.prepared import PreparedScene, prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.exposure.exposure import exposed
+from raystream.scene.hierarchy import compose
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
 
 LAYERS = ("depth", "normal", "triangle", "instance")
 

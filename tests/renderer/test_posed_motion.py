@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Renderer, Scene
-from viewer.denoise.records import LIT
-from viewer.denoise.view import view_uniforms
-from viewer.film.device_film import FilmBuffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.frame_clock import FrameClock
-from viewer.renderer.preview.motion import PosedMotion, of_motion
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import MeshPose
-from viewer.stream.gl.arena import Arena
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream import Renderer, Scene
+from raystream.denoise.records import LIT
+from raystream.denoise.view import view_uniforms
+from raystream.film.device_film import FilmBuffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.preview.frame import FrameJob
+from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.motion import PosedMotion, of_motion
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import MeshPose
+from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 SIZE = 60, 44
 CAMERA = Camera((1.5, 3.0, 9.0), (0.5, 1.5, 0.5))

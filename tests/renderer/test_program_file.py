@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.cli.main import main
-from viewer.programs import PICTURES
-from viewer.renderer.inputs import program_file
-from viewer.renderer.inputs.program_file import file_of, program_files, read_program
-from viewer.renderer.inputs.settings import Settings
-from viewer.viewport.reload import Watch
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.cli.main import main
+from raystream.programs import PICTURES
+from raystream.renderer.inputs import program_file
+from raystream.renderer.inputs.program_file import file_of, program_files, read_program
+from raystream.renderer.inputs.settings import Settings
+from raystream.viewport.reload import Watch
 
 EXAMPLE = Path(__file__).parents[1] / "plugins" / "found" / "raystream_example"
 VIEW = {"camera": "0,2,2 0,0,0", "fov": 1.0, "environment": "none"}
@@ -50,8 +50,8 @@ def looked(renderer):
 @pytest.fixture
 def renderer(facing, device):
     """Of a plane at an angle of 45 degrees, with the program."""
-    plane = viewer.Scene.from_triangles(CORNERS, FACES)
-    made = viewer.Renderer(plane, program=facing, **VIEW, device=device)
+    plane = raystream.Scene.from_triangles(CORNERS, FACES)
+    made = raystream.Renderer(plane, program=facing, **VIEW, device=device)
     yield made
     made.release()
 
@@ -77,7 +77,11 @@ FAULTS = {
         "facin,\n        streams",
         "{path}:29: NameError: name 'facin' is not defined",
     ),
-    "import": ("from viewer.kernels import paths", "import nothing", "{path}:7: ModuleNotFoundError: No module named"),
+    "import": (
+        "from raystream.kernels import paths",
+        "import nothing",
+        "{path}:7: ModuleNotFoundError: No module named",
+    ),
     "exit": ("PROGRAM = ", "raise SystemExit(3)\nPROGRAM = ", "{path}:45: SystemExit: 3"),
     "keyword": (', first_hits: str = "rays"', ", *, first: str", "{path}:24: TypeError: facing() missing 1 required"),
     "inner": ("FACE = K", "def made():\n    return Kern()\nFACE = made() or K", "{path}:16: NameError: name 'Kern'"),

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera, Renderer, Scene
-from viewer.scene.builtin.parts.shapes import quads
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance
+import raystream
+from raystream import Camera, Renderer, Scene
+from raystream.scene.builtin.parts.shapes import quads
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 
@@ -30,7 +30,7 @@ SINGLE: dict[str, Any] = {"machine": "singlepass"}
 def test_as_of_fine_triangles(device: Any, program: str, scene: str, spp: int) -> None:
     """The same samples: blocks of pixels differ where silhouettes and foci fall otherwise, by what facets of 1 / 128
     of a turn bend; their mean is the light's."""
-    true = viewer.load(scene)
+    true = raystream.load(scene)
     pictures = []
     for each in (true, true.tessellated()):
         options = {} if program == "cast" else {"spp": spp}

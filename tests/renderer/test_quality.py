@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.film.error.stop import Stop, stop_of
-from viewer.options import values
-from viewer.options.picture import DEFAULT_QUALITY, QUALITIES
-from viewer.options.table import OPTIONS
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.scheduler import Scheduler
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.denoising import denoiser_of, noise_limit
-from viewer.renderer.sampling.picture import Picture
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.film.error.stop import Stop, stop_of
+from raystream.options import values
+from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
+from raystream.options.table import OPTIONS
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.scheduler import Scheduler
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.denoising import denoiser_of, noise_limit
+from raystream.renderer.sampling.picture import Picture
 
 SIZE = 24, 16
 
@@ -89,7 +89,7 @@ def test_the_limit_of_noise_ends_it(cornell: Renderer, monkeypatch: pytest.Monke
         asked.append((made := stop_of(**rules)).error)
         return made
 
-    monkeypatch.setattr("viewer.renderer.render.stop_of", stops)
+    monkeypatch.setattr("raystream.renderer.render.stop_of", stops)
     monkeypatch.setitem(QUALITIES, "best", (0.9, 4096))
     for there in (True, False):
         monkeypatch.setattr(oidn, "find_spec", lambda name, there=there: "a module" if there else None)

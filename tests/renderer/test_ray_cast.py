@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from embree import embree_scene, nearest
 
-import viewer
-from viewer import Camera, Renderer, Scene
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
+import raystream
+from raystream import Camera, Renderer, Scene
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
 
@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     """Built-in scenes; tests/accel/test_structures.py asks Embree about files, a forest among them."""
     name = request.param
-    scene = viewer.load(name)
+    scene = raystream.load(name)
     renderer = Renderer(scene, program="cast")
     corners = renderer.prepared.triangles.corners()
     yield Judged(scene, renderer, corners, embree_scene(corners))
@@ -80,7 +80,7 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
     scenes, refs = (request.getfixturevalue(f) for f in ("shared_scenes", "shared_refs"))
     about = json.loads((refs / f"{name}.json").read_text())
     mesh = scenes / about["mesh"]
-    scene = viewer.load(mesh if mesh.is_file() else request.getfixturevalue("flat_forest"))
+    scene = raystream.load(mesh if mesh.is_file() else request.getfixturevalue("flat_forest"))
     view = about["camera"]
     camera = Camera(tuple(view["origin"]), tuple(view["target"]), tuple(view["up"]), fov=view["fov"])
     size = (about["size"], about["size"])
@@ -137,8 +137,8 @@ def results(renderer: Renderer, **choices: Any) -> dict[str, np.ndarray]:
 @pytest.fixture(scope="module", params=["bunny", "stadium"])
 def scene_of_machines(request: pytest.FixtureRequest) -> Scene:
     if request.param == "bunny":
-        return viewer.load(request.getfixturevalue("shared_scenes") / "bunny.ply")
-    return viewer.load("stadium")
+        return raystream.load(request.getfixturevalue("shared_scenes") / "bunny.ply")
+    return raystream.load("stadium")
 
 
 @pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
@@ -161,8 +161,8 @@ def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersectio
 def test_a_driver_held_to_opengl_33_without_a_barrier_gives_the_same_bits(tmp_path: Path) -> None:
     """Mesa's switches; on another driver the child runs as it always does, and still has to agree."""
     code = """
-import sys, numpy as np, viewer
-renderer = viewer.Renderer(viewer.load("teapotahedron"), program="cast")
+import sys, numpy as np, raystream
+renderer = raystream.Renderer(raystream.load("teapotahedron"), program="cast")
 print(renderer.device.describe()["opengl"], renderer.device.texture_barrier is not None)
 for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, one={"machine": "singlepass"}).items():
     renderer.update(**{"machine": "multipass", "fuse": "ray", "mask": "depth"} | choices)
@@ -173,13 +173,10 @@ for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, 
         "MESA_GLSL_VERSION_OVERRIDE": "330",
         "MESA_EXTENSION_OVERRIDE": "-GL_ARB_texture_barrier -GL_NV_texture_barrier -GL_ARB_shader_image_load_store",
     }
-    root = str(Path(viewer.__file__).parents[1])
-    environment = {**os.environ, **held, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
-    child = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], env=environment, capture_output=True, text=True, timeout=600
-    )
+    command = [sys.executable, "-c", code, tmp_path]
+    child = subprocess.run(command, env={**os.environ, **held}, capture_output=True, text=True, timeout=600)
     assert child.returncode == 0, child.stderr
-    renderer = Renderer(viewer.load("teapotahedron"), program="cast")
+    renderer = Renderer(raystream.load("teapotahedron"), program="cast")
     if "llvmpipe" in renderer.device.name:
         assert child.stdout.split() == ["3.3", "False"]
     picture = renderer.render((160, 120), layers=("depth", "normal", "triangle"))

@@ -9,16 +9,16 @@ from itertools import islice
 import moderngl
 import pytest
 
-from viewer.renderer.preview import passes
-from viewer.renderer.preview.frame_clock import FrameClock
-from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import Scheduler
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.stream.gl import stream as streams
-from viewer.stream.gl.device import Device
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.renderer.preview import passes
+from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.passes import PreviewPasses
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import Scheduler
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
+from raystream.stream.gl import stream as streams
+from raystream.stream.gl.device import Device
+from raystream.viewport.display.picture_texture import PictureTexture
 
 
 def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

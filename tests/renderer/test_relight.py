@@ -7,13 +7,13 @@ import places
 import pytest
 from pictures import of_two_kinds
 
-from viewer.cli.shader_check.scenes import everything
-from viewer.renderer.renderer import Renderer
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
-from viewer.scene.sky import sky
-from viewer.stream.compile.addresses import texels_of
-from viewer.stream.gl.arena import LEAST
+from raystream.cli.shader_check.scenes import everything
+from raystream.renderer.renderer import Renderer
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
+from raystream.scene.sky import sky
+from raystream.stream.compile.addresses import texels_of
+from raystream.stream.gl.arena import LEAST
 
 SHOWN = {"size": (24, 16), "spp": 2}
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))

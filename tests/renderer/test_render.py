@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
 
-import viewer
-from viewer import Camera, Renderer, Scene, ViewerError
-from viewer.cameras.lens import BACKGROUND
-from viewer.film.layers import LAYERS
-from viewer.renderer.render import framed
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
+import raystream
+from raystream import Camera, Renderer, Scene, ViewerError
+from raystream.cameras.lens import BACKGROUND
+from raystream.film.layers import LAYERS
+from raystream.renderer.render import framed
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 
 EVERY = ("all", "steps", "tests")  # layers of the ray caster
 
@@ -135,7 +135,7 @@ def test_a_cut_picture_equals_the_whole_one(
     size, layers = (131, 67), ("depth", "normal", "triangle", "steps", "tests")
     whole = renderer.render(size, layers=layers)
     for largest in (131 * 10, 1000, 97):  # rows, several rows; parts of a row
-        monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", largest)
+        monkeypatch.setattr("raystream.renderer.sampling.sampler.LARGEST_STREAM", largest)
         cut = renderer.render(size, layers=layers)
         assert_same(whole, cut)
         monkeypatch.undo()
@@ -158,7 +158,7 @@ def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
     renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = renderer.render((131, 67), stats=True).stats
-    monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", 1000)
+    monkeypatch.setattr("raystream.renderer.sampling.sampler.LARGEST_STREAM", 1000)
     cut = renderer.render((131, 67), stats=True).stats
     for state, total in whole.kernels.items():
         assert (cut.kernels[state].calls, cut.kernels[state].words_random) == (total.calls, total.words_random), state
@@ -354,7 +354,7 @@ def test_broken_files_that_load_also_render(name: str, shared_scenes: Path) -> N
     """With finite pictures, or a refusal that says why."""
     expect = json.loads((shared_scenes / "broken" / "expect.json").read_text())[name]["expect"]
     try:
-        scene = viewer.load(shared_scenes / "broken" / name)
+        scene = raystream.load(shared_scenes / "broken" / name)
         renderer = Renderer(scene, program="cast")
         picture = renderer.render((64, 64), layers=("normal", "triangle"))
     except ViewerError:

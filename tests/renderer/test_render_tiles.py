@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import DeviceError
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.sampling.frame_plan import (
+import raystream
+from raystream import Renderer
+from raystream.base.errors import DeviceError
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.sampling.frame_plan import (
     FramePlan,
     PhotonMapBuilt,
     PhotonMapProgress,
@@ -76,7 +76,7 @@ def test_a_plan_names_other_settings_and_cameras(renderer: Renderer) -> None:
 
 def test_the_version_is_of_scene_and_shaders(device: Any) -> None:
     """Options that change neither leave it; no two renderers share one; an older plan does not go on with another."""
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     one, other = (Renderer(scene, device=device, program="cast", machine="singlepass") for _ in range(2))
     seen = [one.gpu_scene.version, other.gpu_scene.version]
     one.update(fov=20.0, program="path")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.renderer.sampling.picture_metadata import sample_settings
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.renderer.sampling.picture_metadata import sample_settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "aperture": 0.1, "focus": 3.0}
 PLANES: dict[str, Any] = {"intersection": "planes"}
@@ -21,7 +21,7 @@ EFFECTS = ("shadows", "reflections", "refractions")  # of whitted
 
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Iterator[Renderer]:
-    made = Renderer(viewer.load("cornell"), device=device, **SINGLE)
+    made = Renderer(raystream.load("cornell"), device=device, **SINGLE)
     yield made
     made.release()
 
@@ -68,8 +68,8 @@ def test_what_differs_is_named(
 
 
 def test_of_culled_scenes_the_back_faces_are_a_fact(device: Any) -> None:
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    scene.materials = [viewer.Material(backface_culling=True)]
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene.materials = [raystream.Material(backface_culling=True)]
     made = Renderer(scene, device=device, program="path", **SINGLE)
     first = sample_settings(made)
     assert first["back_faces"] == "culled"
@@ -80,7 +80,7 @@ def test_of_culled_scenes_the_back_faces_are_a_fact(device: Any) -> None:
 
 def test_files_that_tell_of_options_of_other_programs_go_on(device: Any, tmp_path: Path) -> None:
     """As those did that were written when every picture told of every option."""
-    drawn = Renderer(viewer.load("cornell"), device=device, program="whitted", machine="singlepass")
+    drawn = Renderer(raystream.load("cornell"), device=device, program="whitted", machine="singlepass")
     one, both = (drawn.render((8, 8), spp=spp) for spp in (1, 2))
     assert "strategy" not in one.depends and one.depends["shadows"] == "True"
     one.depends |= {"strategy": "both", "roulette": "None"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from viewer.renderer.preview.scheduler import (
+from raystream.renderer.preview.scheduler import (
     FIRST_RUNG,
     IN_FLIGHT,
     LIGHT,

@@ -15,17 +15,17 @@ import pytest
 from PIL import Image
 from signals import heeding
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.cli import main as cli
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render_frames, save_frames
-from viewer.scene import builtin
-from viewer.scene.animation import Animation, Track, turntable
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.framing import overview
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.light import Light
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.cli import main as cli
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import render_frames, save_frames
+from raystream.scene import builtin
+from raystream.scene.animation import Animation, Track, turntable
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.framing import overview
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.light import Light
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = {"size": (40, 30)}
@@ -65,7 +65,7 @@ def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
 
 def test_lights_move_with_their_nodes_unless_they_are_put_somewhere(device):
     """A point light that rises over a floor that slides: as in the posed scene; with ``light`` where that says."""
-    scene = viewer.Scene.from_triangles([[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]], [[0, 1, 2], [0, 2, 3]])
+    scene = raystream.Scene.from_triangles([[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]], [[0, 1, 2], [0, 2, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 1.0, 0.0), intensity=(5.0, 5.0, 5.0))]
     scene.cameras = [Camera((0.0, 3.0, 3.0), (0.0, 0.0, 0.0))]
     seconds = np.array([0.0, 1.0])
@@ -126,7 +126,7 @@ def test_nothing_is_built_again_where_only_the_camera_moves(device, monkeypatch)
 
 
 def test_a_camera_that_frames_the_scene_stands_still(device):
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     rise = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 8, 0]]))
     scene.hierarchy = Hierarchy.of([-1], [[0, 0, 0]], [0])
     scene.animations = [Animation("rise", (rise,))]
@@ -268,12 +268,9 @@ def test_a_movie_shows_the_frames(tmp_path, device):
 @pytest.mark.parametrize("output", ["f%d.png", "a.gif"])
 @pytest.mark.usefixtures("device")
 def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
-    command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
+    command = [sys.executable, "-P", "-m", "raystream", "render", "balls", "--frames", "0-9999", "-o", output]
     command += ["--program", "cast", "--size", "160x120", "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
-    )
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heeding)
     begin = time.monotonic()
     # A first whole frame, not the part of one; of a movie the part is all that there is.
     while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < PATIENCE:

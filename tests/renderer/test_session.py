@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop
-from viewer.film.files.image import read_exr
-from viewer.film.film import Film
-from viewer.kernels.records import FILM
-from viewer.options.declare import Affects
-from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.session import convergence as outlook
-from viewer.renderer.session.session import Session
-from viewer.stream.gl.stream import Stream
+import raystream
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop
+from raystream.film.files.image import read_exr
+from raystream.film.film import Film
+from raystream.kernels.records import FILM
+from raystream.options.declare import Affects
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.session import convergence as outlook
+from raystream.renderer.session.session import Session
+from raystream.stream.gl.stream import Stream
 
 SIZE = (40, 30)
 
 
 @pytest.fixture
 def renderer(device: Any) -> Renderer:
-    return Renderer(viewer.load("cornell"), device=device, machine="singlepass", denoise="none")
+    return Renderer(raystream.load("cornell"), device=device, machine="singlepass", denoise="none")
 
 
 class Paper:
@@ -142,7 +142,7 @@ def test_the_rules_that_end_it(renderer: Renderer) -> None:
 
 def test_a_picture_of_one_run(device: Any) -> None:
     """Of a program that adds no samples; its layers come with it."""
-    renderer = Renderer(viewer.load("cornell"), device=device, machine="singlepass", program="cast")
+    renderer = Renderer(raystream.load("cornell"), device=device, machine="singlepass", program="cast")
     layers = {"depth": np.zeros((SIZE[1], SIZE[0]), np.float32)}
     session = Session(renderer, SIZE, Stop(64), layers=layers)
     session.finish()

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.film.error.stop import Stop
-from viewer.renderer.device.tile_job import tiles
-from viewer.renderer.preview import frame_clock
-from viewer.renderer.preview.scheduler import LONGEST, Batches, TileRows
-from viewer.renderer.session import convergence
-from viewer.renderer.session import session as session_module
-from viewer.renderer.session.session import Session
+import raystream
+from raystream import Renderer
+from raystream.film.error.stop import Stop
+from raystream.renderer.device.tile_job import tiles
+from raystream.renderer.preview import frame_clock
+from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows
+from raystream.renderer.session import convergence
+from raystream.renderer.session import session as session_module
+from raystream.renderer.session.session import Session
 
 SIZE = (8, 6)
 PIXELS = SIZE[0] * SIZE[1]
@@ -25,7 +25,7 @@ PIXELS = SIZE[0] * SIZE[1]
 
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Iterator[Renderer]:
-    made = Renderer(viewer.load("cornell"), device=device, machine="singlepass", depth=1)
+    made = Renderer(raystream.load("cornell"), device=device, machine="singlepass", depth=1)
     yield made
     made.release()
 

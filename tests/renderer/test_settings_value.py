@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.base.errors import keywords as in_python
-from viewer.options.declare import Affects, listed
-from viewer.options.table import OPTIONS, keywords
-from viewer.programs import PICTURES
-from viewer.renderer.inputs.settings import NAMES, Settings
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.base.errors import keywords as in_python
+from raystream.options.declare import Affects, listed
+from raystream.options.table import OPTIONS, keywords
+from raystream.programs import PICTURES
+from raystream.renderer.inputs.settings import NAMES, Settings
 
 
 def test_settings_are_one_value() -> None:

@@ -9,10 +9,10 @@ import places
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-import viewer
-from viewer.renderer.renderer import Renderer
-from viewer.scene.light import LUMINANCE
-from viewer.scene.scene import Scene
+import raystream
+from raystream.renderer.renderer import Renderer
+from raystream.scene.light import LUMINANCE
+from raystream.scene.scene import Scene
 
 OPTIONS = {"program": "path", "machine": "singlepass"}
 LANDSCAPE, PORTRAIT = (64, 48), (48, 64)
@@ -41,7 +41,7 @@ def codes(scene: Any, device: Any) -> tuple[np.ndarray, np.ndarray]:
 def test_white_spans_a_third_of_the_range(device: Any, shared_scenes: Any) -> None:
     """The bunny's from 2 to 98 % of its pixels; not burnt, and in the light brighter than all that is behind it, which
     is light itself."""
-    shown, model = codes(viewer.load(shared_scenes / "bunny.ply"), device)
+    shown, model = codes(raystream.load(shared_scenes / "bunny.ply"), device)
     low, high = np.quantile(shown[model], [0.02, 0.98])
     assert high - low > 256 / 3 and 190 < high < 235 and low > 60
     middle, brightest = np.quantile(shown[~model], [0.5, 0.98])

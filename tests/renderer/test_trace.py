@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tracers import AXES, STRUCTURES, assert_right, tracer
 
-import viewer
-from viewer import Renderer, ViewerError
-from viewer.accel.grid.build import LEAST_EXTENT, rounding_margin
+import raystream
+from raystream import Renderer, ViewerError
+from raystream.accel.grid.build import LEAST_EXTENT, rounding_margin
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def test_resolution_changes_no_hit(cloud: np.ndarray, shared_scenes) -> None:
     rng = np.random.default_rng(17)
-    bunny = viewer.load(shared_scenes / "bunny.ply").flatten().corners()
+    bunny = raystream.load(shared_scenes / "bunny.ply").flatten().corners()
     for corners, resolutions, count in ((cloud, (1, 2, 7, 64, "auto"), 16_000), (bunny, (7, 64, "auto"), 16_000)):
         low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
         origins = rng.uniform(low - (high - low), high + (high - low), (count, 3)).astype(np.float32)
@@ -332,7 +332,7 @@ def test_one_ray_no_ray_and_more_than_a_stream_holds(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(19)
     origins = rng.uniform(-0.5, 1.5, (5000, 3))
     broadcast = renderer.trace(origins, [0, 0, -1])
-    monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", 1536)
+    monkeypatch.setattr("raystream.renderer.sampling.sampler.LARGEST_STREAM", 1536)
     cut = renderer.trace(origins, np.broadcast_to([0, 0, -1], origins.shape), t_max=np.full(5000, np.inf))
     for a, b in zip(broadcast, cut, strict=True):
         assert np.array_equal(a, b)

@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tracers import AXES, STRUCTURES, Tracers, assert_right, tracer
 
-import viewer
-from viewer import Renderer, ViewerError
+import raystream
+from raystream import Renderer, ViewerError
 
 # --- edges
 
 
 def teapot() -> meshes.Mesh:
     """The Utah teapot around 0, its patches joined where their corners are equal."""
-    scene = viewer.load("teapotahedron")
+    scene = raystream.load("teapotahedron")
     pot = max(scene.meshes, key=lambda mesh: len(mesh.triangles))
     middle = pot.positions.mean(axis=0)
     return meshes.weld(pot.positions[pot.triangles] - middle)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from gl_objects import living
 
-from viewer.base.errors import ShaderError
-from viewer.film.error.stop import Stop
-from viewer.renderer.device import tuning as tunings
-from viewer.renderer.device.tuning import (
+from raystream.base.errors import ShaderError
+from raystream.film.error.stop import Stop
+from raystream.renderer.device import tuning as tunings
+from raystream.renderer.device.tuning import (
     CHOICES,
     DEFAULTS,
     SECONDS,
@@ -27,12 +27,12 @@ from viewer.renderer.device.tuning import (
     load_tuning,
     tuning,
 )
-from viewer.renderer.preview.scheduler import ASLEEP, POLL
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.session import trials
-from viewer.renderer.session.session import Session
-from viewer.renderer.session.trials import (
+from raystream.renderer.preview.scheduler import ASLEEP, POLL
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.sampler import Sampler
+from raystream.renderer.session import trials
+from raystream.renderer.session.session import Session
+from raystream.renderer.session.trials import (
     LONG,
     MOST_ATTEMPTS,
     PART,
@@ -41,13 +41,13 @@ from viewer.renderer.session.trials import (
     TrialRuns,
     measure_after,
 )
-from viewer.stream.compile.addresses import IN_BUFFER
-from viewer.stream.compile.memories import tables_of
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
-from viewer.stream.jobs import returned
-from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.stream.compile.addresses import IN_BUFFER
+from raystream.stream.compile.memories import tables_of
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import open_device
+from raystream.stream.jobs import returned
+from raystream.stream.machines.multipass import Multipass
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = 48, 32
 

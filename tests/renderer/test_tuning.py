@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.cli import report
-from viewer.renderer.device import tuning as tunings
-from viewer.renderer.device.tuning import (
+from raystream.cli import report
+from raystream.renderer.device import tuning as tunings
+from raystream.renderer.device.tuning import (
     CHOICES,
     DEFAULTS,
     FORMAT,
@@ -31,11 +31,11 @@ from viewer.renderer.device.tuning import (
     tuned,
     tuning,
 )
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.trials import measure
-from viewer.stream.gl.device import Device
-from viewer.stream.machines.multipass import Multipass
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.trials import measure
+from raystream.stream.gl.device import Device
+from raystream.stream.machines.multipass import Multipass
 
 OTHERS = {name: words[1] for name, words in CHOICES.items()}
 ENTRY: dict[str, Any] = {"auto": OTHERS, "since": "2026-11-26", "note": ""}
@@ -257,7 +257,7 @@ def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path)
     kept = {"format": FORMAT, "drivers": {device.driver: ENTRY}}
     (tmp_path / "devices.json").write_text(json.dumps(kept))
     environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "viewer", "devices", "--json"]
+    command = [sys.executable, "-m", "raystream", "devices", "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     default = next(each for each in json.loads(done.stdout) if each["default"])
     assert default["auto"] == OTHERS and default["measured"] and default["since"] == ENTRY["since"]

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from pictures import of_two_kinds
 
-import viewer
-from viewer import Renderer, Scene
-from viewer.accel import structures
-from viewer.accel.two_level import build as two_level
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.base.errors import ViewerError
-from viewer.cli.shader_check.scenes import everything
-from viewer.options.declare import Affects
-from viewer.options.photons import PHOTONS
-from viewer.options.table import OPTIONS
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import NAMES
-from viewer.scene.camera import Camera
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.light import Light
-from viewer.scene.sky import sky
+import raystream
+from raystream import Renderer, Scene
+from raystream.accel import structures
+from raystream.accel.two_level import build as two_level
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.base.errors import ViewerError
+from raystream.cli.shader_check.scenes import everything
+from raystream.options.declare import Affects
+from raystream.options.photons import PHOTONS
+from raystream.options.table import OPTIONS
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import NAMES
+from raystream.scene.camera import Camera
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.light import Light
+from raystream.scene.sky import sky
 
 SHOWN = {"size": (24, 16), "spp": 2}
 OPTIONS_HERE = {"machine": "singlepass", "camera": "1.6,1,4 1.6,1,0"}
@@ -109,7 +109,7 @@ def assert_as_made_anew(renderer: Renderer, **more: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("fuse", ["none", "ray"])
 def test_policy_and_unroll_keep_the_machine(device: Any, builds: list[str], fuse: str) -> None:
-    renderer = Renderer(viewer.load("balls"), device=device, program="cast", fuse=fuse)
+    renderer = Renderer(raystream.load("balls"), device=device, program="cast", fuse=fuse)
     before = renderer.render((32, 24), stats=True)
     machines, compiled = list(renderer.gpu_scene.machines.values()), device.compiled
     builds.clear()
@@ -254,7 +254,7 @@ def test_environments(simple: Renderer, builds: list[str]) -> None:
 
 
 def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, device=device, machine="singlepass")
     lit = renderer.render(**SHOWN).linear
     dark = replace(scene, materials=[replace(each, emission=(0.0, 0.0, 0.0)) for each in scene.materials])
@@ -303,7 +303,7 @@ def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: 
 def test_instances_under_two_levels_refit_the_top_alone(
     device: Any, builds: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene = viewer.load("balls")
+    scene = raystream.load("balls")
     renderer = Renderer(scene, device=device, accel="two-level-bvh", program="cast")
     before = renderer.render(**SHOWN).linear
     builds.clear()
@@ -327,7 +327,7 @@ def test_instances_under_two_levels_refit_the_top_alone(
 
 
 def test_a_flat_structure_is_built_anew(device: Any, builds: list[str]) -> None:
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     renderer = Renderer(scene, device=device, machine="singlepass")
     renderer.render(**SHOWN)
     builds.clear()
@@ -341,7 +341,7 @@ def test_a_flat_structure_is_built_anew(device: Any, builds: list[str]) -> None:
 
 def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:
     """Another one, prepared by somebody else, and back: nothing is left behind on the device."""
-    scenes = [viewer.load("cornell"), viewer.load("balls")]
+    scenes = [raystream.load("cornell"), raystream.load("balls")]
     renderer = Renderer(scenes[0], device=device, machine="singlepass")
     first = renderer.render(**SHOWN).linear
     held = renderer.gpu_scene.resources.bytes()

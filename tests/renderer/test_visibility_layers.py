@@ -9,10 +9,10 @@ import numpy as np
 import places
 import pytest
 
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
 
 SIZE = (40, 30)
 FLOOR = places.quads(np.array([[[-3, 0, 3], [3, 0, 3], [3, 0, -3], [-3, 0, -3]]]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.renderer.inputs import own_light
-from viewer.renderer.inputs.own_light import DefaultEnvironment, white_radiance
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
+from raystream.renderer.inputs import own_light
+from raystream.renderer.inputs.own_light import DefaultEnvironment, white_radiance
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
 
 FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
 

@@ -13,26 +13,26 @@ import deforming
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.accel.deform.covers import DeformedBounds, boxes_of
-from viewer.accel.deform.tables import joined
-from viewer.film.error.stop import Stop
-from viewer.kernels.records import VERTEX
-from viewer.renderer.device.deformer import GpuDeformer
-from viewer.renderer.inputs import prepared as preparing
-from viewer.renderer.preview import gbuffer_raster
-from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.session.frame_runner import FrameRunner
-from viewer.renderer.session.session import Session
-from viewer.scene.deform.arrays import with_vertices
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.material import Material
-from viewer.stream.declare.kernel import Table
-from viewer.stream.gl.arena import Arena
-from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.instanced import InstancedMeshes, MeshGroups, RasterMesh
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream import Renderer, Scene
+from raystream.accel.deform.covers import DeformedBounds, boxes_of
+from raystream.accel.deform.tables import joined
+from raystream.film.error.stop import Stop
+from raystream.kernels.records import VERTEX
+from raystream.renderer.device.deformer import GpuDeformer
+from raystream.renderer.inputs import prepared as preparing
+from raystream.renderer.preview import gbuffer_raster
+from raystream.renderer.preview.gbuffer import GBuffer
+from raystream.renderer.session.frame_runner import FrameRunner
+from raystream.renderer.session.session import Session
+from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.material import Material
+from raystream.stream.declare.kernel import Table
+from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.stream import Stream
+from raystream.stream.raster.instanced import InstancedMeshes, MeshGroups, RasterMesh
+from raystream.viewport.display.picture_texture import PictureTexture
 
 
 def character() -> Scene:

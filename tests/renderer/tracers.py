@@ -9,8 +9,8 @@ import exact
 import meshes
 import numpy as np
 
-from viewer import Hits, Renderer
-from viewer.accel.structures import Structure
+from raystream import Hits, Renderer
+from raystream.accel.structures import Structure
 
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from viewer.base.interrupts import Terminated, interrupts_held, raise_dropped, terminate
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.draw import tiles_source
+from raystream.base.interrupts import Terminated, interrupts_held, raise_dropped, terminate
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.draw import tiles_source
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+from raystream.base.errors import ViewerError
+from raystream.formats import load
 
 
 @pytest.mark.parametrize("first", [b"BIN\0", b"JUNK"])

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.debug_views.heat import COARSE, Heat
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import Viewport
+import raystream
+from raystream import Renderer
+from raystream.renderer.session.session import Session
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.debug_views.heat import COARSE, Heat
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import Viewport
 
 SIZE = (70, 50)
 
@@ -27,7 +27,7 @@ def view(device: Any) -> Iterator[Viewport]:
     class Paper:
         begin = end = put = drop = lambda *_: None
 
-    scene = viewer.load("teapotahedron")
+    scene = raystream.load("teapotahedron")
     renderer = Renderer(scene, device=device, program="cast", machine="singlepass")
     session = Session(renderer, SIZE, screen=Paper())  # type: ignore[arg-type]
     session.finish()

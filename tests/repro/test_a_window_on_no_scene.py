@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viewer.cli import main as cli
+from raystream.cli import main as cli
 
 
 @pytest.mark.parametrize(

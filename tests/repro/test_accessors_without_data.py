@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats import files, load
+from raystream.base.errors import ViewerError
+from raystream.formats import files, load
 
 
 def bare(folder: Path, count: int) -> Path:

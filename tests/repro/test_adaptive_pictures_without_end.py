@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.film.adaptive import LEAST, decide, keep_halves, next_run
-from viewer.film.film import Film
+from raystream.film.adaptive import LEAST, decide, keep_halves, next_run
+from raystream.film.film import Film
 
 GOAL = 0.02
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import viewer
-from viewer.cli import main as cli
-from viewer.film.exposure import BLACK, darkness
-from viewer.renderer.sampling.picture import Picture
-from viewer.scene.light import Light
+import raystream
+from raystream.cli import main as cli
+from raystream.film.exposure import BLACK, darkness
+from raystream.renderer.sampling.picture import Picture
+from raystream.scene.light import Light
 
 SMALL = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepass")
 
@@ -20,10 +20,10 @@ SMALL = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepas
 @pytest.fixture
 def dim(tmp_path, monkeypatch) -> Any:
     """A floor below a lamp far too dim for it: 0.03 W/sr where some 50 would do."""
-    scene = viewer.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name="dim")
+    scene = raystream.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name="dim")
     scene.lights = [Light("point", "lamp", (0, 5, 0), intensity=(0.03, 0.03, 0.03))]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("viewer.formats.named.load", lambda _, **options: scene)
+    monkeypatch.setattr("raystream.formats.named.load", lambda _, **options: scene)
 
 
 @pytest.mark.usefixtures("device", "dim")

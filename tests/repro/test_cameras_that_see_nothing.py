@@ -9,8 +9,8 @@ from types import SimpleNamespace as Like
 import numpy as np
 import pytest
 
-import viewer
-from viewer.scene.camera import Camera
+import raystream
+from raystream.scene.camera import Camera
 
 BOX = np.array([[-1.0, -1, -1], [1, 1, 1]])
 CORNERS = [[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
@@ -49,13 +49,13 @@ def given(distance: float) -> Like:
 
 
 def test_an_object_s_camera(device) -> None:
-    near = viewer.load(given(6))
+    near = raystream.load(given(6))
     assert [each.name for each in near.cameras] == ["eye"] and not near.warnings
-    with pytest.warns(viewer.ViewerWarning, match="^scene: camera 'eye' sees nothing: the scene is framed") as told:
-        picture = viewer.render(given(400), layers="triangle", program="cast", size=16)
+    with pytest.warns(raystream.ViewerWarning, match="^scene: camera 'eye' sees nothing: the scene is framed") as told:
+        picture = raystream.render(given(400), layers="triangle", program="cast", size=16)
     assert "(camera='eye' takes it)" in str(told[0].message)
     assert (picture.layers["triangle"] >= 0).mean() > 0.2
-    picture = viewer.render(given(400), camera="eye", layers="triangle", program="cast", size=16)
+    picture = raystream.render(given(400), camera="eye", layers="triangle", program="cast", size=16)
     assert (picture.layers["triangle"] < 0).all()
 
 
@@ -76,7 +76,7 @@ def test_a_file_s_camera(tmp_path, device) -> None:
         }
         (tmp_path / "one.bin").write_bytes(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]).tobytes())
         (tmp_path / "one.gltf").write_text(json.dumps(document))
-        scene = viewer.load(tmp_path / "one.gltf")
+        scene = raystream.load(tmp_path / "one.gltf")
         assert [each.name for each in scene.cameras] == ["camera"]
         assert bool(scene.warnings) is (z < 0) is not seen and scene.camera().sees(scene.bounds())
         assert (scene.own_camera is not None) is seen

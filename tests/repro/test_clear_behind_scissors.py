@@ -7,9 +7,9 @@ import moderngl
 import numpy as np
 import pytest
 
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 NUMBERS = Record("Numbers", Field("number", "vec4"), Field("more", "vec2"))
 

@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 from signals import heeding
 
+from raystream.cli.main import COMMANDS
 from tests.window.conftest import screen  # noqa: F401  # a fixture
-from viewer.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 600.0  # seconds, against hanging alone
@@ -28,7 +28,7 @@ MODULES = ("signal", "random", "json", "typing", "logging", "pickle", "struct", 
     "numpy",
     "numba",
     "moderngl",
-    "viewer",
+    "lazy_loader",
     "raystream",
 )
 POINTS = "".join(f"[raystream.{group}]\nx = x_plugin\n" for group in ("formats", "programs", "materials"))
@@ -95,7 +95,7 @@ def _unsafe() -> dict[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    paths = [str(ROOT), str(ROOT / "viewer" / "launch")]
+    paths = [str(ROOT), str(ROOT / "tools" / "editable")]
     ours = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     return _unsafe() | ours
 
@@ -130,8 +130,8 @@ def test_nothing_is_executed(place: Path, call: tuple[str, ...]) -> None:
 
 
 EXAMINED = """
-from viewer.cli.doctor.examination import examination
-from viewer.cli.doctor.items import items
+from raystream.cli.doctor.examination import examination
+from raystream.cli.doctor.items import items
 key = next(key for key, item in items().items() if not item.cold)
 print(*examination(None, lambda share, text: None, [key]).values())
 """
@@ -182,7 +182,7 @@ def _window(process: subprocess.Popen[str]) -> bool:
     return process.poll() is None
 
 
-PLUGINS = "import raystream; from viewer.base import distributions; print([*distributions.named('formats')])"
+PLUGINS = "import raystream; from raystream.base import distributions; print([*distributions.named('formats')])"
 
 
 @pytest.mark.parametrize(

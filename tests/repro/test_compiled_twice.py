@@ -14,12 +14,12 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = """
 import os, sys, time
-import viewer
-from viewer.kernels.records import PIXEL
-from viewer.renderer.sampling.frame_plan import FramePlan, Tiling
+import raystream
+from raystream.kernels.records import PIXEL
+from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
 
 TILE = (16, 16)
-scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
 
 def compiled():
@@ -39,7 +39,7 @@ def picture(renderer):
         renderer.device.context.finish()
 
 
-first = viewer.Renderer(scene, program="path", depth=1, environment="sky")
+first = raystream.Renderer(scene, program="path", depth=1, environment="sky")
 for _ in first.sampler.warm(first.settings, first.camera, TILE):
     pass
 with first.device.current():  # what fills the rays' pixels is no part of the machine
@@ -49,7 +49,7 @@ picture(first)
 drawn = compiled()
 for number in range(3):  # some passes are drawn or not, as it comes
     picture(first)
-others = [viewer.Renderer(scene, program="cast"), viewer.Renderer(scene, program="cast", fuse="none")]
+others = [raystream.Renderer(scene, program="cast"), raystream.Renderer(scene, program="cast", fuse="none")]
 for other in others:
     picture(other)
 before = compiled()

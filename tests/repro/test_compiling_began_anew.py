@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-import viewer
+import raystream
+from raystream import Renderer
+from raystream.renderer.session.session import Session
 from tests.renderer.test_session import Paper
-from viewer import Renderer
-from viewer.renderer.session.session import Session
 
 
 def test_a_moving_camera_lets_it_go_on(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    renderer = Renderer(viewer.load("cornell"), device=device, machine="multipass", fuse="ray", program="cast")
+    renderer = Renderer(raystream.load("cornell"), device=device, machine="multipass", fuse="ray", program="cast")
     begun = []
     warm = renderer.sampler.warm
     monkeypatch.setattr(renderer.sampler, "warm", lambda *arguments: begun.append(arguments) or warm(*arguments))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Scene
-from viewer.base.errors import ViewerError
+from raystream import Scene
+from raystream.base.errors import ViewerError
 
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 

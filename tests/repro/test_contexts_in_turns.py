@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import viewer
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.stop import Stop
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.stream.gl import elsewhere
-from viewer.stream.gl.devices import open_device
+import raystream
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.stop import Stop
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.stream.gl import elsewhere
+from raystream.stream.gl.devices import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
 
 SIZE = 6, 4
-LIT = viewer.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+LIT = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
 OPTIONS = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
 Values = list[NDArray]
 
@@ -53,7 +53,7 @@ class Neighbour:
         self.context.release()
 
 
-def uploads(renderer: viewer.Renderer) -> Values:
+def uploads(renderer: raystream.Renderer) -> Values:
     """Of the scene, and of one that comes and goes, in pieces."""
     assert list(renderer.gpu_scene.upload(renderer.settings))[-1] == 1.0
     coming = prepare(LIT, renderer.settings)
@@ -62,20 +62,20 @@ def uploads(renderer: viewer.Renderer) -> Values:
     return []
 
 
-def renders(renderer: viewer.Renderer) -> Values:
+def renders(renderer: raystream.Renderer) -> Values:
     """A picture with layers of each sort."""
     picture = renderer.render(SIZE, spp=2, layers=("depth", "albedo", "direct_diffuse", "occlusion", "steps"))
     return [picture.linear, *picture.layers.values()]
 
 
-def traces(renderer: viewer.Renderer) -> Values:
+def traces(renderer: raystream.Renderer) -> Values:
     """A few rays, and those of a coarse view, whose stream is read."""
     hits = renderer.trace([[0, 0, 3], [0, 9, 3]], [[0, 0, -1]] * 2)
     stream = renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, SIZE)
     return [hits.distance, stream.read()["triangle"], *stream.fields().values(), stream.read_texels()]
 
 
-def fills(renderer: viewer.Renderer) -> Values:
+def fills(renderer: raystream.Renderer) -> Values:
     """A film on the device, which is read, written, cleared and released."""
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
@@ -91,9 +91,9 @@ def fills(renderer: viewer.Renderer) -> Values:
     return [*found, again]
 
 
-def converges(renderer: viewer.Renderer) -> Values:
+def converges(renderer: raystream.Renderer) -> Values:
     """A session, and the film that it has on the device."""
-    session = viewer.Session(renderer, SIZE, Stop(2))
+    session = raystream.Session(renderer, SIZE, Stop(2))
     session.finish()
     held = session.convergence.film.buffer
     assert held is not None
@@ -102,7 +102,7 @@ def converges(renderer: viewer.Renderer) -> Values:
     return found
 
 
-def deforms(renderer: viewer.Renderer) -> Values:
+def deforms(renderer: raystream.Renderer) -> Values:
     """A mesh; its vertices are read as they lie on the device."""
     found = []
     for factor in (1.25, 1.0):
@@ -113,7 +113,7 @@ def deforms(renderer: viewer.Renderer) -> Values:
     return found
 
 
-def changes(renderer: viewer.Renderer) -> Values:
+def changes(renderer: raystream.Renderer) -> Values:
     """Shaders are compiled anew; other programs and structures, and those of before."""
     found = []
     for options in ({"program": "cast"}, {"program": "path", "accel": "grid", "rebuild": "device-grid"}, OPTIONS):
@@ -127,7 +127,7 @@ def changes(renderer: viewer.Renderer) -> Values:
     return [*found, renderer.render(SIZE, spp=1).linear]
 
 
-CALLS: tuple[Callable[[viewer.Renderer], Values], ...] = (
+CALLS: tuple[Callable[[raystream.Renderer], Values], ...] = (
     uploads,
     renders,
     traces,
@@ -149,12 +149,12 @@ def neighbour(device: object) -> Iterator[Neighbour]:
 def test_two_renderers_and_a_context_of_the_user_s_in_turns(neighbour: Neighbour) -> None:
     alone = open_device()
     with alone.current():
-        renderer = viewer.Renderer(LIT, device=alone, **OPTIONS)
+        renderer = raystream.Renderer(LIT, device=alone, **OPTIONS)
         expected = [call(renderer) for call in CALLS]
         renderer.release()
     neighbour.check()
     devices = [open_device(), open_device()]
-    both = [viewer.Renderer(LIT, device=each, **OPTIONS) for each in devices]
+    both = [raystream.Renderer(LIT, device=each, **OPTIONS) for each in devices]
     for (call, values), renderer in product(zip(CALLS, expected, strict=True), both):
         found = call(renderer)
         neighbour.check()

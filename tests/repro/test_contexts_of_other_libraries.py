@@ -10,22 +10,22 @@ import moderngl
 import numpy as np
 import pytest
 
-import viewer
-from viewer.stream.gl import elsewhere
-from viewer.stream.gl.devices import open_device
+import raystream
+from raystream.stream.gl import elsewhere
+from raystream.stream.gl.devices import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the libraries share EGL on Linux")
 
-TRIANGLE = viewer.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+TRIANGLE = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
 
 ENDED = """
 import ctypes, gc
 import numpy as np
-import viewer
-from viewer.stream.gl.devices import shared_device
+import raystream
+from raystream.stream.gl.devices import shared_device
 
-triangle = viewer.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
-renderer, released = (viewer.Renderer(triangle, program="cast") for _ in range(2))
+triangle = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+renderer, released = (raystream.Renderer(triangle, program="cast") for _ in range(2))
 picture, hits = renderer.render((8, 8)).linear, renderer.trace([[0, 0, 3]], [[0, 0, -1]])
 egl = ctypes.CDLL("libEGL.so.1")
 egl.eglGetCurrentDisplay.restype = ctypes.c_void_p
@@ -44,10 +44,10 @@ held = next(iter(before.values()))
 try:
     with held.current():
         pass
-except viewer.ViewerError as error:
+except raystream.ViewerError as error:
     print(error)
 released.release()
-assert np.array_equal(viewer.render(triangle, program="cast", size=(8, 8)).linear, picture)
+assert np.array_equal(raystream.render(triangle, program="cast", size=(8, 8)).linear, picture)
 assert shared_device() is not held
 assert np.array_equal(renderer.render((8, 8)).linear, picture)
 parts, version = (renderer.gpu_scene, renderer.sampler), renderer.gpu_scene.version
@@ -72,7 +72,7 @@ def test_a_context_that_another_library_ends(device):
 def test_contexts_that_take_turns(request):
     """Ours and another's, which its owner leaves current and finds so."""
     request.getfixturevalue("device")  # its context is not current here
-    renderer = viewer.Renderer(TRIANGLE, program="cast")
+    renderer = raystream.Renderer(TRIANGLE, program="cast")
     picture = renderer.render((8, 8)).linear
     other = moderngl.create_context(standalone=True, backend="egl")
     try:

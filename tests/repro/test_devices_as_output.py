@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.base import textfile
-from viewer.base.errors import ViewerError
-from viewer.film.files import image, movie
+from raystream.base import textfile
+from raystream.base.errors import ViewerError
+from raystream.film.files import image, movie
 
 PICTURE = np.random.default_rng(0).random((4, 5, 3)).astype(np.float32)
 

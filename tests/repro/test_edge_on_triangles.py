@@ -10,7 +10,7 @@ import exact
 import meshes
 import numpy as np
 
-from viewer import Renderer
+from raystream import Renderer
 
 
 def test_rays_in_the_plane_of_a_triangle_hit_nothing_beside_it() -> None:

@@ -8,21 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-import viewer
-from viewer.farm import worker
-from viewer.farm.pictures import travelling
-from viewer.farm.units import tile_units
-from viewer.film.files import image
+import raystream
+from raystream.farm import worker
+from raystream.farm.pictures import travelling
+from raystream.farm.units import tile_units
+from raystream.film.files import image
 
 
 def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:
     path, size = tmp_path / "sky.exr", (16, 8)
     image.save(path, np.random.default_rng(0).random((8, 16, 3), np.float32), {}, {}, 0.0, "none")
-    renderer = viewer.Renderer("balls", machine="singlepass", depth=1, environment=str(path), environment_rotation=20.0)
+    renderer = raystream.Renderer(
+        "balls", machine="singlepass", depth=1, environment=str(path), environment_rotation=20.0
+    )
     settings, environment = travelling(renderer.settings)
     path.unlink()  # on another machine
     worker.hold("scene", np.frombuffer(pickle.dumps((renderer.prepared.given, environment)), np.uint8))
-    made = viewer.film.film.Film(*size)
+    made = raystream.film.film.Film(*size)
     held = []
     for unit in tile_units(size, 1, 8):
         spec = pickle.loads(pickle.dumps(worker.RendererSpec("scene", settings, renderer.camera)))

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError, keywords
-from viewer.cli import main as cli
-from viewer.film.layers import LAYERS, SERIES
-from viewer.options import commands, compare
-from viewer.options.declare import Option, wrong
-from viewer.options.table import OPTIONS
-from viewer.programs.registry import PICTURES
+import raystream
+from raystream.base.errors import ViewerError, keywords
+from raystream.cli import main as cli
+from raystream.film.layers import LAYERS, SERIES
+from raystream.options import commands, compare
+from raystream.options.declare import Option, wrong
+from raystream.options.table import OPTIONS
+from raystream.programs.registry import PICTURES
 
-FOLDER = Path(viewer.__file__).parent
+FOLDER = Path(raystream.__file__).parent
 
 WRONG = [
     ({"depth": -1}, "depth=-1: expected a whole number from 0 to 1024", "--depth '-1': expected a whole number"),
@@ -44,7 +44,7 @@ WRONG = [
 @pytest.mark.parametrize(("options", "python", "typed"), WRONG, ids=[next(iter(options)) for options, *_ in WRONG])
 def test_each_by_its_own_name(options, python, typed, tmp_path, monkeypatch, capsys) -> None:
     with pytest.raises(ViewerError, match="^" + re.escape(python)):
-        viewer.Renderer("cornell", **options)
+        raystream.Renderer("cornell", **options)
     monkeypatch.chdir(tmp_path)
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     assert cli.main(("render", "cornell", "-o", "a.png", *words)) == 2
@@ -54,11 +54,11 @@ def test_each_by_its_own_name(options, python, typed, tmp_path, monkeypatch, cap
 def test_keywords_of_another_call() -> None:
     for name, line in (("spp", "belongs to Renderer.render, not to Renderer"), ("tonemap", "belongs to Picture.save")):
         with pytest.raises(ViewerError, match=f"^keyword '{name}': {line}"):
-            viewer.Renderer("cornell", **{name: 3})
+            raystream.Renderer("cornell", **{name: 3})
 
 
 def test_keywords_of_render(device) -> None:
-    renderer = viewer.Renderer("cornell", device=device)
+    renderer = raystream.Renderer("cornell", device=device)
     for name, line in (
         ("program", "belongs to Renderer and its update, not to render"),
         ("layer", r"unknown to render \(did you mean 'layers'\?\)"),

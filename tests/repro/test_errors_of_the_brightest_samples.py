@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.film.film import Film
+from raystream.film.film import Film
 
 
 def test_one_bright_sample_is_no_end_of_noise() -> None:

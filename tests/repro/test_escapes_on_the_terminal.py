@@ -3,14 +3,8 @@ the progress bar and its notes escape every text themselves."""
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
-import pytest
-
-from raystream.__main__ import entry
-from viewer.base.errors import ViewerError, printable
-from viewer.cli.progress import TerminalProgress
+from raystream.base.errors import ViewerError, printable
+from raystream.cli.progress import TerminalProgress
 
 NAME = "a\n\x1b[31mb\x9b.ply"
 
@@ -28,13 +22,3 @@ def test_notes_and_texts(capsys) -> None:
 def test_errors() -> None:
     for text in (str(ViewerError(NAME, NAME, NAME)), ViewerError(NAME, NAME).typed, printable(NAME)):
         assert text.isprintable()
-
-
-def test_another_package_of_our_name(monkeypatch, capsys) -> None:
-    other = ModuleType("viewer")
-    other.__file__ = f"/tmp/{NAME}/viewer.py"
-    monkeypatch.setitem(sys.modules, "viewer", other)
-    with pytest.raises(SystemExit):
-        entry()
-    line = capsys.readouterr().err.rstrip("\n")
-    assert line.isprintable() and r"/a\n\x1b[31mb\x9b.ply/viewer.py: is another" in line

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.cli import rendering
-from viewer.cli.main import main
+from raystream.base.errors import ViewerError
+from raystream.cli import rendering
+from raystream.cli.main import main
 
 SMALL = ("--size", "4x4", "--spp", "1", "--depth", "1", "--machine", "singlepass")
 

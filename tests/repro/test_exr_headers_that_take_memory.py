@@ -8,9 +8,9 @@ import numpy as np
 import OpenEXR
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import exr
-from viewer.formats.image.environment_maps import read_picture
+from raystream.base.errors import ViewerError
+from raystream.formats.image import exr
+from raystream.formats.image.environment_maps import read_picture
 
 PIXELS = np.random.default_rng(0).random((4, 5, 3)).astype(np.float32)
 

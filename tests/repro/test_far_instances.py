@@ -7,9 +7,9 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.base.errors import ViewerError
-from viewer.scene.scene import Instance
+from raystream import Renderer, Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.scene import Instance
 
 FARTHEST = 1e18
 

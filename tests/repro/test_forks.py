@@ -13,16 +13,16 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 SCRIPT = """
 import multiprocessing, os, pickle, signal, sys
 import numpy as np
-import viewer
+import raystream
 
 SIZE = (8, 8)
 signal.alarm(120)  # ends what hangs
 triangle = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-scene = viewer.Scene.from_triangles(triangle, [[0, 1, 2]])
+scene = raystream.Scene.from_triangles(triangle, [[0, 1, 2]])
 
 
 def render(renderer=None):
-    renderer = renderer or viewer.Renderer(scene, program="cast")
+    renderer = renderer or raystream.Renderer(scene, program="cast")
     return renderer.render(SIZE, spp=1).linear
 
 
@@ -33,7 +33,7 @@ def child(work):
         signal.alarm(60)
         try:
             work()
-        except viewer.ViewerError as error:
+        except raystream.ViewerError as error:
             print(error, flush=True)
         else:
             print("rendered", flush=True)
@@ -42,7 +42,7 @@ def child(work):
 
 
 child(render)  # before the first renderer of this process: its own is good
-renderer = viewer.Renderer(scene, program="cast")
+renderer = raystream.Renderer(scene, program="cast")
 first = render(renderer)
 child(lambda: render(renderer))
 child(lambda: renderer.update(depth=2))
@@ -53,7 +53,7 @@ with renderer.lock:  # a thread of the parent's may hold it
 with multiprocessing.get_context("fork").Pool(1) as pool:
     try:
         pool.apply(render)
-    except viewer.ViewerError as error:
+    except raystream.ViewerError as error:
         print(error)
 print(np.array_equal(render(renderer), first))
 """

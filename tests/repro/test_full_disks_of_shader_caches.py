@@ -27,8 +27,19 @@ def _on_a_full_disk(folder: Path, index: str, **variables: str) -> subprocess.Co
     unset = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE", "MESA_GLSL_CACHE_DIR", "MESA_SHADER_CACHE_DIR")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment |= {name: str(disk) if value == "DISK" else value for name, value in variables.items()}
-    environment |= {"PYTHONPATH": str(ROOT), "RAYSTREAM_CACHE_DIR": str(folder / "own"), "INDEX": index}
-    command = [sys.executable, "-P", "-m", "viewer", "render", "cornell", "-o", str(folder / "a.png"), "--size", "8x8"]
+    environment |= {"RAYSTREAM_CACHE_DIR": str(folder / "own"), "INDEX": index}
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "raystream",
+        "render",
+        "cornell",
+        "-o",
+        str(folder / "a.png"),
+        "--size",
+        "8x8",
+    ]
     command += ["--spp", "1", "--depth", "1"]
     inner = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL, str(disk), *command]
     done = subprocess.run(inner, env=environment, capture_output=True, text=True, check=False)

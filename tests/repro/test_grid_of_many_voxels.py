@@ -7,8 +7,8 @@ import meshes
 import numpy as np
 import pytest
 
-from viewer import Renderer
-from viewer.scene.builtin import forest
+from raystream import Renderer
+from raystream.scene.builtin import forest
 
 BOX = np.array([2040.0, 132.0, 64.0])  # at 64 voxels along the shortest side 17,233,920, over 2^24 = 16,777,216
 

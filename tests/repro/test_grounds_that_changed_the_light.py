@@ -6,11 +6,11 @@ import numpy as np
 import places
 import pytest
 
-import viewer
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
-from viewer.scene.sky import ALBEDO, IRRADIANCE, studio
+import raystream
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
+from raystream.scene.sky import ALBEDO, IRRADIANCE, studio
 
 OPTIONS = {"program": "path", "machine": "singlepass"}
 
@@ -42,7 +42,7 @@ def test_the_floor_has_no_edge() -> None:
     """From low above the floor, whose corners are in view: beside the ball no pixel differs from the one above it by
     more than noise, where the step at the edge was half of the light."""
     low = Camera((2.0, 0.4, 8.0), (0.0, 0.6, 0.0), fov=30.0)
-    picture = viewer.render(unlit(), ground="auto", camera=low, size=(96, 64), spp=64, **OPTIONS)
+    picture = raystream.render(unlit(), ground="auto", camera=low, size=(96, 64), spp=64, **OPTIONS)
     shown = picture.linear.mean(axis=2)
     columns = np.r_[0:16, 80:96]
     steps = np.abs(np.diff(shown[:, columns].reshape(64, 8, 4).mean(axis=2), axis=0))

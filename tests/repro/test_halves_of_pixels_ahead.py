@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-import viewer
-from viewer.film.film import Film
-from viewer.renderer.sampling.partial_film import FilmPart, film_of_part
+import raystream
+from raystream.film.film import Film
+from raystream.renderer.sampling.partial_film import FilmPart, film_of_part
 
 SIZE, SAMPLES = (16, 16), 16
 
 
 def test_halves_are_of_half_of_the_samples() -> None:
-    renderer = viewer.Renderer("cornell", machine="singlepass", depth=2)
+    renderer = raystream.Renderer("cornell", machine="singlepass", depth=2)
     whole = film_of_part(renderer, FilmPart(SIZE, SAMPLES))
     begun = Film(*SIZE)
     begun.store(whole.records(0, 0, 16, 8))  # the upper half is done

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.accel.motion import SAMPLE, without_repeats
+from raystream import Renderer, Scene
+from raystream.accel.motion import SAMPLE, without_repeats
 
 COUNT = 20_000
 
@@ -56,6 +56,6 @@ def test_scenes_without_repeats_are_taken_as_they_are() -> None:
 
 def test_equal_hashes_of_other_triangles_lose_none(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = piles()[:300]
-    monkeypatch.setattr("viewer.accel.motion._hashes", lambda found: np.zeros(len(found), np.uint64))
+    monkeypatch.setattr("raystream.accel.motion._hashes", lambda found: np.zeros(len(found), np.uint64))
     kept = np.isfinite(without_repeats(corners)).all(axis=(1, 2))
     assert kept[[0, 1, 100, 101]].all()

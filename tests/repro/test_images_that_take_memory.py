@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image as Library
 
-import viewer.options.table  # noqa: F401  # messages write options as it does
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.formats.image import memory
-from viewer.formats.image.images import decode, header, read_image
-from viewer.formats.image.memory import ImageHeader, ImageMemory
+import raystream.options.table  # noqa: F401  # messages write options as it does
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.formats.image import memory
+from raystream.formats.image.images import decode, header, read_image
+from raystream.formats.image.memory import ImageHeader, ImageMemory
 
 
 def encoded(picture: Library.Image, kind: str, **options) -> bytes:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import raystream
-from viewer.base.interrupts import Terminated, suppress_interrupt, terminate
-from viewer.stream.gl.device import Device
+from raystream.base.interrupts import Terminated, suppress_interrupt, terminate
+from raystream.stream.gl.device import Device
 
 
 class Dropping:

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.base import part_file, textfile
-from viewer.film.files import image
+from raystream.base import part_file, textfile
+from raystream.film.files import image
 
 pytest.importorskip("fcntl")
 
 WRITER = """
 import os, sys
 from pathlib import Path
-from viewer.base import part_file
+from raystream.base import part_file
 parts = []
 for name in sys.argv[1:]:
     part = part_file.begin(Path(name))

@@ -9,8 +9,8 @@ import OpenEXR
 import pytest
 from PIL import Image
 
-from viewer.formats.image import environment_maps
-from viewer.scene.texture import linear_from_srgb
+from raystream.formats.image import environment_maps
+from raystream.scene.texture import linear_from_srgb
 
 WIDTH, HEIGHT, BLOCK = 1024, 500, 8  # the last row of blocks is cut
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 import raystream
-from viewer.scene.material import Material
+from raystream.scene.material import Material
 
 
 def test_layers_of_unlit_surfaces(device):

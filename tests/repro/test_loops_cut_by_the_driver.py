@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.scene.camera import Camera
+from raystream import Renderer, Scene
+from raystream.scene.camera import Camera
 
 COUNT = 70_000  # triangles above one another, all tested by every ray that comes near
 

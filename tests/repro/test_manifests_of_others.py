@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.dataset.folder import opened
-from viewer.dataset.picture import FinishedPicture
+from raystream.base.errors import ViewerError
+from raystream.dataset.folder import opened
+from raystream.dataset.picture import FinishedPicture
 
 STAGE: Any = SimpleNamespace(digest="0123456789abcdef", recipe=SimpleNamespace(formats=(), pictures=4))
 FOREIGN = {

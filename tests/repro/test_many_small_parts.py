@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from counting import python_calls
 
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.edits import smooth
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.edits import smooth
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 CORNERS = np.float32([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.validate import placed
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.validate import placed
 
 HERE = np.eye(4)
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.renderer.sequence import render_frames
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.renderer.sequence import render_frames
 
 
 def test_files_and_built_in_scenes_by_name(device, tmp_path, monkeypatch) -> None:
     (tmp_path / "one.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     monkeypatch.chdir(tmp_path)
     for name, other in (("one.obj", "cornell"), (Path("one.obj"), Path("cornell")), (Path("cornell"), "one.obj")):
-        renderer = viewer.Renderer(name, device=device, program="cast")
+        renderer = raystream.Renderer(name, device=device, program="cast")
         assert renderer.scene.name == Path(name).stem
         renderer.update(other)
         assert renderer.scene.name == Path(other).stem
@@ -41,13 +41,13 @@ NO_SCENE = [
 @pytest.mark.parametrize(("value", "line"), NO_SCENE, ids=[repr(value)[:12] for value, _ in NO_SCENE])
 def test_what_is_no_scene_is_told_in_one_line(value, line) -> None:
     with pytest.raises(ViewerError, match=re.escape(line)) as caught:
-        viewer.Renderer(value)
+        raystream.Renderer(value)
     assert "\n" not in str(caught.value)
 
 
 def test_what_is_no_name(tmp_path) -> None:
     for value in (None, 3, b"cornell"):
         with pytest.raises(ViewerError, match=r"^scene: \w+ cannot be shown \(give a file, a built-in name"):
-            viewer.load(value)
+            raystream.load(value)
     with pytest.raises(ViewerError, match=r"^settings: expected a Settings, not str \(options have names: depth=8"):
-        viewer.Renderer("cornell", "cast")
+        raystream.Renderer("cornell", "cast")

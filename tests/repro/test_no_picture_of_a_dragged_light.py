@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import viewer
+import raystream
+from raystream import Renderer
+from raystream.renderer.photon_map.photon_map import LEAST_PHOTONS
+from raystream.renderer.session.session import Session
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.light import Light
 from tests.renderer.test_session import Paper
-from viewer import Renderer
-from viewer.renderer.photon_map.photon_map import LEAST_PHOTONS
-from viewer.renderer.session.session import Session
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.light import Light
 
 
 def test_every_move_shows_a_picture_and_compiles_nothing(device: Any) -> None:
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 4 * LEAST_PHOTONS, "depth": 1}
     renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)

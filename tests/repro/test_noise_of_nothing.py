@@ -8,14 +8,14 @@ from typing import Any
 import meshes
 import pytest
 
-from viewer import Renderer
-from viewer.film.error.stop import Stop
-from viewer.renderer.session.session import Session
+from raystream import Renderer
+from raystream.film.error.stop import Stop
+from raystream.renderer.session.session import Session
 
 
 def test_noise_is_a_word_where_it_is_no_number(device: Any) -> None:
     pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
-    from viewer.window.panels.widgets import noise
+    from raystream.window.panels.widgets import noise
 
     dark = meshes.scene([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]])
     renderer = Renderer(dark, device=device, machine="singlepass", program="path", environment="none")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Renderer
-from viewer.scene import builtin
-from viewer.scene.scene import Scene
+from raystream import Renderer
+from raystream.scene import builtin
+from raystream.scene.scene import Scene
 
 LIGHTS = {"teapotahedron": 1, "balls": 2}
 

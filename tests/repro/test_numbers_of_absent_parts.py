@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.validate import scene_given
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.validate import scene_given
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 TRIANGLE = Scene.from_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
 
@@ -43,7 +43,7 @@ def test_scenes(parts, message) -> None:
 
 def test_a_material_of_an_instance_replaces_the_meshs() -> None:
     mesh = replace(TRIANGLE.meshes[0], materials=np.int32([3]))
-    viewer.Scene([mesh], [Instance(0, material=0)]).check()
+    raystream.Scene([mesh], [Instance(0, material=0)]).check()
     TRIANGLE.check()
 
 

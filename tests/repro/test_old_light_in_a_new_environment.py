@@ -8,9 +8,9 @@ from pathlib import Path
 import places
 import pytest
 
+from raystream.scene.environment import DARKNESS
+from raystream.viewport.canvas.canvas_view import CanvasView
 from tests.viewport.test_canvas_view import opened, rest
-from viewer.scene.environment import DARKNESS
-from viewer.viewport.canvas.canvas_view import CanvasView
 
 
 @pytest.fixture

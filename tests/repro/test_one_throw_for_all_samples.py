@@ -9,9 +9,9 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer
-from viewer.scene.light import Light
-from viewer.scene.material import Material
+from raystream import Camera, Renderer
+from raystream.scene.light import Light
+from raystream.scene.material import Material
 
 SPP = 64
 HALF = Material("half", (0.0, 0.0, 0.0, 0.3), kind="lambert", alpha_mode="blend")

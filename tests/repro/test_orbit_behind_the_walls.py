@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera, Renderer
-from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.view_state import PictureArea
-from viewer.viewport.viewport import Viewport, choose_pivot
+import raystream
+from raystream import Camera, Renderer
+from raystream.renderer.session.session import Session
+from raystream.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.view_state import PictureArea
+from raystream.viewport.viewport import Viewport, choose_pivot
 
-ROOM = viewer.load("cornell")  # open in front, at z = 0
+ROOM = raystream.load("cornell")  # open in front, at z = 0
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_outdoors_it_is_left_alone(view: Viewport) -> None:
     ],
 )
 def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -> None:
-    from viewer.viewport.commands import _frame
+    from raystream.viewport.commands import _frame
 
     def framed(controller: CameraController) -> np.ndarray:
         shown = SimpleNamespace(prepared=SimpleNamespace(scene=SimpleNamespace(cameras=cameras)))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import places
 
-from viewer import Renderer
-from viewer.scene.material import Material
+from raystream import Renderer
+from raystream.scene.material import Material
 
 PLATE = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])
 

@@ -6,18 +6,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.programs.photon_map import photon_map
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.link import MOST_SAMPLERS, LinkedProgram
+from raystream.programs.photon_map import photon_map
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.compile.link import MOST_SAMPLERS, LinkedProgram
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)

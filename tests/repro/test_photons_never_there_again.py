@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import viewer
+import raystream
+from raystream import Renderer
+from raystream.film.error.stop import Stop
+from raystream.renderer.device import machine_pool
+from raystream.renderer.session.session import Session
+from raystream.scene.light import Light
 from tests.renderer.test_session import Paper
-from viewer import Renderer
-from viewer.film.error.stop import Stop
-from viewer.renderer.device import machine_pool
-from viewer.renderer.session.session import Session
-from viewer.scene.light import Light
 
 
 def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "depth": 1}
     renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)

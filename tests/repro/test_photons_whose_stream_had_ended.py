@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.scene.light import Light
-from viewer.stream.gl.stream import Stream
-from viewer.viewport.display.photons import PhotonPicture
+import raystream
+from raystream import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.scene.light import Light
+from raystream.stream.gl.stream import Stream
+from raystream.viewport.display.photons import PhotonPicture
 
 SIZE = (8, 4)
 
@@ -21,7 +21,7 @@ SIZE = (8, 4)
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Renderer:
     """Of two walls that meet at a right angle, so that photons come to a second surface."""
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     return Renderer(
         scene,

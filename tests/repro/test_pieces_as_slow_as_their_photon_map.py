@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.scheduler import LEAST_ROWS, TileRows
-from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
-from viewer.renderer.session.session import Session
+import raystream
+from raystream import Renderer
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.preview.scheduler import LEAST_ROWS, TileRows
+from raystream.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
+from raystream.renderer.session.session import Session
 
 
 def test_a_slow_step_is_forgotten() -> None:
@@ -37,7 +37,7 @@ def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None
             super().note(seconds)
 
     renderer = Renderer(
-        viewer.load("cornell"), device=device, program="photon", machine="singlepass", photons=64, photon_bounces=1
+        raystream.load("cornell"), device=device, program="photon", machine="singlepass", photons=64, photon_bounces=1
     )
     render_tiles = renderer.sampler.render_tiles
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from raystream.dataset.sampling import POSES, TRIES, generator
 from tests.dataset.recipes import cube, stage
-from viewer.dataset.sampling import POSES, TRIES, generator
 
 COPIES = 4096  # the most in a scene
 SECONDS = 2.0

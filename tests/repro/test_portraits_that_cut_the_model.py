@@ -8,12 +8,12 @@ import numpy as np
 import places
 import pytest
 
-import viewer
+import raystream
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sequence import render_frames
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 from tests.viewport.test_canvas_view import drag, event, opened, rest
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sequence import render_frames
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 OPTIONS = {"program": "cast", "machine": "singlepass"}
 PORTRAIT, LANDSCAPE = (20, 50), (50, 20)
@@ -57,7 +57,7 @@ def test_a_turntable_has_all_of_it_in_every_frame(device: Any, size: tuple[int, 
 def test_a_camera_that_was_asked_for_stays(device: Any, wide: Scene) -> None:
     asked = Camera((0.0, 0.0, 6.0), (0.0, 0.0, 0.0))
     for scene, options in ((wide, {"camera": asked}), (wide.with_parts(cameras=[asked]), {})):
-        picture = viewer.render(scene, size=PORTRAIT, layers="triangle", **OPTIONS, **options)
+        picture = raystream.render(scene, size=PORTRAIT, layers="triangle", **OPTIONS, **options)
         assert (picture.layers["triangle"][25, [0, -1]] >= 0).all()
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.renderer.device import gpu_scene
-from viewer.renderer.renderer import Renderer
+from raystream.renderer.device import gpu_scene
+from raystream.renderer.renderer import Renderer
 
 
 @pytest.mark.parametrize("machine", ["singlepass", pytest.param("multipass", marks=pytest.mark.slow)])

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-import viewer
-from viewer import Renderer
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.light import Light
+import raystream
+from raystream import Renderer
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.light import Light
 
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "camera": "0,1,1 0,0.3,0.3", "environment": "none"}
 SHOWN: dict[str, Any] = {"size": (6, 4), "spp": 1}
 
 
 def test_it_shows_its_own_light_again(device: Any) -> None:
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     ready = prepare(scene, environment="none")
     renderer = Renderer(ready, device=device, **OPTIONS)

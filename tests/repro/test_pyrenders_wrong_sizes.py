@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer import pyrender
-from viewer.base.errors import ViewerError
+from raystream import pyrender
+from raystream.base.errors import ViewerError
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], float)
 

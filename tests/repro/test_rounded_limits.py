@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.options.declare import Option
-from viewer.options.table import OPTIONS
+from raystream.options.declare import Option
+from raystream.options.table import OPTIONS
 
 WHOLE = [option for option in OPTIONS.values() if "a whole number from" in option.expected()]
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-import viewer
-from viewer import Renderer
-from viewer.renderer.device.tile_job import Tile
-from viewer.scene.light import Light
-from viewer.viewport.debug_views.inspector import Inspector
-from viewer.viewport.display.picture_texture import PictureTexture
+import raystream
+from raystream import Renderer
+from raystream.renderer.device.tile_job import Tile
+from raystream.scene.light import Light
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = (8, 4)
 
 
 def test_on_show_is_what_will_be_added(device: Any) -> None:
     """Before the pass that adds estimates to the sample, the picture is what that pass makes of it."""
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
     options |= {

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer.cli import main as cli
-from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import Checkpoint
-from viewer.film.files.image import read_exr
-from viewer.renderer.sampling import sampler
-from viewer.renderer.sampling.picture_metadata import sample_settings
-from viewer.renderer.session.session import Session
+import raystream
+from raystream.cli import main as cli
+from raystream.film.error.stop import Stop
+from raystream.film.files.checkpoint import Checkpoint
+from raystream.film.files.image import read_exr
+from raystream.renderer.sampling import sampler
+from raystream.renderer.sampling.picture_metadata import sample_settings
+from raystream.renderer.session.session import Session
 
 SIZE = (16, 8)
 
 
 def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(sampler, "LARGEST_STREAM", SIZE[0] * SIZE[1] // 2)  # one half after the other
-    renderer = viewer.Renderer("cornell", device=device, fuse="none", depth=1)
+    renderer = raystream.Renderer("cornell", device=device, fuse="none", depth=1)
     clock = itertools.count(0.0, 10.0).__next__  # saving is worth its time, and never due
     state = Checkpoint(tmp_path / "a.exr", sample_settings(renderer), every=1e9, clock=clock)
     session = Session(renderer, SIZE, Stop(33), state=state)

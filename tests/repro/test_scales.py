@@ -6,7 +6,7 @@ import meshes
 import numpy as np
 import pytest
 
-from viewer import Renderer
+from raystream import Renderer
 
 
 @pytest.mark.parametrize("accel", ["bvh", "grid"])

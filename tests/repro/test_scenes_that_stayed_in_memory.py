@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from own_memory import own_memory
 
-import viewer
-from viewer.renderer.renderer import Renderer
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.preferences import Preferences
+import raystream
+from raystream.renderer.renderer import Renderer
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -58,11 +58,11 @@ def alive(references: list[ref[Any]]) -> list[str]:
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("options", CHOICES, ids=lambda options: options["program"])
 def test_what_is_replaced_or_released_is_freed(device: Any, options: dict[str, Any]) -> None:
-    renderer = Renderer(viewer.load("cornell"), device=device, **options)
+    renderer = Renderer(raystream.load("cornell"), device=device, **options)
     renderer.render(SIZE, spp=1)
     before = parts(renderer)
     assert len(before) > 3
-    renderer.update(viewer.load("teapotahedron"))
+    renderer.update(raystream.load("teapotahedron"))
     renderer.render(SIZE, spp=1)
     assert alive(before) == []
     last = [*parts(renderer), ref(renderer.gpu_scene), ref(renderer)]

@@ -8,8 +8,8 @@ import struct
 
 import numpy as np
 
-from viewer.formats import load
-from viewer.scene.mesh import Mesh
+from raystream.formats import load
+from raystream.scene.mesh import Mesh
 
 # From bits: where NumPy converts it, it is quiet.
 SIGNALS = np.array([0x7F800001, 0, 0, 0x3F800000, 0, 0, 0, 0x3F800000, 0], np.uint32)

@@ -20,8 +20,8 @@ VIEW = """
 import time
 from pathlib import Path
 
-from viewer.cli import main
-from viewer.viewport import commands
+from raystream.cli import main
+from raystream.viewport import commands
 
 def save(context, ending):
     Path("saving").touch()

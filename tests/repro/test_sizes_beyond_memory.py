@@ -6,13 +6,13 @@ import tracemalloc
 
 import pytest
 
-from viewer import Renderer
-from viewer.base import memory
-from viewer.base.errors import ViewerError
-from viewer.renderer.device import footprint
-from viewer.renderer.device.footprint import check_memory, picture_bytes
-from viewer.renderer.sampling import sampler
-from viewer.scene import builtin
+from raystream import Renderer
+from raystream.base import memory
+from raystream.base.errors import ViewerError
+from raystream.renderer.device import footprint
+from raystream.renderer.device.footprint import check_memory, picture_bytes
+from raystream.renderer.sampling import sampler
+from raystream.scene import builtin
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) 
 
 
 def test_little_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.renderer.device.footprint.available", lambda: 0)
+    monkeypatch.setattr("raystream.renderer.device.footprint.available", lambda: 0)
     check_memory((512, 512), False, ("depth", "normal", "triangle"), True)
     with pytest.raises(ViewerError, match="memory"):
         check_memory((2048, 1024), False)
 
 
 def test_the_command_says_so_before_it_loads(monkeypatch, capsys, tmp_path) -> None:
-    from viewer.cli.main import main
+    from raystream.cli.main import main
 
     monkeypatch.setattr(footprint, "available", lambda: 16 << 30)
     assert main(["render", "nowhere.glb", "--size", "32768x32768", "-o", str(tmp_path / "a.png")]) == 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.builtin import forest
+from raystream.base.errors import ViewerError
+from raystream.scene.builtin import forest
 
 
 @pytest.mark.parametrize("trees", [0, 1, 20, 100])

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.scene.scene import Instance
+from raystream import Renderer, Scene
+from raystream.scene.scene import Instance
 
 
 @pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells are POSIX")
 ROOT = Path(__file__).resolve().parents[2]
 FILES = """
 import os, sys
-from viewer.cli import main
+from raystream.cli import main
 main._open_standard_files()
 with open("made", "w") as file:
     print(file.fileno(), file=sys.stderr)
@@ -32,23 +32,23 @@ def model(tmp_path: Path) -> Path:
 def shell(line: str, folder: Path, *arguments: object, **environment: str) -> tuple[int, str, str]:
     """Exit code, output and error of a line of bash in which $0 is Python, and $1, $2 ... are the arguments."""
     command = ["bash", "-c", line, sys.executable, *map(str, arguments)]
-    every = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    every = {**os.environ, **environment}
     done = subprocess.run(command, cwd=folder, env=every, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 def test_a_closed_output_is_told(model: Path, tmp_path: Path) -> None:
     line = "raystream: error: standard output: is closed (give it a file or a terminal)\n"
-    assert shell('"$0" -m viewer info "$1" >&-', tmp_path, model) == (2, "", line)
+    assert shell('"$0" -m raystream info "$1" >&-', tmp_path, model) == (2, "", line)
 
 
 def test_a_reader_that_reads_nothing(model: Path, tmp_path: Path) -> None:
-    line = '"$0" -m viewer info "$1" | head -0; exit ${PIPESTATUS[0]}'
+    line = '"$0" -m raystream info "$1" | head -0; exit ${PIPESTATUS[0]}'
     assert shell(line, tmp_path, model) == (141, "", "")
 
 
 def test_an_encoding_of_few_characters(model: Path, tmp_path: Path) -> None:
-    code, out, err = shell('"$0" -m viewer info "$1"', tmp_path, model, PYTHONIOENCODING="ascii")
+    code, out, err = shell('"$0" -m raystream info "$1"', tmp_path, model, PYTHONIOENCODING="ascii")
     assert (code, err) == (0, "") and out.startswith("w\\xfcrfel")
 
 
@@ -59,4 +59,4 @@ def test_a_file_takes_no_place_of_a_closed_one(tmp_path: Path) -> None:
 
 
 def test_without_standard_error_the_exit_code_tells(tmp_path: Path) -> None:
-    assert shell('"$0" -m viewer info nope.obj 2>&-', tmp_path) == (2, "", "")
+    assert shell('"$0" -m raystream info nope.obj 2>&-', tmp_path) == (2, "", "")

@@ -7,9 +7,9 @@ import struct
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.film.files import checkpoint
-from viewer.film.film import Film
+from raystream.base.errors import ViewerError
+from raystream.film.files import checkpoint
+from raystream.film.film import Film
 
 SETTINGS = {"program": "path", "depth": 5}
 

@@ -42,7 +42,7 @@ sys.meta_path.insert(0, Interrupting())
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "viewer" / "launch")])}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tools" / "editable")])}
 
 
 def _stopped(folder: Path, name: str, count: int, *start: str) -> tuple[int, str]:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 SCRIPT = """
 import atexit, os, signal, sys
-from viewer.cli import main
+from raystream.cli import main
 
 first, second = (getattr(signal, name) for name in sys.argv[1:])
 atexit.register(lambda: os.kill(os.getpid(), second))  # in the interpreter's end

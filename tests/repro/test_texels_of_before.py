@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.denoise.records import LIT
-from viewer.denoise.reprojection import History
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.stream.gl.stream import Stream
+from raystream.denoise.records import LIT
+from raystream.denoise.reprojection import History
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.stream.gl.stream import Stream
 
 SIZE = (40, 28)
 CAMERA = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0))

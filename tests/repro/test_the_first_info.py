@@ -12,8 +12,8 @@ NOTE = "raystream: note: compiling what reads scenes and builds their trees, onc
 
 
 def test_compiling_is_told_once(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAYSTREAM_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-P", "-m", "viewer", "info", "teapotahedron"]
+    environment = {**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-m", "raystream", "info", "teapotahedron"]
     for told in ([NOTE], []):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         assert [line for line in done.stderr.splitlines() if "compiling" in line] == told

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.scene.light import Light
-from viewer.viewport.debug_views.inspector import Inspector
-from viewer.viewport.debug_views.probe import probe
-from viewer.viewport.debug_views.single_step import program_form
+import raystream
+from raystream import Renderer
+from raystream.scene.light import Light
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.probe import probe
+from raystream.viewport.debug_views.single_step import program_form
 
 SIZE = (8, 4)  # powers of two, as of the probe's one ray: llvmpipe compiles for these apart
 # Both gather: most of their kernels are the same, and compiled once.
@@ -23,7 +23,7 @@ CHANGES: tuple[dict[str, Any], ...] = ({"final_gather": 1}, {"photon_map": "sten
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Renderer:
     """Of two walls that meet at a right angle, so that photons come to a second surface."""
-    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
     options |= {"estimate": "nearest", "nearest": 4, "photon_grid": "2x2x2", "photon_radius": 1}

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.debug_views.probe import probe
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import Viewport
-from viewer.window.panels.probe import surface_text
+import raystream
+from raystream import Renderer
+from raystream.renderer.session.session import Session
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.debug_views.probe import probe
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import Viewport
+from raystream.window.panels.probe import surface_text
 
 SIZE = (24, 18)
-SCENE = viewer.load("cornell")
+SCENE = raystream.load("cornell")
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ import meshes
 import numpy as np
 import pytest
 
-from viewer import Renderer, Scene
-from viewer.base.errors import DeviceError, ViewerError
-from viewer.renderer.session.session import Session
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
+from raystream import Renderer, Scene
+from raystream.base.errors import DeviceError, ViewerError
+from raystream.renderer.session.session import Session
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import open_device
 
 SIZE = (24, 16)
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs

@@ -8,13 +8,13 @@ from dataclasses import fields
 import pytest
 from PIL import Image
 
-from viewer.film import tonemap
-from viewer.film.files import image
-from viewer.options.table import OPTIONS
-from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import save_frames
-from viewer.viewport.controls.action_table import ACTIONS
-from viewer.viewport.preferences import Preferences
+from raystream.film import tonemap
+from raystream.film.files import image
+from raystream.options.table import OPTIONS
+from raystream.renderer.sampling.picture import Picture
+from raystream.renderer.sequence import save_frames
+from raystream.viewport.controls.action_table import ACTIONS
+from raystream.viewport.preferences import Preferences
 
 
 def test_one_name(tmp_path) -> None:

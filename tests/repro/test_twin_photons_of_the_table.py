@@ -7,7 +7,7 @@ from typing import Any
 import glsl_call
 import numpy as np
 
-from viewer.lighting.sampler import sampler
+from raystream.lighting.sampler import sampler
 
 
 def test_pixels_have_numbers_of_their_own(device: Any) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Renderer, ViewerError
-from viewer.cli import main as cli
-from viewer.film.files import states
-from viewer.film.files.checkpoint import Checkpoint
-from viewer.film.files.image import read_exr
-from viewer.film.film import Film
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream import Renderer, ViewerError
+from raystream.cli import main as cli
+from raystream.film.files import states
+from raystream.film.files.checkpoint import Checkpoint
+from raystream.film.files.image import read_exr
+from raystream.film.film import Film
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 SIZE, SETTINGS = (5, 4), {"scene": "one", "seed": "0"}
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
 
 
 @pytest.mark.parametrize("buffers", [True, False])

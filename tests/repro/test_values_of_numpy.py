@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.options.table import OPTIONS, check
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.options.table import OPTIONS, check
 
 VALUES: list[Any] = [
     np.eye(4),
@@ -49,4 +49,4 @@ def test_an_array_of_one_is_its_number() -> None:
 @pytest.mark.parametrize("options", [{"stats": np.eye(2)}, {"resume": np.eye(2)}, {"ortho": np.eye(4)}], ids=str)
 def test_a_picture_is_refused_in_one_line(options: dict[str, Any]) -> None:
     with pytest.raises(ViewerError, match=f"^{next(iter(options))}=.*expected"):
-        viewer.render("cornell", size=4, spp=1, **options)
+        raystream.render("cornell", size=4, spp=1, **options)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import viewer
-from viewer import Renderer, Scene
-from viewer.formats.objects.take import scene_of
-from viewer.options.declare import Affects
-from viewer.scene.material import Material
+import raystream
+from raystream import Renderer, Scene
+from raystream.formats.objects.take import scene_of
+from raystream.options.declare import Affects
+from raystream.scene.material import Material
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def plain() -> Scene:
 
 def test_a_scene_is_taken_as_it_is(plain: Scene) -> None:
     warm = plain.with_variant("warm")
-    assert scene_of(warm) is viewer.load(warm) is warm
+    assert scene_of(warm) is raystream.load(warm) is warm
     assert scene_of(plain, variant="warm").variant == scene_of(warm, variant=0).variant == "warm"
 
 

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 from counting import python_calls
 
-from viewer.accel.bvh import build as bvh
-from viewer.base import jit
-from viewer.film.files.checkpoint import fingerprint
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.lights import EXTENSION, read_lights
-from viewer.formats.gltf.nodes import scene_nodes, semantic_classes
-from viewer.formats.gltf.omissions import Omissions
-from viewer.renderer.inputs import own_light
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.edits import smooth
-from viewer.scene.light import LUMINANCE, Light
-from viewer.scene.quadric import PlacedQuadrics, Quadric
-from viewer.scene.scene import Scene
+from raystream.accel.bvh import build as bvh
+from raystream.base import jit
+from raystream.film.files.checkpoint import fingerprint
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.lights import EXTENSION, read_lights
+from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
+from raystream.formats.gltf.omissions import Omissions
+from raystream.renderer.inputs import own_light
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.edits import smooth
+from raystream.scene.light import LUMINANCE, Light
+from raystream.scene.quadric import PlacedQuadrics, Quadric
+from raystream.scene.scene import Scene
 
 SQUARE = np.float32([(-9, 0, -9), (-9, 0, 9), (9, 0, 9), (9, 0, -9)])
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.viewport.debug_views.inspector import Inspector
+import raystream
+from raystream.viewport.debug_views.inspector import Inspector
 
 SIZE = 12, 9
 
@@ -25,7 +25,7 @@ SIZE = 12, 9
     ids=str,
 )
 def test_the_inspector_makes_the_renderer_s_picture(options: dict[str, Any]) -> None:
-    renderer = viewer.Renderer("balls", program="path", **options)
+    renderer = raystream.Renderer("balls", program="path", **options)
     inspector = Inspector(renderer, size=SIZE)
     inspector.begin(renderer.camera)
     inspector.run_to_end()

@@ -3,14 +3,14 @@ pass were taken for its local variables, even where a ray leaves the pass betwee
 
 from __future__ import annotations
 
-import viewer
-from viewer.programs import PICTURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import IN, OUT, Kernel
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
+import raystream
+from raystream.programs import PICTURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import IN, OUT, Kernel
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
 
 NUMBER = Record("Number", Field("n", "int"))
 KERNELS = {
@@ -42,7 +42,7 @@ def test_what_waits_while_a_ray_is_elsewhere_is_stored() -> None:
 
 
 def test_a_stack_that_is_emptied_in_its_pass_stays_local() -> None:
-    modules = prepare(viewer.load("balls"), Settings()).modules(False, True, "sobol")
+    modules = prepare(raystream.load("balls"), Settings()).modules(False, True, "sobol")
     linked = LinkedProgram(PICTURES["whitted"](), modules)
     for step in linked.inlined().steps("surface"):
         assert not any(name.startswith("pending_") for name in (*step.loads, *step.stores))

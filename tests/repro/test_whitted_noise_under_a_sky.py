@@ -8,10 +8,10 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer, Scene
-from viewer.scene.light import Light
-from viewer.scene.scene import Instance
-from viewer.scene.sky import sky
+from raystream import Camera, Renderer, Scene
+from raystream.scene.light import Light
+from raystream.scene.scene import Instance
+from raystream.scene.sky import sky
 
 CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
 SQUARE = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import viewer
+import raystream
+from raystream.farm import cluster
 from tests.signals import children, heeding
-from viewer.farm import cluster
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -39,7 +39,7 @@ for k in range(2):
 def test_where_all_of_them_die_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PRELOAD", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
     with (
-        pytest.raises(viewer.ViewerError, match="as soon as they start, 5 times in a row"),
+        pytest.raises(raystream.ViewerError, match="as soon as they start, 5 times in a row"),
         cluster.connected("local:1"),
     ):
         raise AssertionError
@@ -48,7 +48,7 @@ def test_where_all_of_them_die_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_they_start(number: int, code: int, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "viewer", "render", "cornell", "-o", str(tmp_path / "a.png"), "--size", "16x16"]
+    command = [sys.executable, "-m", "raystream", "render", "cornell", "-o", str(tmp_path / "a.png"), "--size", "16x16"]
     process = subprocess.Popen(
         [*command, "--cluster", "local:2"], stderr=subprocess.PIPE, text=True, preexec_fn=heeding, cwd=tmp_path
     )

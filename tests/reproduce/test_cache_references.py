@@ -16,9 +16,9 @@ from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, TRIANGLES, WRITES, Layout, Traffic
 from reproduction.simulators.walk import Space, walk
 
-from viewer.accel.grid.build import build
-from viewer.base.errors import ViewerError
-from viewer.scene.builtin.cornell import build as cornell
+from raystream.accel.grid.build import build
+from raystream.base.errors import ViewerError
+from raystream.scene.builtin.cornell import build as cornell
 
 ROWS = {EYE: Row(1, 0, 5, 0), SETUP: Row(1, 11, 12, 0), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
 ROWS[COLOR] = Row(1, 10, 3, 21)

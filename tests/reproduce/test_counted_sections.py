@@ -20,8 +20,8 @@ from reproduction.published.chapter5 import (
 )
 from reproduction.sections import limits
 
-from viewer.stream.analysis import spirv
-from viewer.stream.analysis.instructions import _counted
+from raystream.stream.analysis import spirv
+from raystream.stream.analysis.instructions import _counted
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 

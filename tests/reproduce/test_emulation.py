@@ -9,9 +9,9 @@ import pytest
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import Traced
 
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.scene import builtin
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.scene import builtin
 
 SKY = (0.5, 0.7, 1.0)
 

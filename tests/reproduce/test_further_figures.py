@@ -24,10 +24,10 @@ from reproduction.simulators.hashing import buckets, route
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.schedule import Runs, Simulation
 
-from viewer.photons.grid import PhotonGrid
-from viewer.scene.camera import Camera
-from viewer.stream.declare.kernel import Module
-from viewer.stream.machines.policy import Policy, Sweep
+from raystream.photons.grid import PhotonGrid
+from raystream.scene.camera import Camera
+from raystream.stream.declare.kernel import Module
+from raystream.stream.machines.policy import Policy, Sweep
 
 # -- early depth tests -------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from reproduction.simulators.counts import (
 )
 from reproduction.simulators.counts.photons import listed_sort
 
-from viewer.stream.analysis import spirv
+from raystream.stream.analysis import spirv
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 

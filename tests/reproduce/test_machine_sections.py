@@ -25,9 +25,9 @@ from reproduction.simulators.references import Traffic, mimd_references
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import Space, walk
 
-from viewer.accel.grid.build import build
-from viewer.scene.builtin.cornell import build as cornell
-from viewer.stream.machines.policy import Naive
+from raystream.accel.grid.build import build
+from raystream.scene.builtin.cornell import build as cornell
+from raystream.stream.machines.policy import Naive
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from reproduction.sections import photon_mapping, photon_settings, tiles, wishes
 from reproduction.simulators.photons import route, stencil_count
 from reproduction.timed import Spread, Timed
 
-import viewer
+import raystream
 
 
 @pytest.mark.parametrize("name", ["glass_ball", "ring"])
@@ -37,7 +37,7 @@ def test_a_search_for_all_photons_has_no_end_to_differ_by(name: str) -> None:
 
 
 def test_the_greatest_radius_is_the_estimate_s(device: Any) -> None:
-    renderer = viewer.Renderer("ring", device=device, program="photon", estimate="published", machine="singlepass")
+    renderer = raystream.Renderer("ring", device=device, program="photon", estimate="published", machine="singlepass")
     renderer.render((8, 8), spp=1)
     uniforms = renderer.photon_map.uniforms(renderer.settings, renderer.camera, 8)
     renderer.release()

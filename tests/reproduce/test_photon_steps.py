@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reproduction.simulators.photons import bitonic_passes, bitonic_sort, converge, route, search
 
-from viewer.base.jit import run
+from raystream.base.jit import run
 
 
 @pytest.mark.parametrize("n, passes", [(2, 1), (8, 6), (64, 21), (1024, 55)])

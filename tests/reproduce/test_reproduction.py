@@ -38,7 +38,7 @@ from reproduction.model import (
 from reproduction.registry import SECTIONS, Registered
 from reproduction.stored import Measurements
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 FACTS: dict[str, Any] = dict.fromkeys(("raystream", "renderer", "driver", "cpu", "os", "python", "date"), "<x>")
 FACTS |= {"cpus": 2, "quick": True, "commit": "abc"}

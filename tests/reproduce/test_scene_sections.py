@@ -13,7 +13,7 @@ from reproduction.published.adinetz import TABLE
 from reproduction.published.thesis import RATES, SECONDS
 from reproduction.sections import table_5_4
 
-from viewer.scene import builtin
+from raystream.scene import builtin
 
 
 def test_each_type_of_ray_runs_to_its_end() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reproduction.simulators.schedule import Runs, Simulation
 
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 POLICIES: tuple[Policy, ...] = (
     Sweep(),

@@ -25,9 +25,9 @@ from reproduction.simulators.references import TRIANGLES, Traffic, mimd_referenc
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import Space, walk
 
-from viewer.accel.grid.build import build
-from viewer.scene.builtin.forest import build as forest
-from viewer.stream.machines.policy import Naive
+from raystream.accel.grid.build import build
+from raystream.scene.builtin.forest import build as forest
+from raystream.stream.machines.policy import Naive
 
 SIMD, MIMD = TABLE_5_1["SIMD"], TABLE_5_1["MIMD"]
 

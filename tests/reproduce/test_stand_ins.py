@@ -14,9 +14,9 @@ from reproduction.published.chapter5 import VIEWS, View
 from reproduction.sections import stand_ins as section
 from reproduction.simulators.walk import Space
 
-from viewer.accel.grid.build import build
-from viewer.scene.builtin.cornell import build as cornell
-from viewer.scene.builtin.forest import build as forest
+from raystream.accel.grid.build import build
+from raystream.scene.builtin.cornell import build as cornell
+from raystream.scene.builtin.forest import build as forest
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, WRITES, Traffic
 from reproduction.simulators.walk import Space, State, walk
 
-from viewer.accel.grid.build import build
-from viewer.scene.builtin.cornell import build as cornell
+from raystream.accel.grid.build import build
+from raystream.scene.builtin.cornell import build as cornell
 
 ROWS = {**dict.fromkeys(KERNELS, Row(1, 14, 9, 0)), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
 ROWS[COLOR] = Row(1, 10, 3, 21)

@@ -14,14 +14,14 @@ from reproduction.simulators.whitted.model import SETTINGS, Traced, build
 from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl
 from reproduction.simulators.whitted.processor import Processor
 
-from viewer import Renderer
-from viewer.base.errors import ViewerError
-from viewer.scene import builtin
-from viewer.scene.camera import Camera
-from viewer.scene.classic import ClassicMaterial
-from viewer.scene.hierarchy import compose
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream import Renderer
+from raystream.base.errors import ViewerError
+from raystream.scene import builtin
+from raystream.scene.camera import Camera
+from raystream.scene.classic import ClassicMaterial
+from raystream.scene.hierarchy import compose
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 SKY, SIZE, DEPTH = (0.5, 0.7, 1.0), (40, 40), 3
 # float32, in another order of operations: where rounding decides which side of an edge or of the critical angle a ray

@@ -22,11 +22,11 @@ from reproduction.simulators.whitted.model import SETTINGS, hierarchy
 from reproduction.simulators.whitted.opencl import NoOpenClError
 from reproduction.simulators.whitted.opencl import device as opencl_device
 
-import viewer
-from viewer.accel.structures import Structure, StructureOptions
-from viewer.accel.two_level.build import over_instances
-from viewer.scene import builtin
-from viewer.scene.scene import Scene
+import raystream
+from raystream.accel.structures import Structure, StructureOptions
+from raystream.accel.two_level.build import over_instances
+from raystream.scene import builtin
+from raystream.scene.scene import Scene
 
 
 def test_the_camera_goes_on() -> None:
@@ -157,8 +157,8 @@ def structure_of(scene: Scene) -> Structure:
 
 def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved: list[list[int]] = []
-    move = viewer.Renderer.move
-    monkeypatch.setattr(viewer.Renderer, "move", lambda self, each: moved.append(sorted(each)) or move(self, each))
+    move = raystream.Renderer.move
+    monkeypatch.setattr(raystream.Renderer, "move", lambda self, each: moved.append(sorted(each)) or move(self, each))
     with adinetz.pictures(Context(tmp_path), 16, (adinetz.MOVING, adinetz.MOVES)) as cases:
         for _ in range(3):
             cases[adinetz.MOVES]()

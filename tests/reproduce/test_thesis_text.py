@@ -22,7 +22,7 @@ from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor
 from reproduction.thesis_back_ends import SHARE, SKY, prepared
 
-from viewer.scene import builtin
+from raystream.scene import builtin
 
 SPHERE = {"Sphere": "sphere"}
 

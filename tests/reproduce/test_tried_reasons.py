@@ -15,9 +15,9 @@ from reproduction.simulators.counts import Instructions
 from reproduction.simulators.rays import scattered_rays
 from reproduction.simulators.walk import Space
 
-from viewer.accel.grid.build import build
-from viewer.scene.builtin.cornell import build as cornell
-from viewer.stream.analysis import spirv
+from raystream.accel.grid.build import build
+from raystream.scene.builtin.cornell import build as cornell
+from raystream.stream.analysis import spirv
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 

@@ -9,10 +9,10 @@ from reproduction.simulators.measured import extract, trace_machine
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from reproduction.simulators.walk import Space, walk
 
-from viewer.accel.grid.build import build
-from viewer.kernels.records import RAY
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.cornell import build as cornell
+from raystream.accel.grid.build import build
+from raystream.kernels.records import RAY
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin.cornell import build as cornell
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pytest
 from reproduction.simulators.counts import PUBLISHED_KERNELS, published_program, words
 from reproduction.simulators.counts.words import calls_within
 
-from viewer import Renderer
-from viewer.stream.compile.source import Source
-from viewer.stream.machines.common import STATE_WORDS
+from raystream import Renderer
+from raystream.stream.compile.source import Source
+from raystream.stream.machines.common import STATE_WORDS
 
 
 def test_words_are_those_that_the_machine_counts(device) -> None:

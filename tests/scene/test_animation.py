@@ -11,12 +11,12 @@ from counting import python_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.scene import builtin
-from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
-from viewer.scene.camera import Camera
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.scene import builtin
+from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
+from raystream.scene.camera import Camera
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.scene import Instance, Scene
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.geometry import bounds
-from viewer.scene.geometry.bounds import bounds_of
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.hierarchy import compose
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.viewport.first_picture import Glance
-from viewer.viewport.scene_loader import work
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.geometry import bounds
+from raystream.scene.geometry.bounds import bounds_of
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.hierarchy import compose
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.viewport.first_picture import Glance
+from raystream.viewport.scene_loader import work
 
 
 @settings(max_examples=50, deadline=None)

@@ -9,12 +9,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene import builtin
-from viewer.scene.builtin.parts.shapes import Part, boxes, revolve, tube
-from viewer.scene.builtin.parts.solids import SOLIDS, solid
-from viewer.scene.builtin.parts.teapot import patches, teapot
-from viewer.scene.quadric import Quadric
+from raystream.base.errors import ViewerError
+from raystream.scene import builtin
+from raystream.scene.builtin.parts.shapes import Part, boxes, revolve, tube
+from raystream.scene.builtin.parts.solids import SOLIDS, solid
+from raystream.scene.builtin.parts.teapot import patches, teapot
+from raystream.scene.quadric import Quadric
 
 COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (1032768, 35768), "stadium": (64038, 64038)}
 COUNTS |= {"balls": (31200, 3120), "glass_ball": (5, 5), "ring": (5, 5), "cornell_photons": (20, 20)}  # quadrics, too
@@ -237,7 +237,7 @@ def test_cornell_box_equals_the_published_file(shared_scenes) -> None:
 
 
 def test_forest_trees_stand_on_the_ground_and_off_the_path() -> None:
-    from viewer.scene.builtin.forest import FOOT, _height, _path
+    from raystream.scene.builtin.forest import FOOT, _height, _path
 
     scene = builtin.build("forest")
     feet = np.array([instance.transform[:3, 3] for instance in scene.instances[1:]])
@@ -306,7 +306,7 @@ def test_the_rotor_is_seen_as_a_disc(viewpoint: str) -> None:
 
 def test_the_hall_is_lit_through_its_openings_alone() -> None:
     """Nothing shines inside, and no ray from the nave's floor leaves through vault or walls but by an opening."""
-    from viewer.scene.builtin.hall import RADIUS, SPRING
+    from raystream.scene.builtin.hall import RADIUS, SPRING
 
     scene = builtin.build("hall")
     assert not scene.lights and not any(any(material.emission) for material in scene.materials)
@@ -324,7 +324,7 @@ def test_the_hall_is_lit_through_its_openings_alone() -> None:
 
 def test_a_wall_is_open_where_it_should_be() -> None:
     """As much of its front is missing as the opening has, and its reveal looks into the opening."""
-    from viewer.scene.builtin.hall import ARC, pierced_wall
+    from raystream.scene.builtin.hall import ARC, pierced_wall
 
     part = pierced_wall(4.0, 0.0, 6.0, 1.2, 0.9, 3.7, 0.8)
     normals = face_normals(part.positions, part.triangles)

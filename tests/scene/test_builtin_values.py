@@ -10,9 +10,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from viewer.scene import builtin
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.scene import builtin
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 VALUES = {
     "cornell": (1.075016301e11, 19.23984962, 1219.86659, 0, 68.13681455),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
 
 number = st.floats(-1e6, 1e6, allow_nan=False)
 vector = st.tuples(number, number, number)

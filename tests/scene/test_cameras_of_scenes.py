@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.animation import Animation, turntable
+from raystream.scene.camera import Camera
+from raystream.scene.edits.framed import framed
+from raystream.scene.geometry.framing import overview
+from raystream.scene.mesh import Mesh
+from raystream.scene.projections.models import Equirectangular, Orthographic
+from raystream.scene.scene import Instance, Scene
 from tests.scene.unit_square import square
-from viewer.base.errors import ViewerError
-from viewer.scene.animation import Animation, turntable
-from viewer.scene.camera import Camera
-from viewer.scene.edits.framed import framed
-from viewer.scene.geometry.framing import overview
-from viewer.scene.mesh import Mesh
-from viewer.scene.projections.models import Equirectangular, Orthographic
-from viewer.scene.scene import Instance, Scene
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.prepared import arranged
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene import builtin
-from viewer.scene.builtin.parts.shapes import boxes
-from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.edits.materials import decided_materials
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.prepared import arranged
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene import builtin
+from raystream.scene.builtin.parts.shapes import boxes
+from raystream.scene.edits.classic_plane import on_plane
+from raystream.scene.edits.materials import decided_materials
+from raystream.scene.scene import Scene
 
 
 def box(**more) -> Scene:

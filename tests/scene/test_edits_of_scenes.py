@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.edits.smooth import has_smooth_meshes, is_smooth
+from raystream.scene.geometry.batches import alike, batches, joined, offsets, ranges
+from raystream.scene.geometry.bounds import ground_transform
+from raystream.scene.geometry.normals import face_normals
+from raystream.scene.geometry.transform import transform_normals, transform_points, transform_tangents
+from raystream.scene.geometry.triangles import opacities, second_coordinates, tangents
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture, linear_texels, uv_transform
 from tests.scene.unit_square import POINTS, TWO, at, square
-from viewer.base.errors import ViewerError
-from viewer.scene.edits.framed import is_single_object
-from viewer.scene.edits.smooth import has_smooth_meshes, is_smooth
-from viewer.scene.geometry.batches import alike, batches, joined, offsets, ranges
-from viewer.scene.geometry.bounds import ground_transform
-from viewer.scene.geometry.normals import face_normals
-from viewer.scene.geometry.transform import transform_normals, transform_points, transform_tangents
-from viewer.scene.geometry.triangles import opacities, second_coordinates, tangents
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture, linear_texels, uv_transform
 
 
 @pytest.mark.parametrize(

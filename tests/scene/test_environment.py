@@ -7,10 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
-from viewer.scene.light import luminance
-from viewer.scene.sky import sky
+from raystream.base.errors import ViewerError
+from raystream.scene.environment import (
+    MOST_TEXELS,
+    ConstantEnvironment,
+    ImageEnvironment,
+    cached_by_pixels,
+    check_pixels,
+)
+from raystream.scene.light import luminance
+from raystream.scene.sky import sky
 
 
 @pytest.mark.parametrize(

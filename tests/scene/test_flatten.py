@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 TRIANGLE = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
 

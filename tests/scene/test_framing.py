@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.framing import FILL, filling, overview, view_direction
-from viewer.scene.geometry.silhouette import DIRECTIONS, MOST_INSTANCES, outermost
-from viewer.scene.geometry.surface import surface_points
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.framing import FILL, filling, overview, view_direction
+from raystream.scene.geometry.silhouette import DIRECTIONS, MOST_INSTANCES, outermost
+from raystream.scene.geometry.surface import surface_points
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
 
 
 def extents(camera: Camera, points: np.ndarray, aspect: float) -> tuple[np.ndarray, np.ndarray]:

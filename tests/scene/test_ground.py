@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene import builtin
-from viewer.scene.scene import Instance, Scene
+from raystream.scene import builtin
+from raystream.scene.scene import Instance, Scene
 
 
 def box(low: tuple[float, ...], high: tuple[float, ...]) -> Scene:

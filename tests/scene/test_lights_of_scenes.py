@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.edits.movable import movable_lights, with_light_at
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
+from raystream.scene.light import KINDS, DeltaLights, Light, luminance
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 from tests.scene.unit_square import POINTS, at, square
-from viewer.base.errors import ViewerError
-from viewer.scene.edits.movable import movable_lights, with_light_at
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, cached_by_pixels, check_pixels
-from viewer.scene.light import KINDS, DeltaLights, Light, luminance
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
 
 
 @pytest.mark.parametrize(

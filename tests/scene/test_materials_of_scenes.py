@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
+from raystream.scene.edits.materials import colorings, culled, culled_of_objects, culls, decided_materials
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 from tests.scene.unit_square import square
-from viewer.base.errors import ViewerError
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
-from viewer.scene.edits.materials import colorings, culled, culled_of_objects, culls, decided_materials
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.scene.edits import mipmaps
-from viewer.scene.edits.mipmaps import level_sizes, mip_levels, reduced
-from viewer.scene.texture import Image, linear_from_srgb
+from raystream.scene.edits import mipmaps
+from raystream.scene.edits.mipmaps import level_sizes, mip_levels, reduced
+from raystream.scene.texture import Image, linear_from_srgb
 
 
 def picture(width: int, height: int, kind: type = np.uint8) -> Image:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.geometry import normals as normals_module
-from viewer.scene.geometry.normals import all_with_normals, unit_normals, with_normals
-from viewer.scene.geometry.weld import weld
-from viewer.scene.mesh import Mesh
+from raystream.scene.geometry import normals as normals_module
+from raystream.scene.geometry.normals import all_with_normals, unit_normals, with_normals
+from raystream.scene.geometry.weld import weld
+from raystream.scene.mesh import Mesh
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
 CUBE_FACES = np.array(

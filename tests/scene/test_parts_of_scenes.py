@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.animation import Animation, Track, place_camera, place_light
+from raystream.scene.camera import Camera
+from raystream.scene.hierarchy import Hierarchy, compose, levels, unit_quaternions
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import quiet_nans
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 from tests.scene.unit_square import POINTS, TWO, at, square
-from viewer.base.errors import ViewerError
-from viewer.scene.animation import Animation, Track, place_camera, place_light
-from viewer.scene.camera import Camera
-from viewer.scene.hierarchy import Hierarchy, compose, levels, unit_quaternions
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import quiet_nans
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
-from viewer.renderer.inputs.prepared import arranged, prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats import load
+from raystream.renderer.inputs.prepared import arranged, prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 COLORS = np.float32([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.accel.quadrics import boxes
-from viewer.base.errors import ViewerError
-from viewer.film.files.checkpoint import fingerprint
-from viewer.lighting.emitters import emitters
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.scene.builtin.parts.shapes import quads
-from viewer.scene.edits.movable import movable_lights
-from viewer.scene.material import Material
-from viewer.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
-from viewer.scene.scene import Instance, Scene
+from raystream.accel.quadrics import boxes
+from raystream.base.errors import ViewerError
+from raystream.film.files.checkpoint import fingerprint
+from raystream.lighting.emitters import emitters
+from raystream.renderer.inputs.scene_diff import scene_changes
+from raystream.scene.builtin.parts.shapes import quads
+from raystream.scene.edits.movable import movable_lights
+from raystream.scene.material import Material
+from raystream.scene.quadric import PlacedQuadrics, Quadric, QuadricShape
+from raystream.scene.scene import Instance, Scene
 
 UP = np.inf
 MADE = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.quadric import Quadric, QuadricShape, check_map
+from raystream.base.errors import ViewerError
+from raystream.scene.quadric import Quadric, QuadricShape, check_map
 
 
 @pytest.mark.parametrize(

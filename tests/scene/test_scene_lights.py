@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene import builtin
-from viewer.scene.edits.movable import movable_lights, with_light_at
-from viewer.scene.light import Light, luminance
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.scene import builtin
+from raystream.scene.edits.movable import movable_lights, with_light_at
+from raystream.scene.light import Light, luminance
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import viewer
-from viewer.film.files.checkpoint import fingerprint
-from viewer.options.picture import MOST_KEYS
-from viewer.scene.animation import Animation, Track, turntable
-from viewer.scene.builtin import balls
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
-from viewer.scene.exposure.keys import DEVIATION, _deviation, enough_cameras
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.light import Light
-from viewer.scene.mesh import Instance, Mesh, transforms_of
-from viewer.scene.scene import Scene
+import raystream
+from raystream.film.files.checkpoint import fingerprint
+from raystream.options.picture import MOST_KEYS
+from raystream.scene.animation import Animation, Track, turntable
+from raystream.scene.builtin import balls
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
+from raystream.scene.exposure.keys import DEVIATION, _deviation, enough_cameras
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.light import Light
+from raystream.scene.mesh import Instance, Mesh, transforms_of
+from raystream.scene.scene import Scene
 
 
 def triangle() -> Mesh:
@@ -160,5 +160,5 @@ def test_fingerprints_tell_of_motion_alone():
     still, light = Instance(0), Light("point")
     assert fingerprint(still) != fingerprint(replace(still, motion=np.stack([np.eye(4)] * 2)))
     assert fingerprint(light) != fingerprint(replace(light, motion=(light, light)))
-    scene = viewer.load("balls")
+    scene = raystream.load("balls")
     assert fingerprint(scene.instances, scene.lights) == "a11ef67de492fc05"  # as before they had a field of motion

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-import viewer
-from viewer.scene.edits.framed import is_single_object
-from viewer.scene.geometry.framing import AROUND
-from viewer.scene.light import luminance
-from viewer.scene.sky import (
+import raystream
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.geometry.framing import AROUND
+from raystream.scene.light import luminance
+from raystream.scene.sky import (
     ALBEDO,
     FILL,
     IRRADIANCE,
@@ -72,7 +72,7 @@ def test_maps_of_every_size_hold_the_whole_sun(width, place, monkeypatch: pytest
     """Over the horizon a sun adds its light to a sky without one, and no more; below it lights up the ground."""
     make = sky.__wrapped__
     found = make(width, place).pixels.astype(float)
-    monkeypatch.setattr("viewer.scene.sky.sunlight", lambda _: np.zeros(3))
+    monkeypatch.setattr("raystream.scene.sky.sunlight", lambda _: np.zeros(3))
     dark = make(width, place)
     angles, above = dark.solid_angles(), slice(0, width // 4)
     added = np.einsum("hwc,h->c", (found - dark.pixels)[above], angles[above])
@@ -124,11 +124,11 @@ def test_a_sky_beside_a_sun() -> None:
     assert 0 < len(dark) < 0.01 * whole.pixels[..., 0].size
 
 
-def box(low, high) -> viewer.Scene:
+def box(low, high) -> raystream.Scene:
     """A closed box whose sides face outwards."""
     corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * np.subtract(high, low) + low
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return viewer.Scene.from_triangles(corner, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
+    return raystream.Scene.from_triangles(corner, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
 
 
 def test_what_stands_alone() -> None:
@@ -136,13 +136,13 @@ def test_what_stands_alone() -> None:
     assert is_single_object(object_)
     assert not is_single_object(object_.on_ground())
     slab = box((-4, -0.1, -4), (4, 0, 4))
-    placed = viewer.Scene([*object_.meshes, *slab.meshes], [*object_.instances, viewer.scene.scene.Instance(1)])
+    placed = raystream.Scene([*object_.meshes, *slab.meshes], [*object_.instances, raystream.scene.scene.Instance(1)])
     assert not is_single_object(placed)
-    inside_out = viewer.Scene.from_triangles(object_.meshes[0].positions, object_.meshes[0].triangles[:, ::-1])
+    inside_out = raystream.Scene.from_triangles(object_.meshes[0].positions, object_.meshes[0].triangles[:, ::-1])
     assert not is_single_object(inside_out)  # a room: its floor faces up
     mirrored = object_.instances[0].transform * np.array([-1, 1, 1, 1])[:, None]
-    assert is_single_object(viewer.Scene(object_.meshes, [viewer.scene.scene.Instance(0, mirrored)]))
-    assert not is_single_object(viewer.Scene())
+    assert is_single_object(raystream.Scene(object_.meshes, [raystream.scene.scene.Instance(0, mirrored)]))
+    assert not is_single_object(raystream.Scene())
 
 
 @pytest.mark.parametrize("elevation", [90, 40, 10, 1, 0])

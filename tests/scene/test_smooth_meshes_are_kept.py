@@ -7,8 +7,8 @@ import gc
 import numpy as np
 import pytest
 
-from viewer.scene.edits import smooth
-from viewer.scene.mesh import Mesh
+from raystream.scene.edits import smooth
+from raystream.scene.mesh import Mesh
 
 
 def test_a_mesh_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

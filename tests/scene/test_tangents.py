@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.formats import load
-from viewer.scene.geometry.tangents import with_tangents
-from viewer.scene.mesh import Mesh
+from raystream.formats import load
+from raystream.scene.geometry.tangents import with_tangents
+from raystream.scene.mesh import Mesh
 
 
 def grid(columns: int, rows: int, **more: Any) -> Mesh:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 from tests.scene.unit_square import POINTS, at, square
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
 
 
 class Recorded(SimpleNamespace):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.scene.mesh import Mesh
+from raystream.scene.mesh import Mesh
 
 POINTS = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
 

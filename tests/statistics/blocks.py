@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.film import LUMINANCE, Film
+from raystream.film.film import LUMINANCE, Film
 
 EDGE = 16  # pixels of a block's side
 RIGHT = 1e-5  # relative: what the rounding of float32 leaves between blocks that do not spread at all

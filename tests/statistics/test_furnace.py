@@ -7,12 +7,12 @@ import places
 import pytest
 from blocks import WEIGHTS, of_film, score_of_means, scores
 
-from viewer import Camera, Renderer, Scene
-from viewer.film.film import Film
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance
-from viewer.scene.sky import sky
+from raystream import Camera, Renderer, Scene
+from raystream.film.film import Film
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance
+from raystream.scene.sky import sky
 
 WHITE = (1.0, 1.0, 1.0)  # the furnace's radiance
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from blocks import Blocks, chi_square_tail, means, normal_tail, of_film, of_reference, score_of_means, scores
 
-import viewer
-from viewer import Renderer
-from viewer.film.film import LUMINANCE
+import raystream
+from raystream import Renderer
+from raystream.film.film import LUMINANCE
 
 # Samples of the quick test by reference: half a minute of CPU in all.
 REFERENCES = {
@@ -48,7 +48,7 @@ def compared(folder: Path, name: str, samples: int) -> Pair:
     said = json.loads((folder / f"{name}.json").read_text())
     scene, depth = said["scene"], said["integrator"]["max_depth"] - 1  # Mitsuba counts edges
     height, width = data["mean"].shape[:2]
-    scene = viewer.load(str(folder / f"{scene}.glb"))
+    scene = raystream.load(str(folder / f"{scene}.glb"))
     given = {"machine": "singlepass", "environment": "none"}  # nothing is behind the references
     renderer = Renderer(scene, **given, sampler="independent", depth=depth, seed=7)
     picture = renderer.render((width, height), spp=samples)
@@ -119,7 +119,7 @@ def test_a_pixel_s_samples_tell_how_batches_of_other_seeds_spread(device, shared
     batches, of a seed each, spread by."""
     seeds, samples, edge = 32, 4, 64
     renderer = Renderer(
-        viewer.load(str(shared_refs / "cornell.glb")), machine="singlepass", sampler="independent", depth=2
+        raystream.load(str(shared_refs / "cornell.glb")), machine="singlepass", sampler="independent", depth=2
     )
     batches, variances = [], []
     for seed in range(seeds):
@@ -153,7 +153,7 @@ def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
     data = np.load(shared_refs / f"{name}.npz")
     truth = data["mean"].astype(np.float64) @ LUMINANCE
     errors, totals = {}, {}
-    scene = viewer.load(str(shared_refs / "cornell.glb"))
+    scene = raystream.load(str(shared_refs / "cornell.glb"))
     for sampler in seeds:
         renderer = Renderer(scene, machine="singlepass", sampler=sampler, depth=4)
         found = []
@@ -190,12 +190,12 @@ def test_the_estimated_error_is_the_measured_one(device, shared_refs: Path, scen
     data = np.load(shared_refs / f"{name}.npz")
     truth, noise = (data[key].astype(np.float64) @ LUMINANCE for key in ("mean", "stderr"))
 
-    def measured(picture: viewer.Picture) -> float:
+    def measured(picture: raystream.Picture) -> float:
         square = np.mean((picture.linear.astype(np.float64) @ LUMINANCE - truth) ** 2 - noise**2)
         return float(np.sqrt(square) / truth.mean())
 
     given = {"machine": "singlepass", "environment": "none", "depth": depth}
-    renderer = Renderer(viewer.load(str(shared_refs / f"{scene}.glb")), **given)
+    renderer = Renderer(raystream.load(str(shared_refs / f"{scene}.glb")), **given)
     for samples in (8, 16, 32, 64):
         picture = renderer.render(truth.shape[::-1], spp=samples)
         assert picture.film is not None

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import toys
 
-from viewer.base import paths
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
+from raystream.base import paths
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import open_device
 
 
 @pytest.fixture(scope="session")

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.addresses import IN_BUFFER
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl import arena as arena_module
-from viewer.stream.gl.arena import LEAST, Arena
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import BufferTexture
-from viewer.stream.gl.resources import Resources
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.addresses import IN_BUFFER
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl import arena as arena_module
+from raystream.stream.gl.arena import LEAST, Arena
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import BufferTexture
+from raystream.stream.gl.resources import Resources
 
 ONE = Record("One", Field("a", "vec4"))
 THREE = Record("Three", Field("a", "vec4"), Field("b", "vec4"), Field("c", "vec3"))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from toys import COLLATZ
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.choice import CHOICE, DEPTH, Choice
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.selftest import masks
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.choice import CHOICE, DEPTH, Choice
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.selftest import masks
 
 SIZE = (7, 6)
 

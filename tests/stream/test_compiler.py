@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.base import cache_folder
-from viewer.base.errors import ShaderError
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
-from viewer.stream.gl.programs.binaries import Binaries
-from viewer.stream.gl.programs.compiler import Batch
+from raystream.base import cache_folder
+from raystream.base.errors import ShaderError
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, square
+from raystream.stream.gl.programs.binaries import Binaries
+from raystream.stream.gl.programs.compiler import Batch
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (16, 8)
@@ -196,7 +196,7 @@ def test_used_last_stays_longest(folder: Path) -> None:
 
 WRITER = """
 import sys
-from viewer.stream.gl.programs.binaries import Binaries
+from raystream.stream.gl.programs.binaries import Binaries
 binaries, content = Binaries("one driver", most=30000), bytes([int(sys.argv[1])]) * 10000
 for number in range(200):
     name = binaries.name(str(number % 5))

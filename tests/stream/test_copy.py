@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.copy import Copies
-from viewer.stream.gl.stream import Stream
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.copy import Copies
+from raystream.stream.gl.stream import Stream
 
 RECORDS = {
     1: Record("One", Field("a", "float"), Field("b", "int")),

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from toys import COLLATZ, NESTED, STRAIGHT, Toy, simulate
 
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.counters import KernelPass, KernelTotal, Stats
-from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.counters import KernelPass, KernelTotal, Stats
+from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Threshold
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (33, 7)
 RAYS = SIZE[0] * SIZE[1]

@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from viewer.base.errors import DeviceError
-from viewer.stream.gl import device as device_module
-from viewer.stream.gl import devices as devices_module
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import VARIABLE, devices, open_device, shared_device
+from raystream.base.errors import DeviceError
+from raystream.stream.gl import device as device_module
+from raystream.stream.gl import devices as devices_module
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import VARIABLE, devices, open_device, shared_device
 
 egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
 

@@ -6,15 +6,15 @@ from functools import partial
 
 import pytest
 
-from viewer.base.errors import ShaderError, WiringError
-from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source, read_shader
-from viewer.stream.declare.kernel import IN, INOUT, Kernel, Module
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
+from raystream.base.errors import ShaderError, WiringError
+from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source, read_shader
+from raystream.stream.declare.kernel import IN, INOUT, Kernel, Module
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
 
 HIT, PROBE = Record("Hit", Field("t", "float")), Record("Probe", Field("sum", "vec4"))
 WEIGH = Kernel("weigh_probe", (IN("hit", HIT), INOUT("probe", PROBE)), ("done",), needs=("bright",))

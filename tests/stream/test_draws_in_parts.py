@@ -13,25 +13,25 @@ import numpy as np
 import places
 import pytest
 
-from viewer.kernels.photons import ENTRY, PHOTON
-from viewer.kernels.records import FEATURES
-from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.routing import StencilRouting
-from viewer.renderer.preview.gbuffer_raster import GBufferRaster
-from viewer.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Tiles, TimedDraws
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw as DrawStep
-from viewer.stream.pace import FIRST, LONGEST, DrawSizes
-from viewer.stream.raster.instanced import InstancedDraw, in_parts
+from raystream.kernels.photons import ENTRY, PHOTON
+from raystream.kernels.records import FEATURES
+from raystream.photons.grid import PhotonGrid
+from raystream.photons.keep import Keep
+from raystream.photons.routing import StencilRouting
+from raystream.renderer.preview.gbuffer_raster import GBufferRaster
+from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Tiles, TimedDraws
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw as DrawStep
+from raystream.stream.pace import FIRST, LONGEST, DrawSizes
+from raystream.stream.raster.instanced import InstancedDraw, in_parts
 
 SIZE = 64, 48
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)
@@ -225,7 +225,7 @@ def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
 
 def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of more rays than a draw may have are cut, too."""
-    monkeypatch.setattr("viewer.stream.gl.draw.FIRST", 512)
+    monkeypatch.setattr("raystream.stream.gl.draw.FIRST", 512)
     each = TimedDraws.each
     runs = []
 
@@ -263,7 +263,7 @@ def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: p
     slow.slowness = 1.0
     found = []
     for first in (1 << 20, 100):
-        monkeypatch.setattr("viewer.stream.gl.draw.FIRST", first)
+        monkeypatch.setattr("raystream.stream.gl.draw.FIRST", first)
         options = {"program": "path", "machine": "multipass", "fuse": "none", "mask": "tiles"}
         renderer = Renderer("cornell", device=slow, **options)
         stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
@@ -275,7 +275,7 @@ def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: p
 def test_passes_of_a_denoiser(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that loop begin as small as kernels do."""
     watch.listed = False
-    monkeypatch.setattr("viewer.stream.gl.draw.FIRST_PLAIN", FIRST)
+    monkeypatch.setattr("raystream.stream.gl.draw.FIRST_PLAIN", FIRST)
     size = 96, 64
     options = {"program": "path", "denoise": "shader", "machine": "singlepass", "first_hits": "rays"}
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from toys import COLLATZ, NESTED, Toy, simulate
 
-from viewer.stream.compile.order import StateLoop, innermost
-from viewer.stream.gl.device import Device
-from viewer.stream.machines.flow import Flow, LoopTiles
-from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.multipass import FEW, Multipass
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from raystream.stream.compile.order import StateLoop, innermost
+from raystream.stream.gl.device import Device
+from raystream.stream.machines.flow import Flow, LoopTiles
+from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.multipass import FEW, Multipass
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 SIZE = (33, 7)
 RAYS = SIZE[0] * SIZE[1]
@@ -97,7 +97,7 @@ def test_an_inner_loop_is_left_when_few_of_its_rays_are_in_it(device: Device, mo
     """And is entered again with those that came meanwhile. By tiles, whose rays are not counted, it goes to its end."""
     assert 0 < FEW < 1
     for few, mask, least in ((FEW, "depth", False), (0.0, "depth", True), (FEW, "tiles", True)):
-        monkeypatch.setattr("viewer.stream.machines.multipass.FEW", few)
+        monkeypatch.setattr("raystream.stream.machines.multipass.FEW", few)
         machine = Multipass(device, NESTED.linked, SIZE, unroll=1, mask=mask)
         served: list[str] = []
         draw = machine._draw

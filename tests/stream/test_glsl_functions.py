@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer.accel import triangles
-from viewer.cameras.lens import camera_uniforms, constant_environment, thin_lens
-from viewer.kernels.records import HIT, RAY
-from viewer.materials.geometry import flat_geometry
-from viewer.materials.tables import appearance
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
+from raystream.accel import triangles
+from raystream.cameras.lens import camera_uniforms, constant_environment, thin_lens
+from raystream.kernels.records import HIT, RAY
+from raystream.materials.geometry import flat_geometry
+from raystream.materials.tables import appearance
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from viewer import programs
-from viewer.programs.path_trace import path_trace
-from viewer.programs.traversal import FLAT, OBJECTS
-from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.declare.program import DONE, RETURN, Call
+from raystream import programs
+from raystream.programs.path_trace import path_trace
+from raystream.programs.traversal import FLAT, OBJECTS
+from raystream.stream.compile.inline import inlined, origin
+from raystream.stream.declare.program import DONE, RETURN, Call
 
 
 @pytest.mark.parametrize("traversal", [FLAT, OBJECTS])

@@ -7,13 +7,13 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.stream.compile.addresses import layout
-from viewer.stream.compile.link import SMALL_TABLES, LinkedProgram
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import LARGEST_INTEGER, ROWS, SMALL, Field, Record
-from viewer.stream.gl.resources import Resources
-from viewer.stream.selftest import program
+from raystream.base.errors import ViewerError
+from raystream.stream.compile.addresses import layout
+from raystream.stream.compile.link import SMALL_TABLES, LinkedProgram
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import LARGEST_INTEGER, ROWS, SMALL, Field, Record
+from raystream.stream.gl.resources import Resources
+from raystream.stream.selftest import program
 
 ROW = Record("Row", Field("next", "int", within=ROWS))
 

@@ -11,13 +11,13 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, NUMBER, SEED, Toy, simulate
 
-from viewer.denoise.records import LIT
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.registry import MACHINES
+from raystream.denoise.records import LIT
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.registry import MACHINES
 
 SIZE = (19, 11)
 RAYS = SIZE[0] * SIZE[1]
@@ -261,7 +261,7 @@ def test_a_fault_of_a_step_reaches_the_caller_and_ends_the_job(executor):
 
 def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
     """Between two yields another context may be made current, or none."""
-    from viewer.stream.gl import device as module
+    from raystream.stream.gl import device as module
 
     found: list[bool] = []
     resources = Resources(device)

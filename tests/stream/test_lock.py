@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from viewer.stream.lock import FairLock, exclusive
+from raystream.stream.lock import FairLock, exclusive
 
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs
 

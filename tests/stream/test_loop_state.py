@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from toys import COLLATZ, NUMBER, SEED, Toy, simulate
 
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import Naive, Sweep
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import Naive, Sweep
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (9, 5)
 RAYS = SIZE[0] * SIZE[1]

@@ -11,20 +11,20 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import Table
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.count import COUNT_MODES
-from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import Table
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.count import COUNT_MODES
+from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (33, 7)  # odd, and a little more than a tile
 TOYS = {toy.program.name: toy for toy in (COLLATZ, NESTED, STRAIGHT)}
@@ -339,7 +339,7 @@ def test_a_program_does_not_know_where_its_tables_lie(device):
 
 
 def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader_folder):
-    from viewer.base.errors import ShaderError
+    from raystream.base.errors import ShaderError
 
     (shader_folder / "kernels" / "odd_one.glsl").write_text("int odd_one(in Seed seed) { return EXIT_DONE; }\n")
     kernel = toys.Kernel("odd_one", (toys.IN("seed", toys.SEED), toys.OUT("number", toys.NUMBER)), ("done",))
@@ -352,7 +352,7 @@ def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader
 
 @pytest.mark.parametrize("unroll", [0, -1, (), (4, 0)])
 def test_an_unroll_that_would_never_end_is_refused(device, unroll):
-    from viewer.base.errors import ViewerError
+    from raystream.base.errors import ViewerError
 
     with pytest.raises(ViewerError, match="unroll"):
         Multipass(device, COLLATZ.linked, SIZE, unroll=unroll)

@@ -9,12 +9,12 @@ import pytest
 from test_machines import check, same_bits
 from toys import COLLATZ, NESTED, simulate
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Tiles
-from viewer.stream.machines.mask import StencilMask
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.options import EDGE
-from viewer.stream.machines.policy import Naive, Sweep
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Tiles
+from raystream.stream.machines.mask import StencilMask
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.options import EDGE
+from raystream.stream.machines.policy import Naive, Sweep
 
 SIZE = (33, 7)
 

@@ -6,15 +6,15 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.base.errors import DeviceError, WiringError
-from viewer.stream.compile.memories import memory_glsl
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table, Volume
-from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
-from viewer.stream.gl.stream import float_texture
+from raystream.base.errors import DeviceError, WiringError
+from raystream.stream.compile.memories import memory_glsl
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table, Volume
+from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.memory import IN_BUFFER, Memory, layout
+from raystream.stream.gl.stream import float_texture
 
 RECORDS = {
     1: Record("One", Field("a", "int")),

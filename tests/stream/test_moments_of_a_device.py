@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.stream.gl import objects
-from viewer.stream.gl.device import Device
+from raystream.stream.gl import objects
+from raystream.stream.gl.device import Device
 
 
 @pytest.mark.parametrize("ready", [True, False])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.programs import ray_cast
-from viewer.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
+from raystream.programs import ray_cast
+from raystream.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
 
 Graph = dict[str, list[str]]
 

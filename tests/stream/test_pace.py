@@ -7,11 +7,11 @@ from itertools import accumulate, pairwise
 import numpy as np
 import pytest
 
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import TimedDraws
-from viewer.stream.gl.objects import Query
-from viewer.stream.pace import (
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import TimedDraws
+from raystream.stream.gl.objects import Query
+from raystream.stream.pace import (
     AIMED,
     FIRST,
     GROWTH,
@@ -185,7 +185,7 @@ def test_a_query_around_parts_has_their_sums(slow: Device, monkeypatch: pytest.M
     slow.slowness = 1.0
     found = []
     for first in (1 << 20, 256):
-        monkeypatch.setattr("viewer.stream.gl.draw.FIRST", first)
+        monkeypatch.setattr("raystream.stream.gl.draw.FIRST", first)
         renderer = Renderer("cornell", device=slow, program="path")
         stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
         found.append([(each.step, each.fragments, each.calls) for each in stats.passes])

@@ -10,12 +10,12 @@ import moderngl
 import numpy as np
 import pytest
 
-from viewer.base.memory import Pages
-from viewer.stream.declare.kernel import Texels
-from viewer.stream.gl.arena import Arena
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import CHUNK, PINNED, BufferTexture, Memory
-from viewer.stream.gl.objects import PinnedBuffer
+from raystream.base.memory import Pages
+from raystream.stream.declare.kernel import Texels
+from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import CHUNK, PINNED, BufferTexture, Memory
+from raystream.stream.gl.objects import PinnedBuffer
 
 LARGE = PINNED // 16  # texels of four floats
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.stream.machines.policy import MostWork, Naive, Sweep, Threshold, policy
+from raystream.base.errors import ViewerError
+from raystream.stream.machines.policy import MostWork, Naive, Sweep, Threshold, policy
 
 waiting = st.lists(st.integers(0, 1000), min_size=1, max_size=6).filter(any)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.prepare import preparations
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, PreparedValue, copying
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.prepare import preparations
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, PreparedValue, copying
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
 
 PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
 OWN = PreparedValue("Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), kept=frozenset({"turn"}))

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import toys
 
-from viewer import programs
-from viewer.base.errors import WiringError
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
-from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
-from viewer.stream.declare.record import Field, Record
+from raystream import programs
+from raystream.base.errors import WiringError
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
+from raystream.stream.declare.record import Field, Record
 
 A = Record("A", Field("x", "float"))
 B = Record("B", Field("y", "vec4"), Field("z", "vec4"))
@@ -395,15 +395,15 @@ def test_programs_need_no_opengl():
     code = """
 import sys
 sys.modules["moderngl"] = None  # importing it raises ImportError
-import viewer.stream.declare.record, viewer.stream.declare.kernel, viewer.stream.declare.program
-import viewer.stream.compile.order, viewer.stream.compile.link, viewer.stream.compile.source
-import viewer.stream.compile.generate, viewer.stream.machines.options, viewer.stream.machines.counters
-import viewer.programs, viewer.kernels, viewer.accel.grid.grid, viewer.accel.triangles, viewer.cameras.lens
-from viewer.base.errors import WiringError
-from viewer.stream.compile.link import LinkedProgram
-viewer.programs.ray_cast(layers=True)
+import raystream.stream.declare.record, raystream.stream.declare.kernel, raystream.stream.declare.program
+import raystream.stream.compile.order, raystream.stream.compile.link, raystream.stream.compile.source
+import raystream.stream.compile.generate, raystream.stream.machines.options, raystream.stream.machines.counters
+import raystream.programs, raystream.kernels, raystream.accel.grid.grid, raystream.accel.triangles,
+raystream.cameras.lens from raystream.base.errors import WiringError
+from raystream.stream.compile.link import LinkedProgram
+raystream.programs.ray_cast(layers=True)
 try:
-    LinkedProgram(viewer.programs.trace(), [])
+    LinkedProgram(raystream.programs.trace(), [])
 except WiringError as error:
     print(error)
 """

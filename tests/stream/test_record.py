@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError, WiringError
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
-from viewer.stream.gl.stream import Stream
+from raystream.base.errors import ViewerError, WiringError
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
+from raystream.stream.gl.stream import Stream
 
 # A NaN's payload may be lost on the way through a register, so one NaN stands for all.
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)

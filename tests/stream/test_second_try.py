@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from toys import COLLATZ, simulate
 
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import Naive
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import Naive
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (9, 5)
 NUMBERS = ("kernel_passes", "mask_passes", "count_passes", "copy_passes")

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.stream.compile import source
-from viewer.stream.declare.limits import LIMITS
-from viewer.stream.gl.device import Device
-from viewer.stream.selftest import draws, machines, masks, numbers, program, storage, ways
-from viewer.stream.selftest.capabilities import FEATURES, capabilities
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
-from viewer.stream.selftest.draws import stream
-from viewer.stream.selftest.numbers import FloatFunction
-from viewer.stream.selftest.times import TIMES
-from viewer.stream.selftest.ways import CHECKS, GROUPS
+from raystream.stream.compile import source
+from raystream.stream.declare.limits import LIMITS
+from raystream.stream.gl.device import Device
+from raystream.stream.selftest import draws, machines, masks, numbers, program, storage, ways
+from raystream.stream.selftest.capabilities import FEATURES, capabilities
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
+from raystream.stream.selftest.draws import stream
+from raystream.stream.selftest.numbers import FloatFunction
+from raystream.stream.selftest.times import TIMES
+from raystream.stream.selftest.ways import CHECKS, GROUPS
 
 INEXACT = (
     "numbers",
@@ -183,7 +183,7 @@ def test_capabilities(device: Device) -> None:
 
 @pytest.mark.parametrize("name", TIMES)
 def test_times(device: Device, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.stream.selftest.times.SECONDS", 0.002)
+    monkeypatch.setattr("raystream.stream.selftest.times.SECONDS", 0.002)
     assert 0.0 < TIMES[name](device) < 1e7
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base.errors import ShaderError
-from viewer.stream.compile.source import Source, read_shader
+from raystream.base.errors import ShaderError
+from raystream.stream.compile.source import Source, read_shader
 
 FILES = {
     "main.glsl": '// head\n#include "lib/a.glsl"\n#include "lib/b.glsl"\nint main_thing;\n',

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from viewer.stream.declare.limits import rounded
+from raystream.stream.declare.limits import rounded
 
 BITS = 7  # of the mantissa, that are dropped
 

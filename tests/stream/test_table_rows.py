@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.stream.compile.addresses import IN_BUFFER, Addressing
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.memory import Memory
+from raystream.stream.compile.addresses import IN_BUFFER, Addressing
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.memory import Memory
 
 WIDE = Record("Wide", Field("a", "vec4"), Field("b", "vec2"))  # two texels
 COUNT = 37

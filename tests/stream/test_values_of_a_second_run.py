@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from toys import NESTED
 
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.singlepass import Singlepass
 
 SIZE = (9, 5)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from viewer.base import cache_folder
-from viewer.stream.gl.device import Device
-from viewer.stream.selftest import passed
-from viewer.stream.selftest.passed import FORMAT, build, keep
-from viewer.stream.selftest.ways import device_notes, failure, fallbacks_for, settle
+from raystream.base import cache_folder
+from raystream.stream.gl.device import Device
+from raystream.stream.selftest import passed
+from raystream.stream.selftest.passed import FORMAT, build, keep
+from raystream.stream.selftest.ways import device_notes, failure, fallbacks_for, settle
 
 MASK, QUERIES = "depth mask", "occlusion queries"
 
@@ -73,7 +73,7 @@ def test_passed_tests_run_once_for_a_driver(device: Device, folder: Path, monkey
         ran.append(check)
         return examine(held, check)
 
-    from viewer.stream.selftest import ways
+    from raystream.stream.selftest import ways
 
     examine = ways.examine
     monkeypatch.setattr(ways, "examine", counted)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
-from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
-from viewer.stream.declare.record import Field, Record
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
+from raystream.stream.declare.record import Field, Record
 
 Serve = Callable[..., NDArray]  # arrays of the kernel's arguments, updated in place -> exit names
 

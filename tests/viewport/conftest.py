@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from raystream.viewport.controls.camera_controller import CameraController
 from tests.viewport.cube_camera import CUBE, START
-from viewer.viewport.controls.camera_controller import CameraController
 
 
 @pytest.fixture

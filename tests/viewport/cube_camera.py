@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
 
 CUBE = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
 ACROSS = 2 * math.sqrt(3)  # the cube's diagonal

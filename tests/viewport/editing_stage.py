@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.object_editing import ObjectEditing
-from viewer.viewport.view_state import InputState, PictureArea
-from viewer.viewport.viewport import Viewport
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.light_markers import LightMarkers
+from raystream.viewport.object_editing import ObjectEditing
+from raystream.viewport.view_state import InputState, PictureArea
+from raystream.viewport.viewport import Viewport
 
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
 HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS
-from viewer.viewport import scene_loader
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.view_state import InputState, Message, PictureArea, ToneMapping
-from viewer.viewport.viewport import Viewport
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.scene.environment import DARKNESS
+from raystream.viewport import scene_loader
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.scene_loader import SceneLoader
+from raystream.viewport.view_state import InputState, Message, PictureArea, ToneMapping
+from raystream.viewport.viewport import Viewport
 
 BOX = np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
 START = Camera((0, 0, 5), (0, 0, 0))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.settings import Settings
-from viewer.viewport import frame_loop
-from viewer.viewport.frame_loop import FrameLoop
-from viewer.viewport.view_state import InputState, PictureArea, ToneMapping
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.settings import Settings
+from raystream.viewport import frame_loop
+from raystream.viewport.frame_loop import FrameLoop
+from raystream.viewport.view_state import InputState, PictureArea, ToneMapping
 
 
 class Desk:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from viewer.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
-from viewer.viewport.canvas import bitmaps
-from viewer.viewport.canvas.bitmaps import IN_MOTION, IN_REFINING, Bitmaps
-from viewer.viewport.display.auto_exposure import ADAPTING, SAME, AutoExposure
-from viewer.viewport.view_state import PictureArea, ToneMapping
+from raystream.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
+from raystream.viewport.canvas import bitmaps
+from raystream.viewport.canvas.bitmaps import IN_MOTION, IN_REFINING, Bitmaps
+from raystream.viewport.display.auto_exposure import ADAPTING, SAME, AutoExposure
+from raystream.viewport.view_state import PictureArea, ToneMapping
 
 NOTHING: Any = None
 

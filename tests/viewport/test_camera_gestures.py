@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Fisheye, Orthographic
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.pose import pixels, pose_of
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Fisheye, Orthographic
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.pose import pixels, pose_of
 
 
 @pytest.mark.parametrize(

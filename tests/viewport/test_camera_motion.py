@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, HALF, START, WITHIN, at, distance
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
 
 
 def test_the_wheel_is_eased_by_its_closed_form(controller: CameraController) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.scheduler import ASLEEP
-from viewer.scene.camera import Camera
-from viewer.viewport.canvas import canvas_view
-from viewer.viewport.canvas.canvas_view import CanvasView, _checked
-from viewer.viewport.host import BUTTONS, ViewerHost
-from viewer.viewport.view_state import InputState, Message, PictureArea, ToneMapping
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.scheduler import ASLEEP
+from raystream.scene.camera import Camera
+from raystream.viewport.canvas import canvas_view
+from raystream.viewport.canvas.canvas_view import CanvasView, _checked
+from raystream.viewport.host import BUTTONS, ViewerHost
+from raystream.viewport.view_state import InputState, Message, PictureArea, ToneMapping
 
 START = Camera((0, 0, 5), (0, 0, 0))
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.optics import FOV_STEP
-from viewer.viewport.preferences import Preferences
+import raystream
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.optics import FOV_STEP
+from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)
 CHOSEN = {"program": "cast", "machine": "singlepass", "exposure": 0.0}
@@ -70,7 +70,7 @@ def view(opened_once: CanvasView) -> CanvasView:
 
 
 def test_it_shows_what_render_gives(view: CanvasView) -> None:
-    wanted = viewer.render("cornell", size=SIZE, program="cast", machine="singlepass")
+    wanted = raystream.render("cornell", size=SIZE, program="cast", machine="singlepass")
     assert np.array_equal(view.snapshot().linear, wanted.linear)
     bitmap = view.read()
     assert bitmap.shape == (16, 24, 4) and bitmap.dtype == np.uint8 and (bitmap[..., 3] == 255).all()
@@ -210,7 +210,7 @@ def test_options(view: CanvasView) -> None:
     assert view.session.samples == 3 and view.status.startswith("3 samples a pixel")
     for wrong in ({"programm": "path"}, {"depth": -1}, {"spp": 0}, {"mode": "walk"}, {"camera": "1,2"}):
         asked = view.scene_loader.requested
-        with pytest.raises(viewer.ViewerError):
+        with pytest.raises(raystream.ViewerError):
             view.update(**wrong)
         assert view.scene_loader.requested is asked
 
@@ -233,7 +233,7 @@ def test_no_change_is_missed(view: CanvasView) -> None:
 
 def test_two_views_at_once(view: CanvasView) -> None:
     """Each has the bits that it has alone, though they take turns on one context."""
-    alone = viewer.render("teapotahedron", size=SIZE, program="whitted", machine="singlepass", spp=2)
+    alone = raystream.render("teapotahedron", size=SIZE, program="whitted", machine="singlepass", spp=2)
     chosen = {"program": "whitted", "spp": 2, "error": None}
     other = opened("teapotahedron", **chosen)
     view.update(**chosen)
@@ -242,7 +242,7 @@ def test_two_views_at_once(view: CanvasView) -> None:
             each.advance(0.0)
             time.sleep(min(each.wait_timeout, 0.01))
     assert np.array_equal(other.snapshot().film.linear, alone.linear)
-    cornell = viewer.render("cornell", size=SIZE, program="whitted", machine="singlepass", spp=2)
+    cornell = raystream.render("cornell", size=SIZE, program="whitted", machine="singlepass", spp=2)
     assert np.array_equal(view.snapshot().film.linear, cornell.linear)
     other.release()
     view.update(spp=1024)
@@ -255,7 +255,7 @@ def test_a_moment_of_the_animation(device: Any) -> None:
         rest(view)
         view.handle(event("seek", seconds=0.5))
         shown = rest(view)[-1]
-        posed = opened(viewer.load("balls").posed(0.5))
+        posed = opened(raystream.load("balls").posed(0.5))
         np.testing.assert_array_equal(shown, rest(posed)[-1])
         posed.release()
         view.handle(event("seek", seconds=1e9))
@@ -265,7 +265,7 @@ def test_a_moment_of_the_animation(device: Any) -> None:
         assert player.seconds == 0.25
         view.handle(event("key_down", key="ArrowRight", modifiers=("Shift",)))
         assert player.seconds == pytest.approx(9 / 30)
-        with pytest.raises(viewer.ViewerError, match="no animation 'dance'"):
+        with pytest.raises(raystream.ViewerError, match="no animation 'dance'"):
             view.update(animation="dance", spp=3)
         assert view.value("spp") != 3
     finally:
@@ -297,7 +297,9 @@ def test_what_the_bar_asks_for(device: Any) -> None:
 def test_a_moment_before_the_scene_is_there(device: Any) -> None:
     """By options of the view, and by updates: of the scene that comes."""
     there = {"camera": "0,3,9 0,1,0"}
-    wanted = viewer.render(viewer.load("balls").posed(0.5), size=SIZE, program="cast", machine="singlepass", **there)
+    wanted = raystream.render(
+        raystream.load("balls").posed(0.5), size=SIZE, program="cast", machine="singlepass", **there
+    )
     view = opened("balls", moment=0.25, animation=0, **there)
     try:
         assert view.view.scene is None
@@ -308,7 +310,7 @@ def test_a_moment_before_the_scene_is_there(device: Any) -> None:
     finally:
         view.release()
     for source, chosen, said in (("balls", {"animation": 3}, "no animation '3'"), ("cornell", {"moment": 1}, "moves")):
-        with pytest.raises(viewer.ViewerError, match=said):
+        with pytest.raises(raystream.ViewerError, match=said):
             opened(source, **chosen)
 
 
@@ -317,7 +319,7 @@ def test_closed(device: Any) -> None:
     view.handle({"event_type": "close"})
     view.handle(event("key_down", key="w"))
     assert view.closed and view.idle and view.advance() is None
-    with pytest.raises(viewer.ViewerError, match="closed"):
+    with pytest.raises(raystream.ViewerError, match="closed"):
         view.snapshot()
 
 
@@ -332,19 +334,19 @@ def test_z_upwards(device: Any) -> None:
 def test_a_moment_of_what_stands_still(view: CanvasView) -> None:
     view.handle(event("seek", seconds=0.5))
     assert view.view.message.is_error and "nothing moves" in view.view.message.text
-    with pytest.raises(viewer.ViewerError, match="nothing moves"):
+    with pytest.raises(raystream.ViewerError, match="nothing moves"):
         view.update(moment=0.5)
 
 
 def test_what_is_refused() -> None:
     for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
-        with pytest.raises(viewer.ViewerError):
+        with pytest.raises(raystream.ViewerError):
             opened(source, **chosen)
 
 
 def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """While samples are added a bitmap comes where it shows, and the last one always."""
-    from viewer.viewport.canvas import bitmaps
+    from raystream.viewport.canvas import bitmaps
 
     monkeypatch.setattr(bitmaps, "SENT_REFINING", 0.0)
     monkeypatch.setattr(bitmaps, "SENT_GROWTH", 4.0)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.stream.declare.program import Call
-from viewer.stream.declare.record import Field, Record
-from viewer.viewport.debug_views import false_color
-from viewer.viewport.debug_views.channels import (
+from raystream.stream.declare.program import Call
+from raystream.stream.declare.record import Field, Record
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.channels import (
     COLOR_UNIT,
     Channel,
     channels,
@@ -23,7 +23,7 @@ from viewer.viewport.debug_views.channels import (
     show_state,
     written,
 )
-from viewer.viewport.debug_views.single_step import SingleStep
+from raystream.viewport.debug_views.single_step import SingleStep
 
 
 def state(name: str, writes: set[str] = frozenset(), gathers: set[str] = frozenset(), **exits: Any) -> Any:  # type: ignore[assignment]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.viewport.debug_views import debug_views as module
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.view_state import InputState, Overlays, PictureArea
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.viewport.debug_views import debug_views as module
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.view_state import InputState, Overlays, PictureArea
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0)), Camera((0, 0, 7), (0, 0, 0))
 

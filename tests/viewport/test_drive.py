@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.viewport.canvas.canvas_loop import CanvasLoop
 from tests.viewport.test_canvas_view import opened
-from viewer.viewport.canvas.canvas_loop import CanvasLoop
 
 offscreen = pytest.importorskip("rendercanvas.offscreen", reason="rendercanvas is not installed")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from viewer.renderer.preview.scheduler import PIECE
-from viewer.viewport.canvas import canvas_loop as module
-from viewer.viewport.canvas.canvas_loop import EVENTS, MOST_WAITING, TELLING, CanvasLoop
-from viewer.viewport.view_state import Message
+from raystream.renderer.preview.scheduler import PIECE
+from raystream.viewport.canvas import canvas_loop as module
+from raystream.viewport.canvas.canvas_loop import EVENTS, MOST_WAITING, TELLING, CanvasLoop
+from raystream.viewport.view_state import Message
 
 
 class Desk:

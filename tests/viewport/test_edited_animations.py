@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.scene.animation import Pose
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 from tests.viewport.editing_stage import HOME, Stage
-from viewer.base.errors import ViewerError
-from viewer.scene.animation import Pose
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.renderer.fallback_sky import FILLED
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.environment import DARKNESS, ImageEnvironment
 from tests.viewport.loader_desk import Desk, made_of, show
-from viewer.base.errors import ViewerError
-from viewer.renderer.fallback_sky import FILLED
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.environment import DARKNESS, ImageEnvironment
 
 
 @pytest.fixture

@@ -13,27 +13,27 @@ import numpy as np
 import places
 import pytest
 
-from viewer import Camera, Renderer
-from viewer.base.errors import ViewerError
-from viewer.denoise.upsampling import SHOWN
-from viewer.film.exposure import stops
-from viewer.film.tonemap import srgb8
-from viewer.formats.named import load
-from viewer.renderer.inputs.own_light import OPENINGS, sky_of
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.gl.stream import Stream
-from viewer.viewport import scene_loader
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.first_picture import BRIGHTEST, Glance, white_under
-from viewer.viewport.preferences import Preferences
+from raystream import Camera, Renderer
+from raystream.base.errors import ViewerError
+from raystream.denoise.upsampling import SHOWN
+from raystream.film.exposure import stops
+from raystream.film.tonemap import srgb8
+from raystream.formats.named import load
+from raystream.renderer.inputs.own_light import OPENINGS, sky_of
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.gl.stream import Stream
+from raystream.viewport import scene_loader
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.first_picture import BRIGHTEST, Glance, white_under
+from raystream.viewport.preferences import Preferences
 
 SIZE = 64, 48
 PATIENCE = 600.0

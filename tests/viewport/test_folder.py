@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from viewer import formats
-from viewer.viewport import folder
-from viewer.viewport.folder import Entry, Folder, read_folder, start_folder
+from raystream import formats
+from raystream.viewport import folder
+from raystream.viewport.folder import Entry, Folder, read_folder, start_folder
 
 
 def names(found: Folder, text: str = "") -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from tests.viewport.loop_desk import Desk
-from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.sampling.frame_plan import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
-from viewer.scene.camera import Camera
-from viewer.viewport.debug_views import false_color, heat
-from viewer.viewport.debug_views.heat import COARSE, Heat
+from raystream.base.errors import ViewerError
+from raystream.renderer.sampling.frame_plan import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
+from raystream.scene.camera import Camera
+from raystream.viewport.debug_views import false_color, heat
+from raystream.viewport.debug_views.heat import COARSE, Heat
 
 SIZE = (20, 12)  # coarse: 3 x 2
 START = Camera((0, 0, 5), (0, 0, 0))

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test, TraversalStep
+from raystream.viewport.debug_views.history import (
+    COLUMNS,
+    Change,
+    PixelSurface,
+    Probe,
+    Row,
+    Segment,
+    Test,
+    TraversalStep,
+)
 
 RECORD = np.array((2.5, -1, (1.0, np.inf, 0.25)), [("t", "f4"), ("triangle", "i4"), ("rgb", "f4", 3)])[()]
 BOX = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
-from viewer.viewport.light_markers import FAR_AWAY, LightMarkers
-from viewer.viewport.view_state import PictureArea
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
+from raystream.viewport.light_markers import FAR_AWAY, LightMarkers
+from raystream.viewport.view_state import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
 

@@ -10,16 +10,16 @@ from itertools import count
 import numpy as np
 import pytest
 
-from viewer.film.error.stop import Stop
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import open_device
-from viewer.stream.gl.objects import Readback, Timestamp
-from viewer.stream.gl.stream import float_texture
-from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.film.error.stop import Stop
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
+from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.objects import Readback, Timestamp
+from raystream.stream.gl.stream import float_texture
+from raystream.viewport.display.auto_exposure import AutoExposure
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = 48, 32
 PATIENCE = 600.0  # seconds, against hanging alone

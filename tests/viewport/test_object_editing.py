@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.scene_diff import scene_changes
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.animation import Animation, Track
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.hierarchy import Deformer, Hierarchy
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.viewport import object_editing
+from raystream.viewport.controls.camera_controller import ORBIT
+from raystream.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
+from raystream.viewport.view_state import PictureArea
 from tests.viewport.editing_stage import FAR, HOME, Stage
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.animation import Animation, Track
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.hierarchy import Deformer, Hierarchy
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.viewport import object_editing
-from viewer.viewport.controls.camera_controller import ORBIT
-from viewer.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
-from viewer.viewport.view_state import PictureArea
 
 
 class Held:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.kernels.photons import PHOTON
-from viewer.kernels.records import HIT
-from viewer.scene.camera import Camera
-from viewer.stream.gl.stream import Stream
-from viewer.viewport.display.photons import PhotonPicture
+from raystream.kernels.photons import PHOTON
+from raystream.kernels.records import HIT
+from raystream.scene.camera import Camera
+from raystream.stream.gl.stream import Stream
+from raystream.viewport.display.photons import PhotonPicture
 
 SIZE = (32, 24)
 CAMERA = Camera((0, 0, 4), (0, 0, 0), fov=60.0)

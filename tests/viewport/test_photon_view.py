@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.photons.grid import PhotonGrid
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Orthographic
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.debug_views import photons as module
-from viewer.viewport.debug_views.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
-from viewer.viewport.display.photons import view_uniforms
-from viewer.viewport.view_state import PictureArea
-from viewer.viewport.viewport import Viewport, choose_pivot
+from raystream.base.errors import ViewerError
+from raystream.photons.grid import PhotonGrid
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Orthographic
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.debug_views import photons as module
+from raystream.viewport.debug_views.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
+from raystream.viewport.display.photons import view_uniforms
+from raystream.viewport.view_state import PictureArea
+from raystream.viewport.viewport import Viewport, choose_pivot
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0), fov=90.0), Camera((0, 0, 7), (0, 0, 0))
 GRID = PhotonGrid.over((0, 0, 0), (2, 1, 1), (4, 2, 3))

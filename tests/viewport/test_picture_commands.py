@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.accel.structures import MOST_UNSORTED
-from viewer.base.errors import ViewerError
-from viewer.film.tonemap import TONEMAPS
-from viewer.options.table import OPTIONS
-from viewer.programs import PICTURES
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.viewport.commands import file_stem, numbered_file, picture_handlers
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import BY_NAME, Keymap
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.view_state import InputState, PictureArea, ToneMapping
-from viewer.viewport.viewport import Viewport
+from raystream.accel.structures import MOST_UNSORTED
+from raystream.base.errors import ViewerError
+from raystream.film.tonemap import TONEMAPS
+from raystream.options.table import OPTIONS
+from raystream.programs import PICTURES
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.viewport.commands import file_stem, numbered_file, picture_handlers
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import BY_NAME, Keymap
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.view_state import InputState, PictureArea, ToneMapping
+from raystream.viewport.viewport import Viewport
 
 START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.denoise.upsampling import SHOWN
-from viewer.kernels.records import FILM, RADIANCE
-from viewer.stream.gl.stream import Stream
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.denoise.upsampling import SHOWN
+from raystream.kernels.records import FILM, RADIANCE
+from raystream.stream.gl.stream import Stream
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = (5, 3)
 

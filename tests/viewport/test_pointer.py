@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.pointer import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import Viewport
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.pointer import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import Viewport
 
 START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
 BOX = [[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]]
@@ -185,7 +185,7 @@ def test_a_cursor_that_passes_by(desk: Desk) -> None:
 def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """And before the camera moves; not by a click, nor where nothing is orbited."""
     chosen: list[Camera] = []
-    monkeypatch.setattr("viewer.viewport.pointer.choose_pivot", lambda view: chosen.append(view.controller.camera))
+    monkeypatch.setattr("raystream.viewport.pointer.choose_pivot", lambda view: chosen.append(view.controller.camera))
     desk.drag(LEFT, 0)
     assert chosen == []
     desk.drag(LEFT, 0, (1, 0), (1, 0), (1, 0))

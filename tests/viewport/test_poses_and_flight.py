@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.pose import CameraPose, Move, diagonal, finite, heading, pose_of, turn
+from raystream.viewport.controls.thrust import Thrust
 from tests.viewport.cube_camera import ACROSS, FORWARD, HALF
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.pose import CameraPose, Move, diagonal, finite, heading, pose_of, turn
-from viewer.viewport.controls.thrust import Thrust
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.settings import VIEW, Settings
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import Viewport
 from tests.viewport.loader_desk import BOX, START, Desk, made_of, show
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.settings import VIEW, Settings
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import Viewport
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import grid
-from viewer.stream.declare.kernel import Table
-from viewer.viewport.debug_views.history import Segment
-from viewer.viewport.debug_views.traversals import BvhTraversals, GridTraversals, traversals
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import grid
+from raystream.stream.declare.kernel import Table
+from raystream.viewport.debug_views.history import Segment
+from raystream.viewport.debug_views.traversals import BvhTraversals, GridTraversals, traversals
 
 
 def table(name: str, data: np.ndarray) -> Any:

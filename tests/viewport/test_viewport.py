@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS
-from viewer.scene.scene import Scene
-from viewer.viewport import viewport
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import BY_NAME, Keymap
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import SETTLING, Viewport, configured, default_view
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.scene.environment import DARKNESS
+from raystream.scene.scene import Scene
+from raystream.viewport import viewport
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import BY_NAME, Keymap
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import SETTLING, Viewport, configured, default_view
 
 BOX = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from viewer.formats.named import load
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview import gbuffer_raster
-from viewer.renderer.preview.gbuffer_raster import GBufferRaster, RasterScene, raster_scene
-from viewer.renderer.renderer import Renderer
-from viewer.viewport.scene_loader import work
+from raystream.formats.named import load
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import gbuffer_raster
+from raystream.renderer.preview.gbuffer_raster import GBufferRaster, RasterScene, raster_scene
+from raystream.renderer.renderer import Renderer
+from raystream.viewport.scene_loader import work
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def note_events(app: Any) -> None:
 @pytest.fixture
 def opened(place: Path) -> Iterator[Callable[..., Hands]]:
     """Opens the application on a scene; closes it at the end, and fails on an OpenGL error that it leaves behind."""
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     made: list[Any] = []
 
@@ -228,7 +228,7 @@ def application(screen: str, scene: str, size: tuple[int, int], *more: Any, **se
     """An application that several tests share; ``more`` and ``settings`` are those of `App`, preferences first."""
     import glfw
 
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", screen)
@@ -258,7 +258,7 @@ def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ha
     """One application for all gentle tests of a module: closing any other window would close this one too."""
     import glfw
 
-    from viewer.viewport.preferences import Preferences
+    from raystream.viewport.preferences import Preferences
 
     preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
     with application(screen, SCENE, SIZE, preferences) as made:
@@ -340,7 +340,7 @@ def sheet(panel_stage: Any, notes: Any, request: pytest.FixtureRequest) -> Itera
     """Written down for the test that runs, under its name; the loader asks for nothing but notes it."""
     from drawing import Sheet, compare, state
 
-    from viewer.window.panels.panels import draw_panels
+    from raystream.window.panels.panels import draw_panels
 
     stage = panel_stage
     stage.scene_loader.set = lambda **changes: stage.asked.append(changes)
@@ -355,7 +355,7 @@ def sheet(panel_stage: Any, notes: Any, request: pytest.FixtureRequest) -> Itera
 @pytest.fixture
 def section(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Show one section of the side panel alone, open."""
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     every = {title: draw for title, draw, _ in panels.SECTIONS}
 

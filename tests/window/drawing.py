@@ -137,7 +137,7 @@ def _box(left: float, top: float, right: float, bottom: float) -> str:
 
 def inks() -> list[str]:
     """Of each window as drawn: every colour (RRGGBBAA), how many vertices have it, and the box around them."""
-    from viewer.window.panels.imgui_draw import _bytes
+    from raystream.window.panels.imgui_draw import _bytes
 
     found = []
     for commands in imgui.get_draw_data().cmd_lists:

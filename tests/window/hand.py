@@ -7,8 +7,8 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
 
 BOX = np.array([[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]])
 START = Camera((4.0, 3.0, 6.0), (1.0, 1.0, -0.5), fov=40.0, name="start")

@@ -15,20 +15,20 @@ class Stage:
     """A desk without a window: the panels are drawn into a texture, and what they ask for is written down."""
 
     def __init__(self, device: Any) -> None:
-        from viewer.renderer.inputs.settings import Settings
-        from viewer.renderer.renderer import Renderer
-        from viewer.renderer.session.session import Session
-        from viewer.scene.scene import Scene
-        from viewer.viewport import scene_loader, viewport
-        from viewer.viewport.context import ViewportContext
-        from viewer.viewport.controls.camera_controller import CameraController
-        from viewer.viewport.controls.keymap import Keymap
-        from viewer.viewport.debug_views.debug_views import DebugViews
-        from viewer.viewport.display.picture_texture import PictureTexture
-        from viewer.viewport.light_markers import LightMarkers
-        from viewer.viewport.object_editing import ObjectEditing
-        from viewer.viewport.preferences import Preferences
-        from viewer.window.panels.imgui_draw import ImguiDraw
+        from raystream.renderer.inputs.settings import Settings
+        from raystream.renderer.renderer import Renderer
+        from raystream.renderer.session.session import Session
+        from raystream.scene.scene import Scene
+        from raystream.viewport import scene_loader, viewport
+        from raystream.viewport.context import ViewportContext
+        from raystream.viewport.controls.camera_controller import CameraController
+        from raystream.viewport.controls.keymap import Keymap
+        from raystream.viewport.debug_views.debug_views import DebugViews
+        from raystream.viewport.display.picture_texture import PictureTexture
+        from raystream.viewport.light_markers import LightMarkers
+        from raystream.viewport.object_editing import ObjectEditing
+        from raystream.viewport.preferences import Preferences
+        from raystream.window.panels.imgui_draw import ImguiDraw
 
         asked = self.asked = []
 
@@ -92,7 +92,7 @@ class Stage:
 
     def turn(self, frames: int = 1, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> None:
         """Frames that nobody looks at."""
-        from viewer.window.panels.panels import draw_panels
+        from raystream.window.panels.panels import draw_panels
 
         io = imgui.get_io()
         for _ in range(frames):
@@ -120,7 +120,7 @@ class Stage:
         return list(self.asked)
 
     def inspect(self) -> None:
-        from viewer.viewport.debug_views.inspector import Inspector
+        from raystream.viewport.debug_views.inspector import Inspector
 
         self.debug_views.inspector = Inspector(self.renderer, size=(24, 16))
         self.debug_views.inspector.begin(self.view.controller.camera)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.programs import PICTURES
-from viewer.viewport.controls import keymap as actions
-from viewer.viewport.controls.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
-from viewer.viewport.controls.thrust import MOTIONS, PACES
+from raystream.base.errors import ViewerError
+from raystream.programs import PICTURES
+from raystream.viewport.controls import keymap as actions
+from raystream.viewport.controls.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
+from raystream.viewport.controls.thrust import MOTIONS, PACES
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raystream.cli import main as cli
 from tests.window.conftest import PATIENCE, SCREEN, Hands, xdotool
-from viewer.cli import main as cli
 
 Opener = Callable[..., Hands]
 
@@ -30,7 +30,9 @@ def lit(pixels: np.ndarray) -> bool:
 def start(*arguments: str) -> tuple[subprocess.Popen, str]:
     """``raystream view`` and its window's number."""
     end = time.monotonic() + PATIENCE
-    process = subprocess.Popen([sys.executable, "-m", "viewer", "view", *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "raystream", "view", *arguments], stderr=subprocess.PIPE, text=True
+    )
     number = ""
     while not number:
         assert process.poll() is None, process.stderr.read() if process.stderr else ""
@@ -82,7 +84,7 @@ def test_no_display(
 @pytest.mark.parametrize("size", [(301, 159)])  # more than a tile wide, and no multiple of one
 def test_the_picture_is_the_renderers(opened: Opener, size: tuple[int, int]) -> None:
     """Bit for bit, after flying: previews, tiles and sizes of pieces leave no trace."""
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.renderer import Renderer
 
     hands = opened("teapotahedron", size)
     app = hands.app
@@ -117,7 +119,7 @@ def test_no_flash(opened: Opener) -> None:
 
 
 def test_quitting_saves_the_settings(opened: Opener) -> None:
-    from viewer.viewport.preferences import Preferences
+    from raystream.viewport.preferences import Preferences
 
     hands = opened()
     assert hands.app.view.tone.exposure == "auto"
@@ -154,7 +156,7 @@ def test_a_first_opening_tells_the_first_keys(opened: Opener) -> None:
     assert view.hint == ""
     np.testing.assert_array_equal(hands.pixels(), quiet)
     hands.app.release()
-    from viewer.viewport.preferences import Preferences
+    from raystream.viewport.preferences import Preferences
 
     assert not Preferences.load().hint
     hands.app.release = lambda: None
@@ -184,7 +186,7 @@ def test_a_storm_of_sizes(resized: Hands) -> None:
     """A new size at every other turn; then the picture of the last one is the renderer's."""
     import glfw
 
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.renderer import Renderer
 
     app = resized.app
     for size in np.random.default_rng(7).integers(1, 400, (60, 2)):
@@ -273,12 +275,12 @@ def test_broken_settings_are_told(opened: Opener, place: Path) -> None:
 def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import shutil
 
-    from viewer.base import paths
+    from raystream.base import paths
 
     copy = place / "shaders"
     shutil.copytree(paths.shaders(), copy)
     monkeypatch.setattr(paths, "shaders", lambda: copy)
-    monkeypatch.setattr("viewer.viewport.reload.EVERY", 0.0)  # seconds between two looks
+    monkeypatch.setattr("raystream.viewport.reload.EVERY", 0.0)  # seconds between two looks
     hands = opened("teapotahedron", (160, 120), machine="singlepass")
     app = hands.app
     hands.key("i")

@@ -11,15 +11,15 @@ import pytest
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 pytest.importorskip("glfw", reason="glfw is not installed")
 
+from raystream.base.errors import ViewerError
+from raystream.viewport.host import ViewerHost
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.view_state import Message, Overlays, PictureArea, ToneMapping
+from raystream.window import app as app_module
+from raystream.window import gui as gui_module
+from raystream.window.app import App
+from raystream.window.gui import Gui
 from tests.window.test_events import Noted
-from viewer.base.errors import ViewerError
-from viewer.viewport.host import ViewerHost
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.view_state import Message, Overlays, PictureArea, ToneMapping
-from viewer.window import app as app_module
-from viewer.window import gui as gui_module
-from viewer.window.app import App
-from viewer.window.gui import Gui
 
 
 @pytest.fixture
@@ -334,7 +334,7 @@ def test_when_panels_are_loaded(app: Any, monkeypatch: pytest.MonkeyPatch, chang
     monkeypatch.setattr(app_module, "load_beside", lambda name, then: (started.append(name), alive)[1])
     for _ in range(2):
         app._load_gui()
-    assert started == (["viewer.window.gui"] if loads else []) and app._gui is None
+    assert started == (["raystream.window.gui"] if loads else []) and app._gui is None
     if loads:
         made: list[Any] = []
         monkeypatch.setattr(gui_module, "Gui", lambda *given: (made.append(given), "gui")[1])

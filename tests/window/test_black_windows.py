@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera
-from viewer.renderer.fallback_sky import black
-from viewer.scene.light import Light
-from viewer.viewport.viewport import Viewport
+import raystream
+from raystream import Camera
+from raystream.renderer.fallback_sky import black
+from raystream.scene.light import Light
+from raystream.viewport.viewport import Viewport
 
 
 @pytest.mark.parametrize("background", [None, (0.2, 0.3, 0.4)])
@@ -23,10 +23,10 @@ def test_the_sky_comes_and_goes_with_the_scene(
     count."""
     scenes = {}
     for name, height in (("below", -4.0), ("above", 4.0)):
-        scenes[name] = viewer.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name=name)
+        scenes[name] = raystream.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name=name)
         scenes[name].lights = [Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
         scenes[name].cameras = [Camera((0, 2 * height, 0), (0, 0, 0), (0, 0, -1))]
-    monkeypatch.setattr("viewer.formats.named.load", lambda name, *_, **__: scenes[name])
+    monkeypatch.setattr("raystream.formats.named.load", lambda name, *_, **__: scenes[name])
     said, say = list[str](), Viewport.say  # notes go after some seconds
     monkeypatch.setattr(Viewport, "say", lambda view, text, error=False: (said.append(text), say(view, text, error)))
     hands = opened("below", size=(120, 90), program="path", machine="singlepass", background=background)
@@ -44,16 +44,16 @@ def test_the_sky_comes_and_goes_with_the_scene(
 def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     opened: Any, place: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from viewer.window.app import App
-    from viewer.window.panels import layout
+    from raystream.window.app import App
+    from raystream.window.panels import layout
 
-    read, load, shots = threading.Event(), viewer.load, list[bytes]()
+    read, load, shots = threading.Event(), raystream.load, list[bytes]()
 
     def slow(*names: Any, **options: Any) -> Any:
         read.wait(60)
         return load(*names, **options)
 
-    monkeypatch.setattr("viewer.formats.named.load", slow)
+    monkeypatch.setattr("raystream.formats.named.load", slow)
     app = App("cornell", size=(120, 90), program="cast")
     try:
         app.view.overlays.panels.on = False

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, TileRows, stream_shape
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
-from viewer.renderer.session.session import Session
-from viewer.viewport.display.picture_texture import PictureTexture
+import raystream
+from raystream.base.errors import ViewerError
+from raystream.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, TileRows, stream_shape
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
+from raystream.renderer.session.session import Session
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
 
 @pytest.fixture
 def session(device: Any) -> Session:
-    renderer = Renderer(viewer.load("teapotahedron"), device=device, program="cast")
+    renderer = Renderer(raystream.load("teapotahedron"), device=device, program="cast")
     return Session(renderer, SIZE, screen=PictureTexture(device))
 
 
@@ -55,10 +55,10 @@ def test_what_compiles_is_told_first(session: Session) -> None:
 @pytest.mark.parametrize("barrier", ["auto", "off"])
 def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
     """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
-    from viewer.stream.gl.devices import shared_device
+    from raystream.stream.gl.devices import shared_device
 
     chosen = device if barrier == "auto" else shared_device(None, False, True)
-    renderer = Renderer(viewer.load("cornell"), device=chosen, program="cast", **choices)
+    renderer = Renderer(raystream.load("cornell"), device=chosen, program="cast", **choices)
     expected = renderer.render((64, 32)).linear
     tile = (64, 32)
     shares = list(renderer.sampler.warm(renderer.settings, renderer.camera, tile, counting=True))
@@ -134,7 +134,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
     for module in ("session.session", "session.convergence", "preview.frame_clock"):
-        name = f"viewer.renderer.{module}.time"
+        name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(plan: FramePlan, film: Any = None) -> Any:

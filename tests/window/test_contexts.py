@@ -6,15 +6,15 @@ import ctypes
 
 import numpy as np
 
-import viewer
+import raystream
 
 
 def test_a_picture_beside_a_window(request, place):
     device = request.getfixturevalue("device")  # its context is not current here
     import glfw
 
-    triangle = viewer.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
-    renderer = viewer.Renderer(triangle, program="cast")
+    triangle = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+    renderer = raystream.Renderer(triangle, program="cast")
     picture = renderer.render((8, 8)).linear
     glx = ctypes.CDLL("libGL.so.1")
     glx.glXGetCurrentContext.restype = glx.glGetString.restype = ctypes.c_void_p

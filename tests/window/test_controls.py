@@ -13,9 +13,9 @@ imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installe
 
 from panel_stage import Stage  # noqa: E402  # imports imgui
 
-from viewer.scene.animation import Animation, Track  # noqa: E402
-from viewer.scene.hierarchy import Hierarchy  # noqa: E402
-from viewer.scene.projections.models import Fisheye  # noqa: E402
+from raystream.scene.animation import Animation, Track  # noqa: E402
+from raystream.scene.hierarchy import Hierarchy  # noqa: E402
+from raystream.scene.projections.models import Fisheye  # noqa: E402
 
 ITEMS = (
     ("button", "checkbox", "selectable", "begin_combo")
@@ -47,7 +47,7 @@ class Controls:
         return noted
 
     def show(self, draw: Any, module: Any = None) -> None:
-        from viewer.window.panels import panels
+        from raystream.window.panels import panels
 
         for owner in (panels, module) if module else (panels,):
             fact = owner.fact
@@ -95,7 +95,7 @@ def controls(panel_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Controls:
 
 def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
     """Another scene, on the machine that compiles least."""
-    from viewer import Renderer
+    from raystream import Renderer
 
     panel_stage.session.use(Renderer(scene, device=panel_stage.device, **{"machine": "singlepass", **options}))
     panel_stage.scene_loader.requested = panel_stage.renderer.settings
@@ -104,8 +104,8 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
 
 
 def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import panels
-    from viewer.window.panels.options import slider
+    from raystream.window.panels import panels
+    from raystream.window.panels.options import slider
 
     controls.show(panels._camera)
     controller = panel_stage.view.controller
@@ -132,7 +132,7 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import light
+    from raystream.window.panels import light
 
     controls.show(light.draw_lens)
     controller = panel_stage.view.controller
@@ -147,7 +147,7 @@ def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     controls.show(panels._picture)
     controls.click("##exposure", 0.99)
@@ -162,8 +162,8 @@ def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_what_looks_inside(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.viewport.debug_views.probe import probe
-    from viewer.window.panels import panels
+    from raystream.viewport.debug_views.probe import probe
+    from raystream.window.panels import panels
 
     controls.show(panels._inside)
     for name, action in (("Streams", "inspector.show"), ("Heat map", "heat.next"), ("Boxes", "wires.toggle")):
@@ -178,8 +178,8 @@ def test_what_looks_inside(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_facts_of_scene_structure_and_memory(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import panels
-    from viewer.window.panels.widgets import memory
+    from raystream.window.panels import panels
+    from raystream.window.panels.widgets import memory
 
     controls.show(panels._scene)
     told = {"triangles": "2", "meshes": "1", "instances": "1", "materials": "1", "cameras": "0"}
@@ -213,7 +213,7 @@ def heard(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
 def test_more_notes_than_there_is_room_for(
     panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     said = heard(monkeypatch, "text_colored", "text_disabled")
     panel_stage.view.scene.warnings.extend(f"note {k}" for k in range(14))
@@ -222,7 +222,7 @@ def test_more_notes_than_there_is_room_for(
 
 
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import light
+    from raystream.window.panels import light
 
     use(panel_stage, panel_stage.view.scene, program="whitted")
     controls.show(light.draw_sampling)
@@ -240,12 +240,12 @@ def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) 
 
 
 def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    import viewer
-    from viewer.scene.environment import ImageEnvironment
-    from viewer.scene.light import Light
-    from viewer.window.panels import light
+    import raystream
+    from raystream.scene.environment import ImageEnvironment
+    from raystream.scene.light import Light
+    from raystream.window.panels import light
 
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
     picture = ImageEnvironment(np.ones((4, 8, 3), np.float32))
     use(panel_stage, scene, program="cast", environment=picture)
@@ -267,11 +267,11 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
 
 
 def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
-    import viewer
-    from viewer.scene.light import Light
-    from viewer.window.panels import light
+    import raystream
+    from raystream.scene.light import Light
+    from raystream.window.panels import light
 
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(panel_stage, scene, program="cast", environment="none")
     controls.show(light.draw_lights)
     assert set(controls.places) == {"Markers##lights.show"}
@@ -286,10 +286,10 @@ def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
-    import viewer
-    from viewer.window.panels import light
+    import raystream
+    from raystream.window.panels import light
 
-    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(panel_stage, scene, program="cast", environment="sky")
     controls.show(light.draw_environment)
     controls.click("##sun height", 0.5)
@@ -303,7 +303,7 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
 
 
 def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.window.panels import motion
+    from raystream.window.panels import motion
 
     scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.player
     still = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))
@@ -343,7 +343,7 @@ def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytes
 
 
 def test_policy_and_unroll(panel_stage: Stage, controls: Controls) -> None:
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     use(
         panel_stage,
@@ -364,7 +364,7 @@ def test_policy_and_unroll(panel_stage: Stage, controls: Controls) -> None:
 
 def test_tips_have_the_hotkey(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the mouse rests on is told, with its key."""
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     said = heard(monkeypatch, "text_colored")
     controls.show(panels._inside)
@@ -375,7 +375,7 @@ def test_tips_have_the_hotkey(panel_stage: Stage, controls: Controls, monkeypatc
 @pytest.mark.parametrize("size", [(1280, 1400), (960, 900)])
 def test_no_label_is_cut(panel_stage: Stage, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
     """A button is as wide as its text and the padding that it is drawn with; texts end within their panel."""
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     every = tuple((title, draw, True) for title, draw, _ in panels.SECTIONS)
     monkeypatch.setattr(panels, "SECTIONS", every)

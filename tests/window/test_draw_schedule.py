@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viewer.renderer.preview.scheduler import (
+from raystream.renderer.preview.scheduler import (
     DRAWING,
     DRAWN_FILLING,
     DRAWN_REFINING,
@@ -12,7 +12,7 @@ from viewer.renderer.preview.scheduler import (
     LEAST_TRACING,
     TURN,
 )
-from viewer.window.draw_schedule import DrawSchedule
+from raystream.window.draw_schedule import DrawSchedule
 
 
 def after(seconds: float, draws: int = 60) -> DrawSchedule:

@@ -15,11 +15,11 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet, plain  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
-import viewer  # noqa: E402
-from viewer.options.named_values import PolicyChoice  # noqa: E402
-from viewer.scene.animation import Animation, Track  # noqa: E402
-from viewer.scene.environment import ImageEnvironment  # noqa: E402
-from viewer.viewport.view_state import Message  # noqa: E402
+import raystream  # noqa: E402
+from raystream.options.named_values import PolicyChoice  # noqa: E402
+from raystream.scene.animation import Animation, Track  # noqa: E402
+from raystream.scene.environment import ImageEnvironment  # noqa: E402
+from raystream.viewport.view_state import Message  # noqa: E402
 
 SECTIONS = ("Picture", "Camera", "Environment", "Lights", "Motion", "Scene", "Samples", "Photons", "Stream processor")
 SECTIONS += ("Structure", "Look inside", "Statistics")
@@ -60,7 +60,7 @@ def test_side_panel(panel_stage: Stage, sheet: Sheet) -> None:
 def test_a_photon_map_opens_its_section(panel_stage: Stage, sheet: Sheet) -> None:
     """When the program comes, and no other section; closed by hand, it stays so."""
     sheet.show("cast", (1280, 2000))
-    use_scene(panel_stage, viewer.load("ring"), program="photon")
+    use_scene(panel_stage, raystream.load("ring"), program="photon")
     sheet.show("photon", (1280, 2000))
     box = next(box for kind, text, box in sheet.notes.widgets if text == "Photons")
     for down in (False, True, False):
@@ -100,7 +100,7 @@ def test_picture_on_its_way(panel_stage: Stage, sheet: Sheet, section: Callable[
 
 def test_camera_with_a_lens(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     section("Camera")
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     use_scene(panel_stage, scene, program="path")
     panel_stage.view.take(replace(scene.cameras[1], aperture=0.02, focus=0.8))
     panel_stage.view.controller.speed = 0.25
@@ -132,7 +132,7 @@ def test_environments(panel_stage: Stage, sheet: Sheet, section: Callable[[str],
 
 
 def test_lights(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
-    from viewer.scene.light import Light
+    from raystream.scene.light import Light
 
     section("Lights")
     panel_stage.editing.place_light = lambda light, at: panel_stage.asked.append((light.name, plain(at)))
@@ -170,7 +170,7 @@ def test_motion(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
 def test_scenes(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Quadrics, variants, warnings, and files opened before."""
     section("Scene")
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     scene = replace(scene, warnings=[f"warning {k}" for k in range(12)], variants={"warm": {}, "cold": {}})
     use_scene(panel_stage, scene, program="cast")
     panel_stage.scene_loader.shown_path = "/folder/cornell.glb"
@@ -181,14 +181,14 @@ def test_scenes(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     panel_stage.renderer.prepared.scene.warnings.append("one more")
     panel_stage.view.preferences.recent = []
     sheet.show("thirteen warnings, and nothing opened before")
-    use_scene(panel_stage, viewer.load("ring"), program="cast")
+    use_scene(panel_stage, raystream.load("ring"), program="cast")
     sheet.show("quadrics")
 
 
 @pytest.mark.parametrize("program", ["path", "photon", "whitted"])
 def test_options(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None], program: str) -> None:
     """All that a program has to decide."""
-    use_scene(panel_stage, viewer.load("cornell"), program=program)
+    use_scene(panel_stage, raystream.load("cornell"), program=program)
     for title in ("Samples", "Photons", "Stream processor"):
         section(title)
         sheet.show(title, (1280, 1200))

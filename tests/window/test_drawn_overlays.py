@@ -16,7 +16,7 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
-from viewer.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.view_state import Message  # noqa: E402
 
 
 def test_overlays(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
@@ -49,7 +49,7 @@ def test_overlays(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
 
 def test_status(panel_stage: Stage, sheet: Sheet) -> None:
     """The parts of the line; those without room are left out, and in a narrow window the line."""
-    from viewer.window.panels.overlay import status
+    from raystream.window.panels.overlay import status
 
     session = panel_stage.session
     panel_stage.renderer.update(machine="multipass", policy="most-work", fuse="ray")
@@ -82,9 +82,9 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 )
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
-    from viewer.film.error.stop import Stop
-    from viewer.window.panels.inspector import machine
-    from viewer.window.panels.overlay import status
+    from raystream.film.error.stop import Stop
+    from raystream.window.panels.inspector import machine
+    from raystream.window.panels.overlay import status
 
     convergence = panel_stage.session.convergence
     convergence.stop, convergence.complete, convergence.converged = Stop(1024), True, False
@@ -109,8 +109,8 @@ def test_hints(panel_stage: Stage, sheet: Sheet) -> None:
 
 def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Before its first pass, under way, at its end; with the mouse on its picture and its plot."""
-    from viewer.viewport.debug_views.inspector import Inspector
-    from viewer.window.panels import inspector as panel
+    from raystream.viewport.debug_views.inspector import Inspector
+    from raystream.window.panels import inspector as panel
 
     section("Lights")
     inspector = panel_stage.debug_views.inspector = Inspector(panel_stage.renderer, size=(24, 16))
@@ -150,7 +150,7 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
 
 
 def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
-    from viewer.viewport.debug_views.probe import probe
+    from raystream.viewport.debug_views.probe import probe
 
     section("Lights")
     for pixel in ((32, 20), (0, 39)):
@@ -162,11 +162,11 @@ def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], 
 
 def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Boxes, a probed ray, markers and the heat map with its legend, behind and beside the panels."""
-    from viewer.scene.light import Light
-    from viewer.viewport.debug_views.heat import Heat
-    from viewer.viewport.debug_views.probe import probe
-    from viewer.window.panels.panels import draw_panels
-    from viewer.window.panels.space import Space
+    from raystream.scene.light import Light
+    from raystream.viewport.debug_views.heat import Heat
+    from raystream.viewport.debug_views.probe import probe
+    from raystream.window.panels.panels import draw_panels
+    from raystream.window.panels.space import Space
 
     section("Lights")
     space = Space(panel_stage.draw_imgui)
@@ -207,15 +207,15 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     ]
     for over in panels_over:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("viewer.window.panels.space.covered", lambda context, over=over: over)
+            patch.setattr("raystream.window.panels.space.covered", lambda context, over=over: over)
             sheet.show(f"a panel at {over}")
 
 
 @pytest.fixture
 def folders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders that are read at once, whatever there is on the disk."""
-    from viewer.viewport.folder import Entry, Folder
-    from viewer.window.panels import file_list
+    from raystream.viewport.folder import Entry, Folder
+    from raystream.window.panels import file_list
 
     many = tuple(Entry(f"{k:03}.ply", False, 1000 * k, "2020-01-02 03:04") for k in range(40))
     known = {
@@ -252,7 +252,7 @@ def folders(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("folders")
 def test_a_key_that_is_held(panel_stage: Stage, sheet: Sheet, key: str, start: str, path: str, row: int) -> None:
     """In the list of files: arrows go on, one folder is entered or left. Afterwards another press counts."""
-    from viewer.window.panels.file_list import FileList
+    from raystream.window.panels.file_list import FileList
 
     panel_stage.scene_loader.open_file = lambda path: panel_stage.asked.append(path)
     sheet.draw = (found := FileList(panel_stage.context, lambda: None)).draw
@@ -271,7 +271,7 @@ def test_a_key_that_is_held(panel_stage: Stage, sheet: Sheet, key: str, start: s
 @pytest.mark.usefixtures("folders")
 def test_files(panel_stage: Stage, sheet: Sheet) -> None:
     """The list, by keys and by the mouse; of folders that are empty, cannot be read, or are still being read."""
-    from viewer.window.panels import file_list
+    from raystream.window.panels import file_list
 
     opened: list[Any] = panel_stage.asked
     panel_stage.scene_loader.open_file = lambda path: opened.append(f"open {path}")
@@ -280,7 +280,7 @@ def test_files(panel_stage: Stage, sheet: Sheet) -> None:
     found = file_list.FileList(panel_stage.context, lambda: opened.append("woken"))
 
     def draw() -> None:
-        from viewer.window.panels.panels import draw_panels
+        from raystream.window.panels.panels import draw_panels
 
         draw_panels(panel_stage.context, panel_stage.draw_imgui)
         found.draw()

@@ -13,13 +13,13 @@ import pytest
 imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
-from viewer.viewport.host import ViewerHost  # noqa: E402
-from viewer.viewport.view_state import InputState, PictureArea  # noqa: E402
-from viewer.window import commands, imgui_input  # noqa: E402
-from viewer.window import window as window_module  # noqa: E402
-from viewer.window.events import Events  # noqa: E402
-from viewer.window.imgui_input import ImguiInput  # noqa: E402
-from viewer.window.window import Window  # noqa: E402
+from raystream.viewport.host import ViewerHost  # noqa: E402
+from raystream.viewport.view_state import InputState, PictureArea  # noqa: E402
+from raystream.window import commands, imgui_input  # noqa: E402
+from raystream.window import window as window_module  # noqa: E402
+from raystream.window.events import Events  # noqa: E402
+from raystream.window.imgui_input import ImguiInput  # noqa: E402
+from raystream.window.window import Window  # noqa: E402
 
 
 class Noted:
@@ -360,7 +360,7 @@ def test_the_window_s_commands(desk: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_lights_by_commands(desk: Any) -> None:
-    import viewer
+    import raystream
 
     stage, view, markers = desk.stage, desk.stage.view, desk.stage.markers
     desk.do("lights.next")
@@ -368,7 +368,7 @@ def test_lights_by_commands(desk: Any) -> None:
     for visible, said in ((True, "no lights but the environment"), (False, "markers of lights off")):
         desk.do("lights.show")
         assert markers.visible == visible and view.message.text == said
-    stage.session.use(type(stage.renderer)(viewer.load("ring"), device=stage.device, program="cast"))
+    stage.session.use(type(stage.renderer)(raystream.load("ring"), device=stage.device, program="cast"))
     markers.forget()
     for visible, said in ((True, "markers of lights on"), (False, "markers of lights off")):
         desk.do("lights.show")
@@ -415,7 +415,7 @@ def test_files_are_asked_for(desk: Any, platform: str, tool: Any, dialog: bool, 
     """By the desktop's dialog where there is one."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
-    from viewer.viewport.folder import OPENED
+    from raystream.viewport.folder import OPENED
 
     asked: list[Any] = []
     monkeypatch.setattr(commands.sys, "platform", platform)

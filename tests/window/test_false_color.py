@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.film.tonemap import decode
-from viewer.viewport.debug_views import false_color
-from viewer.viewport.debug_views.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
+from raystream.base.errors import ViewerError
+from raystream.film.tonemap import decode
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency" (2009),
 # severity 1.0, on linear sRGB.

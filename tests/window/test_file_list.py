@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from imgui_bundle import imgui
 
+from raystream.film.files import image
+from raystream.scene.environment import ImageEnvironment
+from raystream.viewport.folder import Folder
+from raystream.window.panels import file_list
+from raystream.window.panels.file_list import FileList
 from tests.window.conftest import PATIENCE, Hands, xdotool
 from tests.window.test_files import SMALL_TRIANGLE
-from viewer.film.files import image
-from viewer.scene.environment import ImageEnvironment
-from viewer.viewport.folder import Folder
-from viewer.window.panels import file_list
-from viewer.window.panels.file_list import FileList
 
 
 @pytest.fixture

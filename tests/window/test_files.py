@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.accel.structures import StructureOptions
 from tests.window.conftest import PATIENCE, Hands
-from viewer.accel.structures import StructureOptions
 
 SMALL_TRIANGLE = b"""ply
 format ascii 1.0
@@ -147,7 +147,7 @@ def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.Monkey
 
 
 def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.renderer.device.gpu_scene import GpuScene
+    from raystream.renderer.device.gpu_scene import GpuScene
 
     app, scene = hands.app, hands.app.view.scene
     upload = GpuScene.upload

@@ -11,10 +11,10 @@ from hand import BOX, START, attitude, eye, seen_at, settle, target, turned
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import LOOK, ORBIT, WHEEL_DOLLY, CameraController
-from viewer.viewport.controls.pose import MOVE_SECONDS
-from viewer.viewport.controls.thrust import MOTIONS
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import LOOK, ORBIT, WHEEL_DOLLY, CameraController
+from raystream.viewport.controls.pose import MOVE_SECONDS
+from raystream.viewport.controls.thrust import MOTIONS
 
 
 @pytest.fixture
@@ -438,7 +438,7 @@ def test_a_level_camera_stays_level_and_upright(drags) -> None:
 
 
 def test_a_file_s_camera_turns_about_what_it_looks_at() -> None:
-    """Its target is one unit ahead, but its focus at the scene's middle (see `viewer.formats.gltf.reader`)."""
+    """Its target is one unit ahead, but its focus at the scene's middle (see `raystream.formats.gltf.reader`)."""
     camera = Camera((0.0, 0.0, 8.0), (0.0, 0.0, 7.0), focus=8.0)
     controller = CameraController(camera, [[-1, -1, -1], [1, 1, 1]])
     assert controller.camera is camera

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hand import BOX, START, eye, settle, target
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.thrust import FAST, GLIDE, MOTIONS, SLOW
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.thrust import FAST, GLIDE, MOTIONS, SLOW
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.grab import Grab
-from viewer.viewport.debug_views.wires import project_points
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.grab import Grab
+from raystream.viewport.debug_views.wires import project_points
 
 SIZE = (640, 480)
 CAMERA = Camera((3.0, 2.0, 6.0), (0.0, 0.5, 0.0), fov=50)

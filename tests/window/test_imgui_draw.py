@@ -26,7 +26,7 @@ class Stage:
     """An ImGui context, its renderer, and an offscreen framebuffer."""
 
     def __init__(self, context: moderngl.Context) -> None:
-        from viewer.window.panels.imgui_draw import ImguiDraw
+        from raystream.window.panels.imgui_draw import ImguiDraw
 
         self.context = context
         self.imgui = imgui.create_context()

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera, Renderer
-from viewer.base.errors import ViewerError
-from viewer.programs import PICTURES, ray_cast
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.stream.declare.program import Program
-from viewer.viewport.debug_views.false_color import DONE, NONE
-from viewer.viewport.debug_views.inspector import Heat, Inspector, heat
+import raystream
+from raystream import Camera, Renderer
+from raystream.base.errors import ViewerError
+from raystream.programs import PICTURES, ray_cast
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.stream.declare.program import Program
+from raystream.viewport.debug_views.false_color import DONE, NONE
+from raystream.viewport.debug_views.inspector import Heat, Inspector, heat
 
 SIZE = (64, 36)
 
@@ -26,7 +26,12 @@ def renderer(device: Any) -> Renderer:
     """It draws with another machine than the one that is inspected; its picture goes beyond the scene's box."""
     camera = Camera((0, 14, 26), (0, 2, 0), fov=45)
     return Renderer(
-        viewer.load("teapotahedron"), device=device, machine="singlepass", camera=camera, accel="grid", program="cast"
+        raystream.load("teapotahedron"),
+        device=device,
+        machine="singlepass",
+        camera=camera,
+        accel="grid",
+        program="cast",
     )
 
 

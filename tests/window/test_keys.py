@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.film.files import image
+from raystream.film.tonemap import TONEMAPS, srgb8
+from raystream.options.table import OPTIONS
+from raystream.viewport.controls.optics import FOV_STEP
+from raystream.viewport.frame_loop import ASLEEP
 from tests.window.conftest import Hands, xdotool
-from viewer.film.files import image
-from viewer.film.tonemap import TONEMAPS, srgb8
-from viewer.options.table import OPTIONS
-from viewer.viewport.controls.optics import FOV_STEP
-from viewer.viewport.frame_loop import ASLEEP
 
 Look = Callable[[Any], Any]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.formats import named
+from raystream.scene.scene import Scene
 from tests.window.conftest import PATIENCE, SMALL, Hands, note_events, xdotool
-from viewer.formats import named
-from viewer.scene.scene import Scene
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 @pytest.fixture
 def loading(place: Path, gate: threading.Event) -> Iterator[Hands]:
     """The application while the animated balls are loading."""
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     app = App("balls", SMALL, program="cast", accel="two-level-bvh")
     note_events(app)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream.film.files import image
+from raystream.renderer.preview import scheduler
+from raystream.renderer.renderer import Renderer
+from raystream.window.panels.overlay import status
 from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
-from viewer.film.files import image
-from viewer.renderer.preview import scheduler
-from viewer.renderer.renderer import Renderer
-from viewer.window.panels.overlay import status
 
 # -- samples -----------------------------------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Pat
     hands.rest()
     path = place / "cornell_001.exr"
     renderer = Renderer(
-        viewer.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
+        raystream.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
     )
     more = renderer.render(SMALL, 4, resume=str(path))
     np.testing.assert_array_equal(more.linear, rendered(app, 4))

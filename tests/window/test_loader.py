@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.viewport.load_thread import LoadThread
+from raystream.base.errors import ViewerError
+from raystream.viewport.load_thread import LoadThread
 
 PATIENCE = 600.0  # seconds, against hanging alone
 

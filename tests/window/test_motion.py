@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream.viewport import object_editing
+from raystream.viewport.animation_player import FRAME
+from raystream.viewport.debug_views.wires import project_points
 from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
-from viewer.viewport import object_editing
-from viewer.viewport.animation_player import FRAME
-from viewer.viewport.debug_views.wires import project_points
 
 GRAB, ACCEL = (70, 50), "two-level-bvh"
 
@@ -35,7 +35,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     scene = app.view.scene
     moved = [
         k
-        for k, (new, old) in enumerate(zip(scene.instances, viewer.load("cornell").instances, strict=True))
+        for k, (new, old) in enumerate(zip(scene.instances, raystream.load("cornell").instances, strict=True))
         if not np.array_equal(new.transform, old.transform)
     ]
     assert len(moved) == 1
@@ -199,7 +199,7 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     assert not app.editing.player.playing
     picture = settle(hands)
     assert (picture != before).any()
-    posed = viewer.load("balls").posed(app.editing.player.seconds)
+    posed = raystream.load("balls").posed(app.editing.player.seconds)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
@@ -221,7 +221,7 @@ def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
     app = hands.app
     picture = settle(hands)
     assert app.editing.player.seconds == 0.5 and not app.editing.player.playing
-    posed = viewer.load("balls").posed(0.5)
+    posed = raystream.load("balls").posed(0.5)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from raystream.renderer.preview.scheduler import HELD
+from raystream.viewport import frame_loop
+from raystream.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
+from raystream.viewport.pointer import TURNING
 from tests.window.conftest import Hands, xdotool
-from viewer.renderer.preview.scheduler import HELD
-from viewer.viewport import frame_loop
-from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
-from viewer.viewport.pointer import TURNING
 
 HEIGHT = 180
 WAY = (36, 24)  # pixels

@@ -19,7 +19,7 @@ def told(script: str) -> list[str]:
 
 
 def test_imgui_comes_without_the_rest_of_its_package() -> None:
-    script = "import sys\nimport viewer.window.bundle as ours\n"
+    script = "import sys\nimport raystream.window.bundle as ours\n"
     script += "print(*(n for n in ('asyncio', 'ssl', 'cffi', 'imgui_bundle', 'munch', 'PIL') if n in sys.modules))\n"
     script += "import imgui_bundle, cffi\n"
     script += "assert imgui_bundle.imgui is ours.imgui and imgui_bundle.implot is ours.implot\n"
@@ -29,30 +29,37 @@ def test_imgui_comes_without_the_rest_of_its_package() -> None:
 
 
 def test_it_comes_after_the_whole_package_too() -> None:
-    script = "import imgui_bundle\nimport viewer.window.bundle as ours\n"
+    script = "import imgui_bundle\nimport raystream.window.bundle as ours\n"
     assert told(script + "print(imgui_bundle.imgui is ours.imgui, imgui_bundle.hello_imgui is not None)") == 2 * [
         "True"
     ]
 
 
 def test_the_window_opens_before_what_it_shows_is_loaded() -> None:
-    script = "import sys, viewer.window.opening\n"
-    names = ("viewer.window.app", "viewer.window.bundle", "viewer.renderer.renderer", "viewer.renderer.session.session")
+    script = "import sys, raystream.window.opening\n"
+    names = (
+        "raystream.window.app",
+        "raystream.window.bundle",
+        "raystream.renderer.renderer",
+        "raystream.renderer.session.session",
+    )
     assert told(script + f"print(*(name for name in {names} if name in sys.modules))") == []
 
 
 def test_the_application_is_loaded_beside() -> None:
     """Without the panels, which a first picture does not wait for."""
-    script = "import sys\nfrom viewer.base.start.modules import load_beside\nload_beside('viewer.window.app').join()\n"
-    script += "assert 'viewer.window.app' in sys.modules\n"
+    script = (
+        "import sys\nfrom raystream.base.start.modules import load_beside\nload_beside('raystream.window.app').join()\n"
+    )
+    script += "assert 'raystream.window.app' in sys.modules\n"
     assert told(script + "print(*(name for name in sys.modules if 'imgui' in name or 'bundle' in name))") == []
 
 
 def test_a_first_picture_loads_no_libraries_but_for_its_loops() -> None:
     """Each takes a twentieth of the time until a picture is there: image files, masked arrays, a compiler."""
-    script = "import sys\nimport numpy as np\nfrom viewer.formats import named\n"
-    script += "from viewer.renderer.inputs.settings import Settings\nfrom viewer.scene.scene import Scene\n"
-    script += "from viewer.viewport.first_picture import Glance\nfrom viewer.viewport.scene_loader import work\n"
+    script = "import sys\nimport numpy as np\nfrom raystream.formats import named\n"
+    script += "from raystream.renderer.inputs.settings import Settings\nfrom raystream.scene.scene import Scene\n"
+    script += "from raystream.viewport.first_picture import Glance\nfrom raystream.viewport.scene_loader import work\n"
     script += "corners = np.random.default_rng(1).random((3000, 3))\n"
     script += "of_file = Scene.from_triangles(corners, np.arange(3000).reshape(-1, 3))\n"
     script += "names = ('PIL', 'numba', 'numpy.ma')\n"

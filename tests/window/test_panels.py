@@ -12,7 +12,7 @@ imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
 from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
-from viewer.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.view_state import Message  # noqa: E402
 
 HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
 
@@ -66,7 +66,7 @@ def test_errors_are_red(panel_stage):
 
 def test_buttons_ask_the_application(panel_stage, monkeypatch):
     """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
-    from viewer.window.panels import panels
+    from raystream.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
     panel_stage.draw()
@@ -83,11 +83,11 @@ def test_buttons_ask_the_application(panel_stage, monkeypatch):
 
 def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
     """Down the sections of samples and of lights: what is asked for reaches the renderer."""
-    import viewer
-    from viewer.window.panels import light as light_panels
-    from viewer.window.panels import panels
+    import raystream
+    from raystream.window.panels import light as light_panels
+    from raystream.window.panels import panels
 
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="path"))
     panel_stage.scene_loader.requested = panel_stage.renderer.settings
     monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
@@ -116,9 +116,9 @@ def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
 
 def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
     """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
-    from viewer.options.photons import PHOTONS
-    from viewer.window.panels import panels
-    from viewer.window.panels.options import draw_photons
+    from raystream.options.photons import PHOTONS
+    from raystream.window.panels import panels
+    from raystream.window.panels.options import draw_photons
 
     monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
     panel_stage.draw()
@@ -137,10 +137,10 @@ def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
 
 def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
     """The list folds out below the place that is clicked, one name in a line."""
-    import viewer
-    from viewer.window.panels import options, panels
+    import raystream
+    from raystream.window.panels import options, panels
 
-    scene = viewer.load("cornell")
+    scene = raystream.load("cornell")
     panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="cast"))
     told, places = [], []
     combo = options.combo
@@ -178,8 +178,8 @@ def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
     """The list offers them where there are some, and the file's own look."""
     from dataclasses import replace
 
-    from viewer.scene.material import Material
-    from viewer.window.panels import options, panels
+    from raystream.scene.material import Material
+    from raystream.window.panels import options, panels
 
     offered, clicks = [], iter((1, None, 0))
 
@@ -209,8 +209,8 @@ def test_every_option_of_a_structure_can_be_chosen(panel_stage, monkeypatch):
     """A new option appears by itself: words side by side or in a list, numbers typed."""
     from dataclasses import replace
 
-    from viewer.options import table as options
-    from viewer.window.panels import panels
+    from raystream.options import table as options
+    from raystream.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
     made = {
@@ -251,10 +251,10 @@ def types(panel_stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
-    from viewer.viewport.debug_views.heat import Heat
-    from viewer.viewport.debug_views.probe import probe
-    from viewer.window.panels import probe as probe_panel
-    from viewer.window.panels.space import Space
+    from raystream.viewport.debug_views.heat import Heat
+    from raystream.viewport.debug_views.probe import probe
+    from raystream.window.panels import probe as probe_panel
+    from raystream.window.panels.space import Space
 
     panel_stage.draw()
     space = Space(panel_stage.draw_imgui)
@@ -285,16 +285,16 @@ def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
 
 
 def panels_of(panel_stage: Stage) -> None:
-    from viewer.window.panels.panels import draw_panels
+    from raystream.window.panels.panels import draw_panels
 
     draw_panels(panel_stage.context, panel_stage.draw_imgui)
 
 
 def test_the_probe_s_table_grows(panel_stage, monkeypatch):
     """Rows are made into text once."""
-    from viewer.viewport.debug_views.history import Probe
-    from viewer.viewport.debug_views.probe import probing
-    from viewer.window.panels import probe as probe_panel
+    from raystream.viewport.debug_views.history import Probe
+    from raystream.viewport.debug_views.probe import probing
+    from raystream.window.panels import probe as probe_panel
 
     made = []
     table = Probe.table
@@ -316,7 +316,7 @@ def test_the_inspector_shows_a_stream(panel_stage):
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
     for channel in panel_stage.debug_views.inspector.channels():
-        from viewer.window.panels import inspector as inspector_panel
+        from raystream.window.panels import inspector as inspector_panel
 
         inspector_panel._view.channel = channel.name
         panel_stage.draw(1, mouse=(1100, 200))  # with the value of a ray
@@ -326,7 +326,7 @@ def test_the_inspector_shows_a_stream(panel_stage):
 
 
 def test_the_probe_is_a_table(panel_stage):
-    from viewer.viewport.debug_views.probe import probe
+    from raystream.viewport.debug_views.probe import probe
 
     panel_stage.draw()
     panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
@@ -397,7 +397,7 @@ def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
 @pytest.mark.parametrize("panels", [True, False])
 @pytest.mark.parametrize("probed", [True, False])
 def test_nothing_overlaps_in_a_narrow_window(panel_stage, windows, panels, probed) -> None:
-    from viewer.viewport.debug_views.probe import probe
+    from raystream.viewport.debug_views.probe import probe
 
     size = (320, 240)
     panel_stage.view.overlays.panels.on, panel_stage.view.overlays.statistics.on = panels, True

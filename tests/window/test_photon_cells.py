@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Renderer
-from viewer.kernels.photons import STORED
-from viewer.photons.grid import PhotonGrid
-from viewer.renderer.device.tile_job import Tile
-from viewer.viewport.debug_views.inspector import Inspector
-from viewer.viewport.debug_views.photons import cell_wires, occupied
-from viewer.viewport.display.picture_texture import SEARCHING, PictureTexture
+import raystream
+from raystream import Renderer
+from raystream.kernels.photons import STORED
+from raystream.photons.grid import PhotonGrid
+from raystream.renderer.device.tile_job import Tile
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.photons import cell_wires, occupied
+from raystream.viewport.display.picture_texture import SEARCHING, PictureTexture
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
     while it grows, a pass at a time."""
     few = {"photons": 256, "caustic_photons": 256, "photon_bounces": 3, "estimate": "nearest", "nearest": 8}
     program = {"program": "photon", "machine": "singlepass", "pixel_filter": "point", "depth": 1}
-    renderer = Renderer(viewer.load("cornell_photons"), device=device, **program, **few)
+    renderer = Renderer(raystream.load("cornell_photons"), device=device, **program, **few)
     renderer.render((8, 8), spp=1)
     maps = renderer.photon_map
     assert maps is not None and maps.stored > 50

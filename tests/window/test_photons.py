@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raystream import Renderer
+from raystream.renderer.device.machine_pool import Key
+from raystream.viewport.debug_views.wires import project_points
 from tests.window.conftest import Hands, application, current
-from viewer import Renderer
-from viewer.renderer.device.machine_pool import Key
-from viewer.viewport.debug_views.wires import project_points
 
 SIZE = (120, 90)
 FEW = {"photons": 4096, "photon_bounces": 2, "depth": 2}
@@ -23,7 +23,7 @@ def opened_ring(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """One window on the ring, without panels, whose kernels are compiled once."""
     import glfw
 
-    from viewer.viewport.preferences import Preferences
+    from raystream.viewport.preferences import Preferences
 
     path = tmp_path_factory.mktemp("ring") / "settings.toml"
     preferences = Preferences(path=path, panels=False, samples=2, exposure=0.0)

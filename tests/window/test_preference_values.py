@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.viewport import preferences as module
+from raystream.viewport.preferences import READERS, Preferences
 from tests.window.conftest import written
-from viewer.base.errors import ViewerError
-from viewer.viewport import preferences as module
-from viewer.viewport.preferences import READERS, Preferences
 
 
 def test_every_field_is_read() -> None:

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from raystream.base.errors import ViewerError
+from raystream.viewport.controls.keymap import ACTIONS, Keymap
+from raystream.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
 from tests.window.conftest import written
-from viewer.base.errors import ViewerError
-from viewer.viewport.controls.keymap import ACTIONS, Keymap
-from viewer.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
 
 HAND_WRITTEN = """\
 # mine

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera, Renderer
-from viewer.base.errors import ViewerError
-from viewer.kernels import HIT, RADIANCE
-from viewer.programs import PICTURES, ray_cast
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance
-from viewer.stream.declare.program import RETURN, Call, Program
-from viewer.viewport.debug_views.probe import COLUMNS, Probe, forget, probe, probing
+import raystream
+from raystream import Camera, Renderer
+from raystream.base.errors import ViewerError
+from raystream.kernels import HIT, RADIANCE
+from raystream.programs import PICTURES, ray_cast
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance
+from raystream.stream.declare.program import RETURN, Call, Program
+from raystream.viewport.debug_views.probe import COLUMNS, Probe, forget, probe, probing
 
 SIZE = (64, 48)
 CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
@@ -30,7 +30,7 @@ CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
 def framed(device: Any, **choices: Any) -> Renderer:
     """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
     return Renderer(
-        viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", "program": "cast", **choices}
+        raystream.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", "program": "cast", **choices}
     )
 
 
@@ -307,8 +307,8 @@ def test_two_levels_are_drawn_where_the_objects_stand(device: Any) -> None:
 @pytest.mark.parametrize("accel", ["grid", "two-level-bvh"])
 def test_quadrics_are_told_by_their_numbers(device: Any, accel: str) -> None:
     """What is drawn of the triangle in a quadric's place has no area."""
-    meshes = [viewer.load("cornell").meshes[0], Quadric.sphere((278, 278, 278), 100.0)]
-    scene = viewer.Scene(meshes, [Instance(0), Instance(1, name="ball")], [Material()] * 9)
+    meshes = [raystream.load("cornell").meshes[0], Quadric.sphere((278, 278, 278), 100.0)]
+    scene = raystream.Scene(meshes, [Instance(0), Instance(1, name="ball")], [Material()] * 9)
     camera = Camera((278, 278, -800), (278, 278, 278), fov=30)
     renderer = Renderer(scene, device=device, camera=camera, accel=accel, program="cast")
     found = probe(renderer, camera, SIZE, (32, 24))

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
+from raystream.cli import commands, main
+from raystream.cli.presets import PRESETS
+from raystream.formats.named import load
+from raystream.renderer.renderer import Renderer
+from raystream.viewport.preferences import Preferences
 from tests.window.conftest import Hands
-from viewer.base.errors import ViewerError
-from viewer.cli import commands, main
-from viewer.cli.presets import PRESETS
-from viewer.formats.named import load
-from viewer.renderer.renderer import Renderer
-from viewer.viewport.preferences import Preferences
 
 Opener = Callable[..., Hands]
 SIZE = (32, 24)
@@ -48,7 +48,7 @@ def test_the_running_estimate_grows_in_the_picture(opened: Opener, place: Path) 
     """Nothing stands between the first picture and the map's estimates, which join it before a sample is complete."""
     (place / "settings.toml").write_text("samples = 1\nnoise = 0.0\npanels = false\n")
     options = chosen("cornell", "--preset", "2003", *FEW)
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     app = App("cornell", SIZE, **options)
     try:
@@ -77,7 +77,7 @@ def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> 
 
 
 def test_a_window_has_its_display_s_gpu(place: Path) -> None:
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     with pytest.raises(ViewerError, match="device=0: chooses no GPU for a window"):
         App("cornell", SIZE, **chosen("cornell", "--device", "0"))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import viewer
-from viewer.base import paths
-from viewer.base.errors import ShaderError
-from viewer.renderer.renderer import Renderer
-from viewer.viewport.reload import EVERY, Watch
+import raystream
+from raystream.base import paths
+from raystream.base.errors import ShaderError
+from raystream.renderer.renderer import Renderer
+from raystream.viewport.reload import EVERY, Watch
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_watch_sees_what_changed_before_the_first_look(shaders: Path) -> None:
 
 @pytest.mark.parametrize("machine", ["multipass", "singlepass"])
 def test_machines_are_compiled_anew(device: Any, shaders: Path, machine: str) -> None:
-    renderer = Renderer(viewer.load("teapotahedron"), device=device, machine=machine, program="cast")
+    renderer = Renderer(raystream.load("teapotahedron"), device=device, machine=machine, program="cast")
     size = (64, 48)
     before = renderer.render(size).linear
     kept = dict(renderer.gpu_scene.machines)

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from raystream.options.table import OPTIONS
+from raystream.viewport import viewport
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.preferences import Preferences
 from tests.viewport.test_canvas_view import event, rest
 from tests.window.conftest import Hands
-from viewer.options.table import OPTIONS
-from viewer.viewport import viewport
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.preferences import Preferences
 
 # key -> what it says, and says when it is pressed again.
 SAID = {

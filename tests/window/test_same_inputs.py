@@ -14,9 +14,9 @@ import pytest
 
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
-from viewer.viewport.canvas.canvas_view import CanvasView  # noqa: E402
-from viewer.viewport.host import BUTTONS, NOTCH  # noqa: E402
-from viewer.viewport.preferences import Preferences  # noqa: E402
+from raystream.viewport.canvas.canvas_view import CanvasView  # noqa: E402
+from raystream.viewport.host import BUTTONS, NOTCH  # noqa: E402
+from raystream.viewport.preferences import Preferences  # noqa: E402
 
 SIZE = 120, 90
 OPTIONS = {"program": "cast", "machine": "singlepass", "denoise": "none"}

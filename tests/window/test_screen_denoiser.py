@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.denoise.reprojection import Changes
-from viewer.film.error.stop import Stop
-from viewer.renderer.preview import gbuffer, scheduler
-from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
-from viewer.renderer.preview.motion import changes
-from viewer.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.denoising import NoisyPicture
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.session import warmup
-from viewer.renderer.session.session import Session
-from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.denoise.reprojection import Changes
+from raystream.film.error.stop import Stop
+from raystream.renderer.preview import gbuffer, scheduler
+from raystream.renderer.preview.background_denoiser import BackgroundDenoiser
+from raystream.renderer.preview.motion import changes
+from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.denoising import NoisyPicture
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.session import warmup
+from raystream.renderer.session.session import Session
+from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
+from raystream.viewport.display.picture_texture import PictureTexture
 
 SIZE = 64, 48
 

@@ -1,4 +1,4 @@
-"""``viewer.show``: the window on an object; it returns when it is closed."""
+"""``raystream.show``: the window on an object; it returns when it is closed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import viewer
+import raystream
+from raystream.scene.material import Material
+from raystream.window.app import App
 from tests.window.conftest import PATIENCE, Hands
-from viewer.scene.material import Material
-from viewer.window.app import App
 
 
 def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,12 +35,12 @@ def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(App, "turn", turned)
     arrays = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
-    viewer.show(arrays, size=(64, 48), program="cast", machine="singlepass")
+    raystream.show(arrays, size=(64, 48), program="cast", machine="singlepass")
     assert seen[-1] == ("arrays", 1, False)
 
 
 def test_a_scene_in_one_of_its_variants(opened: Callable[..., Hands]) -> None:
-    scene = viewer.Scene.from_triangles([(-1, -1, 0), (1, -1, 0), (0, 1, 0)], [(0, 1, 2)])
+    scene = raystream.Scene.from_triangles([(-1, -1, 0), (1, -1, 0), (0, 1, 0)], [(0, 1, 2)])
     materials = [*scene.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
     warm = replace(scene, materials=materials, variants={"warm": {0: 1}}).with_variant("warm")
     shown = opened(warm).app.view.scene
@@ -50,5 +50,5 @@ def test_a_scene_in_one_of_its_variants(opened: Callable[..., Hands]) -> None:
 def test_without_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(viewer.ViewerError, match="display"):
-        viewer.show("cornell")
+    with pytest.raises(raystream.ViewerError, match="display"):
+        raystream.show("cornell")

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 
-from viewer.window.panels import layout, theme, widgets  # imports imgui
+from raystream.window.panels import layout, theme, widgets  # imports imgui
 
 
 @pytest.mark.parametrize(

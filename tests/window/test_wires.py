@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import viewer
-from viewer import Camera
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.grid.build import Grid
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.renderer.inputs.prepared import prepare
-from viewer.scene.projections.models import Equirectangular, Fisheye
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.debug_views import wires
-from viewer.viewport.debug_views.wires import (
+import raystream
+from raystream import Camera
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.grid.build import Grid
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.projections.models import Equirectangular, Fisheye
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.debug_views import wires
+from raystream.viewport.debug_views.wires import (
     MOST_BOXES,
     MOST_LINES,
     box_edges,
@@ -77,7 +77,7 @@ def test_edges_of_a_box() -> None:
 
 
 def test_the_grid() -> None:
-    grid = prepare(viewer.load("teapotahedron"), accel="grid", grid=6).structure.built
+    grid = prepare(raystream.load("teapotahedron"), accel="grid", grid=6).structure.built
     lines = grid_lines(grid, CAMERA)
     low = grid.low.astype(np.float64)
     high = low + grid.voxel.astype(np.float64) * np.asarray(grid.resolution)
@@ -93,7 +93,7 @@ def test_the_grid() -> None:
 
 def test_the_tree() -> None:
     """Whole levels of it, the root's box around all."""
-    tree = prepare(viewer.load("teapotahedron"), accel="bvh").structure.built
+    tree = prepare(raystream.load("teapotahedron"), accel="bvh").structure.built
     lines = structure_lines(tree, CAMERA)
     boxes = lines.reshape(-1, 24, 3)
     low, high = boxes.min(axis=1), boxes.max(axis=1)
@@ -105,7 +105,7 @@ def test_the_tree() -> None:
 
 @pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
 def test_two_levels_show_the_instances(accel: str) -> None:
-    scene = viewer.load("balls")
+    scene = raystream.load("balls")
     lines = structure_lines(prepare(scene, accel=accel).structure.built, CAMERA)
     assert len(lines) == 12 * min(len(scene.instances), MOST_BOXES)
     low, high = scene.bounds()

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from raystream.film.error.stop import Stop
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
 from tests.window.conftest import Hands
-from viewer.film.error.stop import Stop
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
 
 
 def settle(hands: Hands) -> np.ndarray:

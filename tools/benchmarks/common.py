@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.version import __version__
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import shared_device
+from raystream.base.errors import ViewerError
+from raystream.base.version import __version__
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import shared_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks.common import ROOT, say
 from benchmarks.errors import Reference
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 SPAN = 0.8  # share of the picture covered by the larger side of a model under `facing`
 
@@ -28,7 +28,7 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class View:
-    """A scene from one camera. source: argument of `viewer.load`; camera: None for the scene's own of that name."""
+    """A scene from one camera. source: argument of `raystream.load`; camera: None for the scene's own of that name."""
 
     name: str
     source: str
@@ -92,7 +92,7 @@ def reference_picture(name: str) -> ReferencePicture:
     folder = shared() / "refs"
     said = json.loads(_file(folder / f"{name}.json").read_text(encoding="utf-8"))
     reference = Reference.load(_file(folder / f"{name}.npz"))
-    scene = viewer.load(str(_file(folder / f"{said['scene']}.glb")))
+    scene = raystream.load(str(_file(folder / f"{said['scene']}.glb")))
     return ReferencePicture(reference, scene, said["integrator"]["max_depth"] - 1)  # Mitsuba counts edges
 
 
@@ -127,9 +127,9 @@ def view(name: str) -> View:
         return View(name, str(forest_flat()), reference_camera("primary_forest_flat_path_512"))
     if name == "dragon":
         path = str(_file(shared() / "scenes" / "dragon.ply"))
-        return View(name, path, facing(viewer.load(path)))
+        return View(name, path, facing(raystream.load(path)))
     scene, _, camera = name.partition(" ")
-    return View(name, scene, camera or viewer.load(scene).cameras[0].name)
+    return View(name, scene, camera or raystream.load(scene).cameras[0].name)
 
 
 def found(names: tuple[str, ...]) -> tuple[list[View], list[str]]:

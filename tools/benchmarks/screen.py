@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 
 @contextmanager

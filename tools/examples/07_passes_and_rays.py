@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 import raystream
-from viewer.film.files.image import save_srgb8
+from raystream.film.files.image import save_srgb8
 
 SIZE = int(os.environ.get("EXAMPLE_SIZE", 360))
 

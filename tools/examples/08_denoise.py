@@ -5,8 +5,8 @@ import os
 import numpy as np
 
 import raystream
-from viewer.film.files.image import save_srgb8
-from viewer.film.tonemap import srgb8
+from raystream.film.files.image import save_srgb8
+from raystream.film.tonemap import srgb8
 
 SIZE, SPP = int(os.environ.get("EXAMPLE_SIZE", 360)), int(os.environ.get("EXAMPLE_SPP", 8))
 

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--spp", type=int, help="samples of a pixel, in place of each example's own")
     parser.add_argument("--out", default=str(ROOT / "assets" / "pictures" / "examples.jpg"))
     options = parser.parse_args()
-    environment = {**os.environ, "EXAMPLE_SIZE": str(options.size), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "EXAMPLE_SIZE": str(options.size)}
     if options.spp is not None:
         environment["EXAMPLE_SPP"] = str(options.spp)
     tiles = []

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.remote.guard import Guard, sound
-from viewer.viewport.preferences import Preferences
+from raystream.remote.guard import Guard, sound
+from raystream.viewport.preferences import Preferences
 
 SIZE = (16, 12)  # pixels of the page
 TOKEN = "token"  # of the address
@@ -61,7 +61,7 @@ class Pages:
         self._loop.run_until_complete(self._open())
 
     async def _open(self) -> None:
-        from viewer.remote.canvas import RemoteCanvas
+        from raystream.remote.canvas import RemoteCanvas
 
         options = {"program": "cast", "machine": "singlepass", "preferences": Preferences()}
         self._canvas = RemoteCanvas(TRIANGLE, SIZE, **options)

@@ -23,14 +23,14 @@ from looks import full, textured
 from rigs import chain, morphed, simple_skin
 
 from fuzzing.messages import messages, read_message
-from viewer.film.files import checkpoint, image
-from viewer.film.film import Film
-from viewer.formats import load
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.gltf.decoders import basis, installed
-from viewer.formats.image import environment_maps, images
-from viewer.formats.image.memory import ImageMemory
-from viewer.remote.serve import NEEDED
+from raystream.film.files import checkpoint, image
+from raystream.film.film import Film
+from raystream.formats import load
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.gltf.decoders import basis, installed
+from raystream.formats.image import environment_maps, images
+from raystream.formats.image.memory import ImageMemory
+from raystream.remote.serve import NEEDED
 
 SIZE = (5, 4)  # of pictures
 TEXTURES = (".png", ".jpg", ".webp")  # of names of pictures that textures are read from

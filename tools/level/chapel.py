@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import STEPS, refined
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.bsp.faces import STEPS, refined
 
 from .faces import Level
 from .textures import FLOOR, LAMP, STONE, TRIM, VAULT, WOOD

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import STEPS, tessellated
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+import raystream
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.bsp.faces import STEPS, tessellated
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 from .chapel import LIGHTS
 from .faces import Array, Level
@@ -95,7 +95,7 @@ def _luxels(face: dict, wide: int, tall: int) -> tuple[Array, Array]:
 
 def _light(level: Level, at: Array, normals: Array) -> Array:
     """Light of 255 at luxels: of the lamps that they see, and of all sides as far as they are open."""
-    renderer = viewer.Renderer(_scene(level), program="cast", machine="singlepass")
+    renderer = raystream.Renderer(_scene(level), program="cast", machine="singlepass")
     total = np.zeros((len(at), 3))
     for origin, strength, color in LIGHTS:
         towards = np.asarray(origin) - at

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.accel.grid import build
-from viewer.accel.grid.blocks import BLOCK, Blocks, allocate
-from viewer.accel.two_level.objects import objects_of
-from viewer.scene.builtin import build as builtin
+from raystream.accel.grid import build
+from raystream.accel.grid.blocks import BLOCK, Blocks, allocate
+from raystream.accel.two_level.objects import objects_of
+from raystream.scene.builtin import build as builtin
 
 from .memory_layout import INK, SHADES, SOFT, document, label
 

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from benchmarks import scenes
 
-import viewer
-from viewer.base.paths import PACKAGE, assets, shaders
-from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import shared_device
+import raystream
+from raystream.base.paths import PACKAGE, assets, shaders
+from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import shared_device
 
 from . import kept
 from .machine_load import Quiet, load_average
@@ -109,7 +109,7 @@ class Context:
         """
         if name not in self._scenes:
             source = str(self.file(name)) if "." in name else name
-            self._scenes[name] = viewer.load(source)
+            self._scenes[name] = raystream.load(source)
         return self._scenes[name]
 
     def file(self, name: str) -> Path:

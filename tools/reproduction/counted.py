@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from raystream.stream.compile.link import LinkedProgram
 from reproduction.simulators.counts import (
     MACHINES,
     PUBLISHED_KERNELS,
@@ -15,7 +16,6 @@ from reproduction.simulators.counts import (
     published_program,
     words,
 )
-from viewer.stream.compile.link import LinkedProgram
 
 from .context import Context
 from .model import Absent, Fault

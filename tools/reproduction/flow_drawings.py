@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts.programs import published_program
-from viewer.stream.declare.limits import LIMITS
 
 from .memory_layout import INK, SHADES, SOFT, document, label
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.base.part_file import begin
+from raystream.base.errors import ViewerError
+from raystream.base.part_file import begin
 
 from .model import KINDS
 

@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.accel.grid.build import build
+from raystream.scene.camera import Camera
 from reproduction.published.chapter5 import VIEWS as PUBLISHED
 from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.counts import MACHINES, NoCompiler, instructions, kernel_rows, published_program
@@ -19,8 +21,6 @@ from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import Space, walk
-from viewer.accel.grid.build import build
-from viewer.scene.camera import Camera
 
 from . import stand_ins, views
 from .context import Context

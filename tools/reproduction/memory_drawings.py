@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import viewer
+import raystream
+from raystream.kernels.photons import PHOTON
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.declare.kernel import Table, Volume
 from reproduction.simulators.counts.programs import RECIPE, published_program
 from reproduction.simulators.photons import bitonic_sort
-from viewer.kernels.photons import PHOTON
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.declare.kernel import Table, Volume
 
 from .memory_layout import INK, ROW, SHADES, SOFT, document, label
 
@@ -40,7 +40,7 @@ def _arrow(parts: list[str], x0: float, y0: float, x1: float, y1: float) -> None
 
 def draw_scene_memory() -> str:
     """Figure 5.1: from a voxel to its list of triangles, and from there to their corners."""
-    prepared = prepare(viewer.load("cornell"), Settings().replace(**{**RECIPE, "program": "cast", "grid": GRID}))
+    prepared = prepare(raystream.load("cornell"), Settings().replace(**{**RECIPE, "program": "cast", "grid": GRID}))
     memories = {m.name: m for module in prepared.structure.modules(True) for m in module.memories}
     volume, lists, triangles = (memories[name] for name in ("grid_pointers", "grid_lists", "triangles"))
     assert isinstance(volume, Volume) and isinstance(lists, Table) and isinstance(triangles, Table)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from viewer.kernels import photons, records
-from viewer.programs import photon_emission, photon_frame
-from viewer.programs.photon_map import photon_map
-from viewer.stream.declare.record import COMPONENTS, Record
+from raystream.kernels import photons, records
+from raystream.programs import photon_emission, photon_frame
+from raystream.programs.photon_map import photon_map
+from raystream.stream.declare.record import COMPONENTS, Record
 
 INK, SOFT = "#1d232b", "#5d6875"
 SHADES = ("#dbe8f5", "#f8e3d2", "#dcefe0", "#f3dcdb", "#e7e0f2", "#efe7d8")

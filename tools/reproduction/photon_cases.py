@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-import viewer
-from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.routing import VERTEX, read_vertices
-from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.renderer.device.tile_job import PICTURE
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.caustics import PUBLISHED
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+import raystream
+from raystream.kernels.photons import ENTRY, FIRST
+from raystream.photons.routing import VERTEX, read_vertices
+from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.renderer.device.tile_job import PICTURE
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin.caustics import PUBLISHED
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 from .photon_stages import NOTHING, stage_seconds
 from .published.chapter6 import TABLE_6_1
@@ -43,7 +43,7 @@ def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Re
     size = (width // 8, height // 8) if quick else (width, height)
     settings |= FEW if quick else {}
     choices = {"program": "photon", "estimate": "published", "machine": "multipass", **settings, **more}
-    return Renderer(viewer.load(TABLE_6_1[name].scene), device=device, **choices), size
+    return Renderer(raystream.load(TABLE_6_1[name].scene), device=device, **choices), size
 
 
 def stored(renderer: Renderer) -> int:
@@ -173,7 +173,7 @@ def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, C
                     **{"program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
                     **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
                 }
-                renderer = Renderer(viewer.load("glass_ball"), device=device, **settings)
+                renderer = Renderer(raystream.load("glass_ball"), device=device, **settings)
                 held.own(renderer)
                 cases[f"{photons} {way}"] = lambda renderer=renderer, way=way: _routed(renderer, way == "read-back")
         yield cases

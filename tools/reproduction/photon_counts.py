@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
+from raystream.renderer.renderer import Renderer
 
 VISITS = ("cell", "photon")  # states: an iteration of the published kernel is a call of either
 

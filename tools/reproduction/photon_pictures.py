@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
-from viewer.cli.presets import preset
-from viewer.film.tonemap import srgb8
-from viewer.options.table import keywords
-from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
-from viewer.renderer.sampling.picture import Picture
-from viewer.scene.scene import Scene
+import raystream
+from raystream.cli.presets import preset
+from raystream.film.tonemap import srgb8
+from raystream.options.table import keywords
+from raystream.renderer.photon_map.photon_map import NEAREST_SHARE
+from raystream.renderer.sampling.picture import Picture
+from raystream.scene.scene import Scene
 
 ROOM = 1 << 24  # distances at a time
 POINTS = 1 << 14  # at which searches are compared
@@ -58,7 +58,7 @@ class Seen(NamedTuple):
 LAYERS = ("albedo", "normal", "depth")  # that a picture needs for `seen`
 
 
-def seen(renderer: viewer.Renderer, picture: Picture, size: tuple[int, int]) -> Seen:
+def seen(renderer: raystream.Renderer, picture: Picture, size: tuple[int, int]) -> Seen:
     """Of the renderer's last picture, with `LAYERS`: pixels that hit nothing, or a mirror or glass first, are left
     out."""
     origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*size))
@@ -68,7 +68,7 @@ def seen(renderer: viewer.Renderer, picture: Picture, size: tuple[int, int]) -> 
     return Seen(hit, origins[hit] + directions[hit] * depth[hit, None], normals, albedo[hit])
 
 
-def nearest(renderer: viewer.Renderer, there: Seen) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def nearest(renderer: raystream.Renderer, there: Seen) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(K, 3) light of the photons in the map at what is seen, by the k nearest of all within the greatest radius; and
     whether these are k."""
     settings = renderer.settings
@@ -86,7 +86,7 @@ def greatest_radius(scene: Scene) -> float:
     return NEAREST_SHARE * float(np.linalg.norm(high - low))
 
 
-def direct_light(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
+def direct_light(renderer: raystream.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
     """(H, W, 3) linear: a picture without photons."""
     radius = renderer.settings.photon_radius
     renderer.update(photon_radius=NONE)
@@ -95,7 +95,7 @@ def direct_light(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np
     return np.asarray(picture)
 
 
-def reference(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
+def reference(renderer: raystream.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:
     """(H, W, 3) linear: direct light and mirrors by the renderer, the estimate by NumPy."""
     renderer.update(estimate="nearest")
     picture = renderer.render(size, spp=1, layers=LAYERS)
@@ -106,7 +106,7 @@ def reference(renderer: viewer.Renderer, size: tuple[int, int]) -> NDArray[np.fl
     return found.reshape(picture.linear.shape)
 
 
-def ends(renderer: viewer.Renderer, size: tuple[int, int]) -> dict[str, float]:
+def ends(renderer: raystream.Renderer, size: tuple[int, int]) -> dict[str, float]:
     """The published search beside one for the k nearest, over the same photons, at what the eye sees directly and
     photons light, at `POINTS` pixels or less, evenly chosen.
 
@@ -132,15 +132,15 @@ def ends(renderer: viewer.Renderer, size: tuple[int, int]) -> dict[str, float]:
     }
 
 
-def published(name: str) -> tuple[viewer.Renderer, tuple[int, int], float]:
+def published(name: str) -> tuple[raystream.Renderer, tuple[int, int], float]:
     """The renderer of a scene by the preset 2003, in a single pass; the picture's size, and its exposure."""
     chosen: dict[str, Any] = {**preset("2003", name), "machine": "singlepass"}
     of_renderer = set(keywords("renderer"))
-    renderer = viewer.Renderer(name, **{key: value for key, value in chosen.items() if key in of_renderer})
+    renderer = raystream.Renderer(name, **{key: value for key, value in chosen.items() if key in of_renderer})
     return renderer, chosen["size"], chosen.get("exposure", 0.0)
 
 
-def _specular(renderer: viewer.Renderer, origins: NDArray, directions: NDArray) -> NDArray[np.bool_]:
+def _specular(renderer: raystream.Renderer, origins: NDArray, directions: NDArray) -> NDArray[np.bool_]:
     """Whether rays (N, 3) come to a mirror or glass first."""
     triangle, scene = renderer.trace(origins, directions).triangle, renderer.scene
     material = np.concatenate([scene.meshes[instance.mesh].materials for instance in scene.instances])

@@ -3,9 +3,9 @@ Stream Processor* (2004)."""
 
 from __future__ import annotations
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.device.tile_job import PICTURE
-from viewer.renderer.renderer import Renderer
+from raystream.base.errors import ViewerError
+from raystream.renderer.device.tile_job import PICTURE
+from raystream.renderer.renderer import Renderer
 
 STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
 NOTHING = 1e-6  # scene units: a search radius within which no photon lies

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from viewer.stream.analysis.instructions import Instructions, count
+from raystream.stream.analysis.instructions import Instructions, count
 
 _HEAD = """#version 330
 uniform sampler2D stream0, stream1, stream2, stream3, stream4, stream5, stream6;

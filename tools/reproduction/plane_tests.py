@@ -13,10 +13,10 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
-from viewer.accel import triangles
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module
+import raystream
+from raystream.accel import triangles
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module
 
 from .context import Context
 from .timed import Releasing
@@ -40,14 +40,14 @@ def conditional() -> Iterator[None]:
 @contextmanager
 def by_test(
     context: Context, scene: Scene, size: tuple[int, int], settings: Mapping[str, Mapping[str, Any]]
-) -> Iterator[dict[str, viewer.Renderer]]:
+) -> Iterator[dict[str, raystream.Renderer]]:
     """Renderers by name, each with its own settings; those named `CONDITION` by the conditional test. All have made a
     first picture."""
-    made: dict[str, viewer.Renderer] = {}
+    made: dict[str, raystream.Renderer] = {}
     with Releasing() as held:
         for name, own in settings.items():
             with conditional() if name == CONDITION else nullcontext():
-                made[name] = held.own(viewer.Renderer(scene, device=context.device, **own))
+                made[name] = held.own(raystream.Renderer(scene, device=context.device, **own))
                 made[name].render(size, spp=1)
         yield made
 

@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks.scenes import Absent as SceneAbsent
 from benchmarks.scenes import shared
 
-from viewer.base.errors import ViewerError
-from viewer.base.version import __version__
-from viewer.options.declare import suggestion
+from raystream.base.errors import ViewerError
+from raystream.base.version import __version__
+from raystream.options.declare import suggestion
 
 from . import page, sections, shown
 from .context import Context

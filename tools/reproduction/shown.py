@@ -12,24 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-import viewer
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+import raystream
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 from .context import Context
 
 # Pixels across a figure as the page shows it, of several pictures and of one; of WebP, 0 to 100.
 WIDE, NARROW, QUALITY = 960, 480, 78
 # The last renderer of each report, for the next picture of the same scene and settings.
-_last: WeakKeyDictionary[Context, tuple[Scene, dict[str, Any], viewer.Renderer]] = WeakKeyDictionary()
+_last: WeakKeyDictionary[Context, tuple[Scene, dict[str, Any], raystream.Renderer]] = WeakKeyDictionary()
 
 
-def _of(context: Context, scene: Scene, settings: dict[str, Any]) -> viewer.Renderer:
+def _of(context: Context, scene: Scene, settings: dict[str, Any]) -> raystream.Renderer:
     found = _last.get(context)
     if found is not None and found[0] is scene and found[1] == settings:
         return found[2]
     release(context)
-    renderer = viewer.Renderer(scene, device=context.device, **settings)
+    renderer = raystream.Renderer(scene, device=context.device, **settings)
     _last[context] = scene, settings, renderer
     return renderer
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 from reproduction.published.chapter5 import View as Published
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.walk import Space, walk
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 AROUND = ("distance", "azimuth", "elevation", "aim x", "aim y", "aim z", "field of view")
 WITHIN = ("x", "height over the floor", "z", "azimuth", "elevation", "field of view")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from benchmarks.common import facts
 
-from viewer.base.errors import ViewerError
-from viewer.stream.gl.device import Device
+from raystream.base.errors import ViewerError
+from raystream.stream.gl.device import Device
 
 from .kept import decode, digest, encode, write_beside
 from .model import AbsentError

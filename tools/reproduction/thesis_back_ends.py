@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import SETTINGS, Traced
 from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl, device, named
 from reproduction.simulators.whitted.processor import Processor
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 from .context import Context
 from .timed import Case, Releasing
@@ -100,13 +100,13 @@ def frames(context: Context, scene: Scene, camera: Camera, edge: int, long: floa
         yield going_around(draws, scene, camera, (edge, edge), long)
 
 
-def fragments(context: Context, scene: Scene, **settings: Any) -> viewer.Renderer:
+def fragments(context: Context, scene: Scene, **settings: Any) -> raystream.Renderer:
     """The tracer as fragment programs, one ray through the middle of a pixel."""
     own = {"program": "whitted", "depth": DEPTH, "environment": ",".join(map(str, SKY)), "pixel_filter": "point"}
-    return viewer.Renderer(scene, device=context.device, **{**own, **settings})
+    return raystream.Renderer(scene, device=context.device, **{**own, **settings})
 
 
-def drawn(renderer: viewer.Renderer, camera: Camera, size: tuple[int, int]) -> NDArray[np.float32]:
+def drawn(renderer: raystream.Renderer, camera: Camera, size: tuple[int, int]) -> NDArray[np.float32]:
     """A frame seen by a camera."""
     renderer.update(camera=camera)
     return np.array(renderer.render(size, spp=1).linear)

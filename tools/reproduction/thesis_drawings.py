@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.scene.classic import ClassicMaterial
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 from reproduction.simulators import whitted
 from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Model, build
-from viewer.scene.classic import ClassicMaterial
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
 
 from .memory_layout import INK, SHADES, SOFT, document, label
 from .plots import figure, svg

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from raystream.scene.builtin import build as builtin
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.packets import traffic
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import formulas, loops
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor, wide
-from viewer.scene.builtin import build as builtin
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 from .context import Context
 from .plane_tests import differing

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 from .context import Context
 from .stand_ins import AROUND, WITHIN, camera_around, camera_within, gathered, ground_height

@@ -90,7 +90,7 @@ def run(page: Path, small: bool = False) -> dict[str, Any]:
 
 def _command(words: list[str]) -> None:
     """Run a line of a shell block."""
-    from viewer.cli import main as cli
+    from raystream.cli import main as cli
 
     if words[:2] == ["raystream", "view"]:
         cli._parse("view", words[2:])
@@ -104,9 +104,9 @@ def _command(words: list[str]) -> None:
 @contextmanager
 def _as_before() -> Iterator[None]:
     """Programs and kinds of materials that the body makes known are unknown behind it; its modules are found."""
-    from viewer.programs import PICTURES as PROGRAMS
-    from viewer.renderer.inputs import program_file
-    from viewer.scene.material import FOREIGN, KINDS
+    from raystream.programs import PICTURES as PROGRAMS
+    from raystream.renderer.inputs import program_file
+    from raystream.scene.material import FOREIGN, KINDS
 
     known = PROGRAMS, KINDS, FOREIGN, program_file._FILES
     before = [dict(each) for each in known]

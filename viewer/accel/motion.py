@@ -1,6 +1,6 @@
 """Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and for grids
-their boxes over all of them (trees: `viewer.accel.bvh.keyed`). Between two keys corners are linear, and so within the
-boxes of both."""
+their boxes over all of them (trees: `raystream.accel.bvh.keyed`). Between two keys corners are linear, and so within
+the boxes of both."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.quadrics import corners_of
-from viewer.base.errors import ViewerError
-from viewer.base.ordered import distinct
-from viewer.kernels.records import TRIANGLE
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, Field, Record
+from raystream.accel.quadrics import corners_of
+from raystream.base.errors import ViewerError
+from raystream.base.ordered import distinct
+from raystream.kernels.records import TRIANGLE
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, Field, Record
 
 KEYS = Field("keys", "int", about="address of its first key; -1: it stands still", within=ROWS)
 TRIANGLE_KEY = Record("TriangleKey", *TRIANGLE.fields[:3])
@@ -85,7 +85,7 @@ def bounding(
 
 
 def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = None) -> Module:
-    """A triangle test of `viewer.accel.triangles` over triangles of which some move. order : of the table, of which
+    """A triangle test of `raystream.accel.triangles` over triangles of which some move. order : of the table, of which
     ``moving`` has the numbers; by default their own. Raises ViewerError for the test by planes."""
     table, *other_memories = test.memories
     assert isinstance(table, Table)

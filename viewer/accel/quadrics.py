@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
-from viewer.scene.quadric import PlacedQuadrics, bounds_of_quadric
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
+from raystream.kernels.records import FAR, GEOMETRY, HIT, RAY
+from raystream.scene.quadric import PlacedQuadrics, bounds_of_quadric
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
 
 # Where the texture coordinate v is uniform: along the axis, along a ball's meridian, outwards.
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import quadrics, triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.bvh.keyed import keyed
-from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.rebuild import Trees
-from viewer.accel.motion import Moving, bounding, with_keys
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import RAY
-from viewer.options.declare import suggestion
-from viewer.scene.quadric import PlacedQuadrics
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.record import ROWS, Field, Record
+from raystream.accel import quadrics, triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.bvh.keyed import keyed
+from raystream.accel.deform.deforming import Deforming
+from raystream.accel.deform.rebuild import Trees
+from raystream.accel.motion import Moving, bounding, with_keys
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import RAY
+from raystream.options.declare import suggestion
+from raystream.scene.quadric import PlacedQuadrics
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module
+from raystream.stream.declare.record import ROWS, Field, Record
 
 Progress = Callable[[float, str], None]
 
@@ -122,8 +122,8 @@ def over_grid(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The uniform grid over triangles and quadrics."""
-    from viewer.accel.grid import build as grid_build
-    from viewer.accel.grid import grid
+    from raystream.accel.grid import build as grid_build
+    from raystream.accel.grid import grid
 
     if options.rebuild == ON_DEVICE and not primitives.placed:
         return _grid_on_device(primitives, options, before)
@@ -146,8 +146,8 @@ def over_grid(
 
 def _grid_on_device(primitives: Primitives, options: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
-    from viewer.accel.grid import grid
-    from viewer.accel.grid.on_device import DeviceGrid, plan
+    from raystream.accel.grid import grid
+    from raystream.accel.grid.on_device import DeviceGrid, plan
 
     if options.intersection == "planes":
         hint = "take --intersection watertight"

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.records import HIT, RAY, TRIANGLE
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.kernels.records import HIT, RAY, TRIANGLE
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 TESTS = {
     "watertight": Record(

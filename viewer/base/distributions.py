@@ -1,20 +1,16 @@
-"""Other distributions beside this one: those that overwrite its files, and those that add to it by entry points of the
-groups ``raystream.formats``, ``raystream.programs`` and ``raystream.materials``. A broken one is one warning, and all
-else works."""
+"""Other distributions that add to this one by entry points of the groups ``raystream.formats``,
+``raystream.programs`` and ``raystream.materials``. A broken one is one warning, and all else works."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from viewer.base.errors import warn
-from viewer.base.start.isolation import installed
+from raystream.base.errors import warn
+from raystream.base.start.isolation import installed
 
 PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 
@@ -92,32 +88,3 @@ def _any() -> bool:
             except OSError:
                 continue
     return False
-
-
-NAME, OURS = "viewer", "raystream"
-ENTRIES = (b"viewer/__init__.py,", b"viewer.py,")  # as the RECORD of an installed distribution lists its files
-
-
-def others(folders: Iterable[str] | None = None) -> list[str]:
-    """Names and versions, ``"other 1.2"``, of the other distributions in these folders, or in ``sys.path``, that
-    contain ``viewer``. Reads each one's list of files, as bytes: some ten milliseconds."""
-    names: dict[str, None] = {}
-    for folder in dict.fromkeys(sys.path if folders is None else folders):
-        for record in Path(folder or ".").glob("*.dist-info/RECORD"):
-            name, _, version = record.parent.name.removesuffix(".dist-info").partition("-")
-            if name.lower() == OURS:
-                continue
-            with suppress(OSError):
-                data = b"\n" + record.read_bytes()
-                if any(b"\n" + entry in data for entry in ENTRIES):
-                    names[f"{name} {version}".strip()] = None
-    return list(names)
-
-
-def remark(folders: Iterable[str] | None = None) -> str:
-    """A one-line warning about such distributions; empty without any."""
-    names = others(folders)
-    if not names:
-        return ""
-    owns = "installs" if len(names) == 1 else "install"
-    return f"{' and '.join(names)} {owns} a package '{NAME}', too: give {OURS} an environment of its own"

@@ -123,7 +123,7 @@ def stack_level() -> int:
     from inspect import currentframe
 
     level, frame = 0, currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("viewer", "raystream"):
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "raystream":
         level, frame = level + 1, frame.f_back
     return level
 

@@ -3,7 +3,7 @@
 A loop is a function of arrays and numbers that numba can compile; it writes into given arrays and returns numbers. It
 allocates and raises nothing, so that its machine code runs without numba. Compilation takes seconds, once per machine;
 the object file is kept in the user's cache folder. Later processes link it by LLVM in milliseconds, where importing
-numba alone would take a third of a second (`viewer.base.jit_cache`).
+numba alone would take a third of a second (`raystream.base.jit_cache`).
 
 Each combination of array types and dimensions is compiled separately.
 """
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from viewer.base.interrupts import UNWAITED
+from raystream.base.interrupts import UNWAITED
 
 if TYPE_CHECKING:
-    from viewer.base.jit_cache import Object
+    from raystream.base.jit_cache import Object
 
 on_compile: list[Callable[[], None]] = []  # each called once, before the next loop is compiled
 _helpers: list[Callable] = []
@@ -88,14 +88,14 @@ def _type(argument: Any) -> str:
 def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
     """The loop as machine code: from the cache, or compiled and cached. It takes the tuple of arguments, and holds no
     lock."""
-    from viewer.base import jit_cache
+    from raystream.base import jit_cache
 
     key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
     machine_code = jit_cache.find(key)
     if machine_code is None:
         while on_compile:
             on_compile.pop()()
-        from viewer.base.jit_compile import compiled
+        from raystream.base.jit_compile import compiled
 
         machine_code = compiled(loop, types, _helpers, key)
         jit_cache.keep(key, machine_code)

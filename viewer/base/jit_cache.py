@@ -13,7 +13,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-from viewer.base import cache_folder
+from raystream.base import cache_folder
 
 FORMAT = 1  # of calls and files; a change recompiles all
 
@@ -32,7 +32,7 @@ class Object:
 
 
 def folders() -> list[Path]:
-    """Folders of object files, see `viewer.base.cache_folder`."""
+    """Folders of object files, see `raystream.base.cache_folder`."""
     return cache_folder.folders("loops")
 
 

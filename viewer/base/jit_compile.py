@@ -11,7 +11,7 @@ from numba import carray, cfunc, from_dtype, njit, types
 from numba.extending import register_jitable
 from numpy import dtype
 
-from viewer.base.jit_cache import Object, target_machine
+from raystream.base.jit_cache import Object, target_machine
 
 NUMBERS = {"b": types.boolean, "i": types.int64, "f": types.float64}
 # Functions of the C library available to machine code in any process.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

@@ -6,8 +6,8 @@ import os
 import stat
 from pathlib import Path
 
-from viewer.base import part_file
-from viewer.base.errors import ViewerError
+from raystream.base import part_file
+from raystream.base.errors import ViewerError
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.cameras.blur import blurred
-from viewer.cameras.floor_light import floor_light
-from viewer.lighting.lights import LightList
-from viewer.options.camera_values import blur_of
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.cameras.blur import blurred
+from raystream.cameras.floor_light import floor_light
+from raystream.lighting.lights import LightList
+from raystream.options.camera_values import blur_of
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 Tone = tuple[float, float, float]
 
@@ -64,7 +64,7 @@ class Backdrop:
 
     @property
     def kind(self) -> str:
-        """Of `viewer.programs.backdrop.BACKDROPS`."""
+        """Of `raystream.programs.backdrop.BACKDROPS`."""
         return "plain" if self.floor is None else "floor"
 
     @property

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.environment import ImageEnvironment
+from raystream.scene.environment import ImageEnvironment
 
 LEAST_ROWS, MOST_ROWS = 16, 512
 ROWS_ACROSS = 2.0  # across the standard deviation, of a picture as large as it has to be

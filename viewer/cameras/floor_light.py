@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
-from viewer.scene.light import luminance
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
+from raystream.scene.light import luminance
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 SHARE = Record("FloorShare", Field("up_to", "float", about="share of the light in the entries up to this one"))
 

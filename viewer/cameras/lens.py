@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.projected import KEYS, PROJECTED, projected_rays, projected_uniforms
-from viewer.scene.camera import Camera
-from viewer.scene.exposure.keys import MOST_KEYS
-from viewer.stream.declare.kernel import Module
+from raystream.base.errors import ViewerError
+from raystream.cameras.projected import KEYS, PROJECTED, projected_rays, projected_uniforms
+from raystream.scene.camera import Camera
+from raystream.scene.exposure.keys import MOST_KEYS
+from raystream.stream.declare.kernel import Module
 
 # Pixel filters by name: their numbers in lib/filter.glsl.
 FILTERS = {"box": 0, "tent": 1, "gaussian": 2, "point": 3}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
-from viewer.stream.declare.kernel import Module
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.stream.declare.kernel import Module
 
 # A camera of every kind, by the shader's name; and those of whose film a part may see nothing.
 KINDS: dict[str, Camera] = {

@@ -16,13 +16,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from viewer.base.errors import ViewerError, printable
-from viewer.cli import rendering
-from viewer.cli.commands import FAULT
-from viewer.cli.workers import Renderings, answers
+from raystream.base.errors import ViewerError, printable
+from raystream.cli import rendering
+from raystream.cli.commands import FAULT
+from raystream.cli.workers import Renderings, answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import TerminalProgress
+    from raystream.cli.progress import TerminalProgress
 
 PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
 EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
@@ -40,7 +40,7 @@ def render(arguments: Namespace) -> bool | int:
             with _folders([arguments.output]):
                 rendering.check_render(arguments)
         return rendering.render(arguments)
-    from viewer.cli.progress import TerminalProgress
+    from raystream.cli.progress import TerminalProgress
 
     tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
     jobs = min(arguments.jobs, len(tasks))

@@ -9,36 +9,36 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError, brief, printable
-from viewer.base.start.modules import loaded
-from viewer.cli.outputs import STANDARD_OUTPUT
-from viewer.cli.presets import preset
-from viewer.options.table import OPTIONS, keywords, of_view, part
+from raystream.base.errors import ViewerError, brief, printable
+from raystream.base.start.modules import loaded
+from raystream.cli.outputs import STANDARD_OUTPUT
+from raystream.cli.presets import preset
+from raystream.options.table import OPTIONS, keywords, of_view, part
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import TerminalProgress
-    from viewer.scene.scene import Scene
+    from raystream.cli.progress import TerminalProgress
+    from raystream.scene.scene import Scene
 
 FAULT, USER_ERROR = 1, 2  # exit codes
 
 
 def view(arguments: Namespace) -> bool:
     """``raystream view``: the window. Bad scenes are reported before it opens."""
-    from viewer.formats import recognise
-    from viewer.formats.named import is_builtin
+    from raystream.formats import recognise
+    from raystream.formats.named import is_builtin
 
     if not is_builtin(arguments.scene):
         recognise(arguments.scene)
     chosen = viewed(arguments)
     if arguments.remote is not None:
-        from viewer.remote.serve import serve
+        from raystream.remote.serve import serve
 
         loaded()
         serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
         return True
-    from viewer.window.opening import opened
+    from raystream.window.opening import opened
 
     opened(arguments.scene, **chosen).run()
     return True
@@ -55,13 +55,13 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
 
 def info(arguments: Namespace) -> bool:
     """``raystream info``: a scene's contents."""
-    from viewer.cli.progress import TerminalProgress
-    from viewer.cli.report import describe, lines
+    from raystream.cli.progress import TerminalProgress
+    from raystream.cli.report import describe, lines
 
     with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.scene}")
-        from viewer.base import jit
-        from viewer.formats.named import load
+        from raystream.base import jit
+        from raystream.formats.named import load
 
         if not arguments.json:
             said = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
@@ -76,7 +76,7 @@ def info(arguments: Namespace) -> bool:
 
 def graph(arguments: Namespace) -> bool:
     """``raystream graph``: a program as a diagram."""
-    from viewer.cli.graph import write_graph
+    from raystream.cli.graph import write_graph
 
     if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
         raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")
@@ -86,9 +86,9 @@ def graph(arguments: Namespace) -> bool:
 
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile, or those of one program."""
-    from viewer.cli.progress import TerminalProgress
-    from viewer.cli.shader_check.check import check_shaders as check
-    from viewer.renderer.inputs.program_file import read_program
+    from raystream.cli.progress import TerminalProgress
+    from raystream.cli.shader_check.check import check_shaders as check
+    from raystream.renderer.inputs.program_file import read_program
 
     program = None if arguments.program is None else read_program(arguments.program)
     with TerminalProgress() as progress:
@@ -97,10 +97,10 @@ def check_shaders(arguments: Namespace) -> bool:
 
 def devices(arguments: Namespace) -> bool:
     """``raystream devices``: the GPUs, and the values of ``auto`` there."""
-    from viewer.cli.report import device_lines
-    from viewer.renderer.device.tuning import load_tuning, tuning
-    from viewer.stream.gl.device import driver_name
-    from viewer.stream.gl.devices import devices as found
+    from raystream.cli.report import device_lines
+    from raystream.renderer.device.tuning import load_tuning, tuning
+    from raystream.stream.gl.device import driver_name
+    from raystream.stream.gl.devices import devices as found
 
     if arguments.measure is not None:
         _measure(arguments)
@@ -121,10 +121,10 @@ def devices(arguments: Namespace) -> bool:
 
 def _measure(arguments: Namespace) -> None:
     """Measure the values of ``auto`` on the driver's own device."""
-    from viewer.cli.progress import TerminalProgress
-    from viewer.formats.named import load
-    from viewer.renderer.renderer import Renderer
-    from viewer.renderer.session.trials import measure
+    from raystream.cli.progress import TerminalProgress
+    from raystream.formats.named import load
+    from raystream.renderer.renderer import Renderer
+    from raystream.renderer.session.trials import measure
 
     with TerminalProgress(arguments.json) as progress:
         progress(None, f"loading {arguments.measure}")
@@ -135,8 +135,8 @@ def _measure(arguments: Namespace) -> None:
 
 def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene with its notes told and its animation chosen."""
-    from viewer.formats.named import load
-    from viewer.scene.edits.framed import FRAMED
+    from raystream.formats.named import load
+    from raystream.scene.edits.framed import FRAMED
 
     variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
     scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
@@ -151,7 +151,7 @@ def at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgress) ->
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
-    from viewer.renderer.sequence import moment_remarks, shown_at
+    from raystream.renderer.sequence import moment_remarks, shown_at
 
     tell(moment_remarks(scene, arguments.moment), arguments, progress)
     return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
@@ -181,7 +181,7 @@ def as_json(data: Any) -> str:
     """Data as text; NaN and infinities as null."""
     import json
 
-    from viewer.cli.report import plain
+    from raystream.cli.report import plain
 
     return json.dumps(plain(data), indent=2, allow_nan=False)
 
@@ -190,11 +190,11 @@ def doctor(arguments: Namespace) -> bool:
     """``raystream doctor``: examine a device and write the report; False where a check fails."""
     from time import perf_counter
 
-    from viewer.base import textfile
-    from viewer.cli.doctor.examination import examination
-    from viewer.cli.doctor.report import lines, made_report, verdicts
-    from viewer.cli.progress import TerminalProgress
-    from viewer.stream.selftest.check import FAIL
+    from raystream.base import textfile
+    from raystream.cli.doctor.examination import examination
+    from raystream.cli.doctor.report import lines, made_report, verdicts
+    from raystream.cli.progress import TerminalProgress
+    from raystream.stream.selftest.check import FAIL
 
     path, begin = arguments.output, perf_counter()
     if path != STANDARD_OUTPUT:

@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from viewer.base import textfile
-from viewer.base.errors import ViewerError
-from viewer.cli import commands, outputs, rendering
-from viewer.options.table import OPTIONS
+from raystream.base import textfile
+from raystream.base.errors import ViewerError
+from raystream.cli import commands, outputs, rendering
+from raystream.options.table import OPTIONS
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import TerminalProgress
-    from viewer.film.files.compare import ComparedPicture, Comparison
+    from raystream.cli.progress import TerminalProgress
+    from raystream.film.files.compare import ComparedPicture, Comparison
 
 OF_LAYERS = ("error", "largest", "share")  # figures that layers have, too
 NAMES = {
@@ -39,7 +39,7 @@ def split(text: str) -> list[str]:
 
 def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     """Whether the second picture is within the limit of the first; prints the figures."""
-    from viewer.film.files.compare import IDS, INSTALL, compare, has_flip, read
+    from raystream.film.files.compare import IDS, INSTALL, compare, has_flip, read
 
     pictures = len(arguments.pictures) + len(renders)
     if pictures != 2:
@@ -59,7 +59,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
     shown = [read(path, arguments.layer) for path in arguments.pictures]
     if renders:
-        from viewer.cli.progress import TerminalProgress
+        from raystream.cli.progress import TerminalProgress
 
         with TerminalProgress(arguments.quiet or arguments.json) as progress:
             labelled = zip(arguments.render, renders, strict=True)
@@ -70,7 +70,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
         raise ViewerError(shown[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges")
     within = arguments.limit is None or value is None or value <= arguments.limit
     if arguments.output is not None:
-        from viewer.cli.compare_page import page
+        from raystream.cli.compare_page import page
 
         textfile.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
     if arguments.json or not arguments.quiet:
@@ -93,7 +93,7 @@ def figure(comparison: Comparison, name: str) -> float | None:
 
 def rows(comparison: Comparison) -> list[tuple[str, str]]:
     """The figures in words: (name, value)."""
-    from viewer.film.files.compare import INSTALL, has_flip
+    from raystream.film.files.compare import INSTALL, has_flip
 
     layer = comparison.blemishes is None
     absent = "not of a layer" if has_flip() else f"flip-evaluator is not installed: {INSTALL}"
@@ -145,10 +145,10 @@ def _rendered(
     text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress
 ) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
-    from viewer.film.files.compare import ComparedPicture, stacked_ids
-    from viewer.film.layers import WORDS
-    from viewer.options.table import check, keywords
-    from viewer.renderer.renderer import Renderer
+    from raystream.film.files.compare import ComparedPicture, stacked_ids
+    from raystream.film.layers import WORDS
+    from raystream.options.table import check, keywords
+    from raystream.renderer.renderer import Renderer
 
     check("layers", arguments.layers, WORDS)
     arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json

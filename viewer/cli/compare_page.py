@@ -6,12 +6,12 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING
 
-from viewer.base.version import __version__
+from raystream.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from viewer.film.files.compare import Comparison
+    from raystream.film.files.compare import Comparison
 
 STYLE = """
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #222;
@@ -42,7 +42,7 @@ pair.addEventListener("dragstart", event => event.preventDefault());
 
 def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
     """The whole page, HTML; it loads nothing."""
-    from viewer.film.files.encode import png
+    from raystream.film.files.encode import png
 
     def picture(which: str) -> str:
         source = b64encode(png(comparison.shown[which], {})).decode()

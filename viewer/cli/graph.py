@@ -7,15 +7,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from viewer.base import part_file
-from viewer.base.errors import ViewerError
-from viewer.cli.outputs import STANDARD_OUTPUT
-from viewer.options.declare import suggestion
-from viewer.programs import LEVELS, PICTURES, photon_emission, photon_frame, ray_cast, trace
-from viewer.programs.diagram import draw_program
-from viewer.programs.photon_map import photon_map
-from viewer.renderer.inputs.program_file import EXTENSION, read_program
-from viewer.stream.declare.program import Program
+from raystream.base import part_file
+from raystream.base.errors import ViewerError
+from raystream.cli.outputs import STANDARD_OUTPUT
+from raystream.options.declare import suggestion
+from raystream.programs import LEVELS, PICTURES, photon_emission, photon_frame, ray_cast, trace
+from raystream.programs.diagram import draw_program
+from raystream.programs.photon_map import photon_map
+from raystream.renderer.inputs.program_file import EXTENSION, read_program
+from raystream.stream.declare.program import Program
 
 TREE = 2  # surfaces of a path: as many levels as a stack needs to be seen as one
 

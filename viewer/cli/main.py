@@ -19,20 +19,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn
 
-from viewer.base import distributions
-from viewer.base.errors import ViewerError, printable
-from viewer.base.interrupts import HELD, Terminated, exit_now, terminate
-from viewer.base.start.modules import loaded
-from viewer.cli import batch, commands, rendering
-from viewer.cli.commands import FAULT, explained
-from viewer.cli.dataset.command import dataset
-from viewer.cli.presets import preset
-from viewer.cli.thumbnail import thumbnail
-from viewer.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from viewer.options.compare import COMPARE
-from viewer.options.declare import Option, suggestion
-from viewer.options.processor import CHECK, MEASURE
-from viewer.options.table import OPTIONS, check, meant, of_view
+from raystream.base import distributions
+from raystream.base.errors import ViewerError, printable
+from raystream.base.interrupts import HELD, Terminated, exit_now, terminate
+from raystream.base.start.modules import loaded
+from raystream.cli import batch, commands, rendering
+from raystream.cli.commands import FAULT, explained
+from raystream.cli.dataset.command import dataset
+from raystream.cli.presets import preset
+from raystream.cli.thumbnail import thumbnail
+from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
+from raystream.options.compare import COMPARE
+from raystream.options.declare import Option, suggestion
+from raystream.options.processor import CHECK, MEASURE
+from raystream.options.table import OPTIONS, check, meant, of_view
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
@@ -61,7 +61,7 @@ class Command:
 
     @cached_property
     def _known(self) -> Mapping[str, Option]:
-        from viewer.renderer.inputs.settings import registered
+        from raystream.renderer.inputs.settings import registered
 
         return registered()
 
@@ -71,8 +71,6 @@ def entry() -> NoReturn:
     import warnings
 
     _open_standard_files()
-    if "--quiet" not in sys.argv and (said := distributions.remark()):
-        print(f"raystream: note: {printable(said)}", file=sys.stderr)
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     try:
@@ -174,7 +172,7 @@ def _dispatch(arguments: list[str]) -> int:
         print(_overview())
         return DONE
     if first == "--version":
-        from viewer.base.version import __version__
+        from raystream.base.version import __version__
 
         print(f"raystream {__version__}")
         return DONE
@@ -191,8 +189,8 @@ def _commands() -> str:
 
 
 def _overview() -> str:
-    from viewer.formats import suffixes
-    from viewer.scene.builtin import SCENES
+    from raystream.formats import suffixes
+    from raystream.scene.builtin import SCENES
 
     width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items()) + 2
     lines = [
@@ -301,8 +299,8 @@ def _reads(option: Option, word: str) -> bool:
 
 def options_table() -> str:
     """The table of options in Markdown, with the names that this installation registers."""
-    from viewer.options.table import markdown_table
-    from viewer.renderer.inputs.settings import registered
+    from raystream.options.table import markdown_table
+    from raystream.renderer.inputs.settings import registered
 
     return markdown_table(registered())
 
@@ -351,7 +349,7 @@ def _first() -> int:
 
 def _diff(arguments: argparse.Namespace) -> bool:
     """``raystream diff``: scenes to render are read as by ``raystream render``, before any work."""
-    from viewer.cli.compare import diff, split
+    from raystream.cli.compare import diff, split
 
     return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
 

@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from viewer.base.errors import ViewerError
-from viewer.film.files.states import AUTO
-from viewer.options.table import OPTIONS
+from raystream.base.errors import ViewerError
+from raystream.film.files.states import AUTO
+from raystream.options.table import OPTIONS
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,10 +18,10 @@ STANDARD_OUTPUT = "-"
 
 def check_output(arguments: Namespace) -> None:
     """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
-    from viewer.film.files.image import check_alpha, check_path
-    from viewer.film.files.movie import check_output as check_movie
-    from viewer.film.files.movie import is_movie
-    from viewer.renderer.device.footprint import check_memory
+    from raystream.film.files.image import check_alpha, check_path
+    from raystream.film.files.movie import check_output as check_movie
+    from raystream.film.files.movie import is_movie
+    from raystream.renderer.device.footprint import check_memory
 
     _check_cluster(arguments)
     if "motion_keys" in arguments.typed and arguments.shutter is None:
@@ -59,7 +59,7 @@ def check_output(arguments: Namespace) -> None:
 
 def _check_cluster(arguments: Namespace) -> None:
     if arguments.cluster is not None:
-        from viewer.farm.cluster import check_cluster
+        from raystream.farm.cluster import check_cluster
 
         check_cluster(arguments.cluster)
         if arguments.frames is not None and "unit" in arguments.typed:

@@ -6,9 +6,9 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from viewer.base.errors import duration
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.options.table import OPTIONS
+from raystream.base.errors import duration
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.table import OPTIONS
 
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
 # Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
@@ -53,7 +53,7 @@ WORTH_TELLING = 10.0
 
 def preset(name: str, scene: str) -> dict[str, Any]:
     """A preset's values of options that are not given, for a scene by the given name."""
-    from viewer.scene.builtin.caustics import PUBLISHED
+    from raystream.scene.builtin.caustics import PUBLISHED
 
     return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from viewer.base.errors import duration, printable
+from raystream.base.errors import duration, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -14,25 +14,25 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from viewer.base import textfile
-from viewer.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
-from viewer.base.interrupts import suppress_interrupt
-from viewer.base.start.modules import loaded
-from viewer.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
-from viewer.cli.outputs import STANDARD_OUTPUT, check_output
-from viewer.cli.presets import published_remark
-from viewer.film.files.states import AUTO
-from viewer.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
-from viewer.options.table import OPTIONS, most_samples
+from raystream.base import textfile
+from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
+from raystream.base.interrupts import suppress_interrupt
+from raystream.base.start.modules import loaded
+from raystream.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
+from raystream.cli.outputs import STANDARD_OUTPUT, check_output
+from raystream.cli.presets import published_remark
+from raystream.film.files.states import AUTO
+from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
+from raystream.options.table import OPTIONS, most_samples
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from viewer.cli.progress import TerminalProgress
-    from viewer.film.files.checkpoint import Checkpoint
-    from viewer.renderer.renderer import Picture, Renderer
-    from viewer.renderer.sequence import Frame
-    from viewer.scene.scene import Scene
+    from raystream.cli.progress import TerminalProgress
+    from raystream.film.files.checkpoint import Checkpoint
+    from raystream.renderer.renderer import Picture, Renderer
+    from raystream.renderer.sequence import Frame
+    from raystream.scene.scene import Scene
 
 NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
 
@@ -44,7 +44,7 @@ def check_render(arguments: Namespace) -> None:
     check_output(arguments)
     if arguments.stats is not None:
         textfile.check_path(arguments.stats)
-    from viewer.film.files.movie import is_movie
+    from raystream.film.files.movie import is_movie
 
     limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
     if _displayed(arguments) or is_movie(arguments.output):
@@ -59,7 +59,7 @@ def render(arguments: Namespace) -> bool:
     check_render(arguments)
     if arguments.frames is not None:
         return _render_frames(arguments)
-    from viewer.cli.progress import TerminalProgress
+    from raystream.cli.progress import TerminalProgress
 
     with TerminalProgress(arguments.quiet) as progress:
         done = rendered(arguments, progress)
@@ -86,8 +86,8 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
-    from viewer.renderer.empty_view import nothing_seen
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.empty_view import nothing_seen
+    from raystream.renderer.renderer import Renderer
 
     scene = load_scene(arguments, progress)
     scene = at_moment(scene, arguments, progress)
@@ -130,8 +130,8 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
 
 def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bool) -> None:
     """After a long render, once written: trials of ``auto`` on a new GPU."""
-    from viewer.cli.progress import TerminalProgress
-    from viewer.renderer.session import trials
+    from raystream.cli.progress import TerminalProgress
+    from raystream.renderer.session import trials
 
     if seconds < trials.LONG or picture.film is None:
         return
@@ -145,7 +145,7 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
     options = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
     if arguments.cluster is None:
         return renderer.render(**options, stats=arguments.stats is not None)
-    from viewer.farm.pictures import render_on
+    from raystream.farm.pictures import render_on
 
     def notify(line: str) -> None:
         tell([line], arguments, progress)
@@ -155,7 +155,7 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
 
 def _displayed(arguments: Namespace) -> bool:
     """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
-    from viewer.film.files.image import DISPLAYED
+    from raystream.film.files.image import DISPLAYED
 
     return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
 
@@ -169,8 +169,8 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     automatic = requested == (None, None, "auto") and _displayed(arguments)
     if not automatic:
         return []
-    from viewer.renderer.empty_view import lit_from_within
-    from viewer.renderer.fallback_sky import brightened
+    from raystream.renderer.empty_view import lit_from_within
+    from raystream.renderer.fallback_sky import brightened
 
     return [*brightened(renderer, arguments.size), *lit_from_within(renderer, arguments.size)]
 
@@ -197,7 +197,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         samples_text = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         parts.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
-        from viewer.renderer.session.convergence import percent
+        from raystream.renderer.session.convergence import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
         parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_above_goal(arguments, facts)}")
@@ -211,9 +211,9 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
-    from viewer.film.error.stop import FIRST_LOOK
-    from viewer.renderer.sampling.denoising import noise_limit
-    from viewer.renderer.session.convergence import percent
+    from raystream.film.error.stop import FIRST_LOOK
+    from raystream.renderer.sampling.denoising import noise_limit
+    from raystream.renderer.session.convergence import percent
 
     samples, error = facts["samples"], float(facts["estimated error"])
     if arguments.error is not None:
@@ -264,7 +264,7 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
 
 def _unused(arguments: Namespace) -> list[str]:
     """A remark on options that do not serve the chosen program."""
-    from viewer.renderer.inputs.settings import unused
+    from raystream.renderer.inputs.settings import unused
 
     typed = (name for name in OPTIONS if name in arguments.typed)
     return unused(arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].default))
@@ -274,7 +274,7 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
     """A remark on kernels that are too long for ``--limits``."""
     if arguments.limits == "none" or arguments.quiet:
         return []
-    from viewer.stream.analysis.instructions import remarks
+    from raystream.stream.analysis.instructions import remarks
 
     return remarks(
         renderer.gpu_scene.bind(renderer.program(), renderer.settings), arguments.limits, renderer.gpu_scene.resources
@@ -293,12 +293,12 @@ def _driver_warnings_told(arguments: Namespace, progress: TerminalProgress) -> I
 
 def _render_frames(arguments: Namespace) -> bool:
     """Every frame into a file of its own, or all into a movie."""
-    from viewer.cli.progress import TerminalProgress
+    from raystream.cli.progress import TerminalProgress
 
     begin, counted = perf_counter(), []
     with TerminalProgress(arguments.quiet) as progress:
         progress(None, f"loading {arguments.scene}")
-        from viewer.renderer.sequence import save_frames
+        from raystream.renderer.sequence import save_frames
 
         loaded()
         scene = load_scene(arguments, progress)
@@ -334,10 +334,10 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
         **chosen_options(arguments, "renderer"),
     }
     if arguments.cluster is None:
-        from viewer.renderer.sequence import render_frames
+        from raystream.renderer.sequence import render_frames
 
         return render_frames(**options)
-    from viewer.farm.pictures import render_frames as farmed
+    from raystream.farm.pictures import render_frames as farmed
 
     options |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
     return farmed(

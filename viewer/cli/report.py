@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from viewer.base.errors import DeviceError
-from viewer.options.table import OPTIONS
-from viewer.scene.edits.materials import decided_materials
-from viewer.scene.edits.movable import Movable, movable_lights
-from viewer.scene.quadric import Quadric
+from raystream.base.errors import DeviceError
+from raystream.options.table import OPTIONS
+from raystream.scene.edits.materials import decided_materials
+from raystream.scene.edits.movable import Movable, movable_lights
+from raystream.scene.quadric import Quadric
 
 if TYPE_CHECKING:
-    from viewer.scene.scene import Scene
+    from raystream.scene.scene import Scene
 
 LIMITS = {
     "max_texture_size": "texture",
@@ -50,10 +50,10 @@ def describe(
     max_texture : longest side of textures, as the option has it. structure : options of the structure, by name.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
-    from viewer.renderer.inputs.lighting import scene_lighting
-    from viewer.renderer.inputs.prepared import arranged
-    from viewer.renderer.inputs.settings import Settings
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.inputs.lighting import scene_lighting
+    from raystream.renderer.inputs.prepared import arranged
+    from raystream.renderer.inputs.settings import Settings
+    from raystream.renderer.renderer import Renderer
 
     scene = arranged(scene, Settings(max_texture=max_texture))
     lighting = scene_lighting(scene, Settings())
@@ -171,7 +171,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def device_lines(devices: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of `viewer.stream.gl.devices.devices`."""
+    """The lines of `raystream.stream.gl.devices.devices`."""
     for device in devices:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from viewer.base import textfile
-from viewer.base.errors import ViewerError
+from raystream.base import textfile
+from raystream.base.errors import ViewerError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -49,10 +49,10 @@ def thumbnail(arguments: Namespace) -> bool:
     except (OSError, ValueError) as error:
         raise ViewerError(path, getattr(error, "strerror", None) or str(error)) from None
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
-    from viewer.base.start import modules
-    from viewer.formats import load
-    from viewer.renderer.fallback_sky import brightened
-    from viewer.renderer.renderer import Renderer
+    from raystream.base.start import modules
+    from raystream.formats import load
+    from raystream.renderer.fallback_sky import brightened
+    from raystream.renderer.renderer import Renderer
 
     modules.loaded()
     renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
@@ -88,8 +88,8 @@ def _edge(text: str) -> int:
 
 def _write(path: str, pixels: NDArray[np.uint8], texts: Mapping[str, str]) -> None:
     """A PNG, whatever its name; whole or not at all."""
-    from viewer.film.files.encode import write_png
-    from viewer.film.files.image import write_whole
+    from raystream.film.files.encode import write_png
+    from raystream.film.files.image import write_whole
 
     def write(part: Path) -> None:
         part.chmod(0o600)

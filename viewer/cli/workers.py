@@ -15,18 +15,18 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import child_process
-from viewer.base.start.isolation import SAFE_PATH, python
-from viewer.cli import rendering
-from viewer.cli.commands import explained
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import child_process
+from raystream.base.start.isolation import SAFE_PATH, python
+from raystream.cli import rendering
+from raystream.cli.commands import explained
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import TerminalProgress
-    from viewer.renderer.renderer import Renderer
+    from raystream.cli.progress import TerminalProgress
+    from raystream.renderer.renderer import Renderer
 
-CODE = "from viewer.cli.workers import work; work()"
-RENDERINGS = "viewer.cli.workers:Renderings"
+CODE = "from raystream.cli.workers import work; work()"
+RENDERINGS = "raystream.cli.workers:Renderings"
 Answer = tuple[list[str], Any, str]  # notes, what is made, fault
 
 
@@ -123,7 +123,7 @@ class _Server(threading.Thread):
 
 def work() -> None:
     """Of a worker: answer the tasks that come by standard input, until it ends."""
-    from viewer.cli.progress import TerminalProgress
+    from raystream.cli.progress import TerminalProgress
 
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # drivers print to standard output, too

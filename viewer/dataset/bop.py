@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.dataset.silhouettes import Box, box_of
-from viewer.dataset.stage import DatasetStage, Kind
-from viewer.dataset.view import SPLIT, GroundTruth
-from viewer.film.files import encode
+from raystream.dataset.silhouettes import Box, box_of
+from raystream.dataset.stage import DatasetStage, Kind
+from raystream.dataset.view import SPLIT, GroundTruth
+from raystream.film.files import encode
 
 WHOLE = True
 MM = 1000.0  # of a scene unit
@@ -21,7 +21,7 @@ SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly 
 
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.picture.Writer`."""
+    """See `raystream.dataset.picture.Writer`."""
     files, poses, facts = dict[str, bytes](), [], []
     for number, thing in enumerate(view.things):
         silhouette = thing.silhouette
@@ -63,7 +63,7 @@ def _box(box: Box | None) -> list[int]:
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.picture.Writer`: three for each scene, and the models."""
+    """See `raystream.dataset.picture.Writer`: three for each scene, and the models."""
     files, views = dict[str, bytes](), stage.recipe.views
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:

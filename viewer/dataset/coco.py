@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.dataset.silhouettes import box_of
-from viewer.dataset.stage import DatasetStage
-from viewer.dataset.view import GroundTruth, path_of
+from raystream.dataset.silhouettes import box_of
+from raystream.dataset.stage import DatasetStage
+from raystream.dataset.view import GroundTruth, path_of
 
 WHOLE = False
 FILE = "coco.json"
 
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.picture.Writer`."""
+    """See `raystream.dataset.picture.Writer`."""
     objects = []
     for number, thing in enumerate(view.things):
         mask = view.owners == number
@@ -33,7 +33,7 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.picture.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
+    """See `raystream.dataset.picture.Writer`. Numbers of images are those of the pictures; the others begin at 1."""
     width, height = stage.recipe.size
     images, annotations = [], list[dict[str, Any]]()
     for record in records:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import listed, suggestion
+from raystream.base.errors import ViewerError
+from raystream.options.declare import listed, suggestion
 
 Reader = Callable[[Any], Any]
 Span = tuple[float, float]

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from viewer.base.errors import ViewerError
-from viewer.base.version import __version__
-from viewer.dataset.fields import echo
-from viewer.dataset.picture import WRITERS, FinishedPicture
-from viewer.dataset.stage import DatasetStage
-from viewer.film.files.image import write_whole
+from raystream.base.errors import ViewerError
+from raystream.base.version import __version__
+from raystream.dataset.fields import echo
+from raystream.dataset.picture import WRITERS, FinishedPicture
+from raystream.dataset.stage import DatasetStage
+from raystream.film.files.image import write_whole
 
 fcntl: ModuleType | None
 try:

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from viewer.dataset.stage import DatasetStage
-from viewer.dataset.view import SPLIT, GroundTruth
-from viewer.film.files import encode
+from raystream.dataset.stage import DatasetStage
+from raystream.dataset.view import SPLIT, GroundTruth
+from raystream.film.files import encode
 
 WHOLE = False
 NAMES = ("k1", "k2", "p1", "p2", "k3")
 
 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
-    """See `viewer.dataset.picture.Writer`. A mask is white where there is an object."""
+    """See `raystream.dataset.picture.Writer`. A mask is white where there is an object."""
     matrix = np.eye(4)
     right, up, forward = view.camera.basis()
     matrix[:3] = np.stack([right, up, -forward, view.camera.origin], axis=1)
@@ -29,7 +29,7 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """See `viewer.dataset.picture.Writer`. The depth's steps are in scene units."""
+    """See `raystream.dataset.picture.Writer`. The depth's steps are in scene units."""
     files, views, (width, height) = dict[str, bytes](), stage.recipe.views, stage.recipe.size
     scenes: dict[int, list[Mapping[str, Any]]] = {}
     for record in records:

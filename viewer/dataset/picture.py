@@ -12,17 +12,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerWarning
-from viewer.dataset import bop, coco, nerf
-from viewer.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
-from viewer.dataset.silhouettes import Ball, Silhouette, silhouettes
-from viewer.dataset.stage import Arrangement, DatasetStage
-from viewer.dataset.view import CopyInView, GroundTruth, lens_of
-from viewer.film.files import encode, image
-from viewer.options.table import keywords
-from viewer.renderer.render import centre_layers
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
+from raystream.base.errors import ViewerWarning
+from raystream.dataset import bop, coco, nerf
+from raystream.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
+from raystream.dataset.silhouettes import Ball, Silhouette, silhouettes
+from raystream.dataset.stage import Arrangement, DatasetStage
+from raystream.dataset.view import CopyInView, GroundTruth, lens_of
+from raystream.film.files import encode, image
+from raystream.options.table import keywords
+from raystream.renderer.render import centre_layers
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
 
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)
 OWN_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; others by the renderer
@@ -41,7 +41,7 @@ class FinishedPicture:
 class Maker:
     """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
 
-    report : of the placement of copies, see `viewer.dataset.sampling.layout`.
+    report : of the placement of copies, see `raystream.dataset.sampling.layout`.
     """
 
     def __init__(self, stage: DatasetStage, report: PlacementReport | None = None) -> None:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.dataset import fields as f
-from viewer.dataset.fields import LARGEST, Span, Vector, by
-from viewer.film.tonemap import TONEMAPS
-from viewer.options.declare import suggestion
-from viewer.options.table import check, keywords, part
-from viewer.renderer.inputs.program_file import EXTENSION
-from viewer.renderer.inputs.settings import NAMES, Settings
-from viewer.scene.projections.models import Intrinsics
+from raystream.base.errors import ViewerError
+from raystream.dataset import fields as f
+from raystream.dataset.fields import LARGEST, Span, Vector, by
+from raystream.film.tonemap import TONEMAPS
+from raystream.options.declare import suggestion
+from raystream.options.table import check, keywords, part
+from raystream.renderer.inputs.program_file import EXTENSION
+from raystream.renderer.inputs.settings import NAMES, Settings
+from raystream.scene.projections.models import Intrinsics
 
 FORMATS = ("coco", "bop", "nerf")
 # Layers of the EXR beside a picture: of pixels' centres.
@@ -140,7 +140,7 @@ class DatasetRecipe:
 
     seed : of everything that is drawn. scenes : arrangements of models and light. views : pictures of each. size :
     (width, height). formats, layers : of the files. depth_scale : mm for a step of a depth's PNG; None: by the
-    cameras' distance. render : options of `viewer.Renderer` and of its pictures.
+    cameras' distance. render : options of `raystream.Renderer` and of its pictures.
     """
 
     models: tuple[Model, ...] = field(metadata=by(_table))

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.dataset.fields import Span
-from viewer.dataset.recipe import Cameras, DatasetRecipe, Lights
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
+from raystream.base.jit import run
+from raystream.dataset.fields import Span
+from raystream.dataset.recipe import Cameras, DatasetRecipe, Lights
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
 
 Array = NDArray[np.float64]
 PlacementReport = Callable[[int, int], None]  # copies placed so far, and of all

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
 
 Array = NDArray[np.float64]
 Box = tuple[int, int, int, int]

@@ -12,21 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer import formats
-from viewer.base.errors import ViewerError
-from viewer.base.version import __version__
-from viewer.dataset.recipe import DatasetRecipe, Model
-from viewer.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, layout
-from viewer.film.files.checkpoint import fingerprint
-from viewer.film.mattes.labels import classes, objects, shortened, unique
-from viewer.formats.image.environment_maps import load as load_environment
-from viewer.scene import builtin
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.geometry.bounds import used_points
-from viewer.scene.material import TEXTURE_FIELDS, Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Texture
+from raystream import formats
+from raystream.base.errors import ViewerError
+from raystream.base.version import __version__
+from raystream.dataset.recipe import DatasetRecipe, Model
+from raystream.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, layout
+from raystream.film.files.checkpoint import fingerprint
+from raystream.film.mattes.labels import classes, objects, shortened, unique
+from raystream.formats.image.environment_maps import load as load_environment
+from raystream.scene import builtin
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.geometry.bounds import used_points
+from raystream.scene.material import TEXTURE_FIELDS, Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Texture
 
 WORDS = ("none", "sky", "studio")
 FLAT = 1e-12  # a model's longest side that is less is none
@@ -110,7 +110,7 @@ class DatasetStage:
         return fingerprint(__version__, plain, *parts)
 
     def layout(self, scene: int, report: PlacementReport | None = None) -> SceneLayout:
-        """The layout of the scene of that number. report : see `viewer.dataset.sampling.layout`."""
+        """The layout of the scene of that number. report : see `raystream.dataset.sampling.layout`."""
         return layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
 
     def arranged(self, placed: SceneLayout) -> Arrangement:

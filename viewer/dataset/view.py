@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.dataset.silhouettes import Silhouette
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Intrinsics
+from raystream.dataset.silhouettes import Silhouette
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Intrinsics
 
 Array = NDArray[np.float64]
 

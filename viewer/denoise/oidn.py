@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.options.values import OPEN_IMAGE_DENOISE
+from raystream.base.errors import ViewerError
+from raystream.options.values import OPEN_IMAGE_DENOISE
 
 PACKAGE = OPEN_IMAGE_DENOISE
 

@@ -17,16 +17,16 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.denoise.records import BLOCK_MOMENTS, HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
-from viewer.denoise.reprojection import INPUTS
-from viewer.denoise.view import MAPPED, PassView, Views
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.kernels.records import FEATURES, FILM
-from viewer.scene.camera import Camera
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import NamedStreams, Stream
+from raystream.denoise.records import BLOCK_MOMENTS, HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
+from raystream.denoise.reprojection import INPUTS
+from raystream.denoise.view import MAPPED, PassView, Views
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.kernels.records import FEATURES, FILM
+from raystream.scene.camera import Camera
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import Declared, PassSet, pass_sources
+from raystream.stream.gl.stream import NamedStreams, Stream
 
 FIT_REACHES = 2, 4, 8, 16  # pixels between the taps of a step; of the first one all light counts as alike
 DETAIL_REACHES = 1, 2, 4  # likewise of what the fit has missed
@@ -47,7 +47,7 @@ PASSES: Declared = {
 
 
 def reconstruction_sources() -> Iterator[tuple[str, Source]]:
-    """Every pass, by name, that of `viewer.denoise.reprojection` too."""
+    """Every pass, by name, that of `raystream.denoise.reprojection` too."""
     for features, form in ((), ""), (MAPPED, ", of another projection"):
         passes: Declared = {**PASSES, "reproject": (INPUTS, HISTORY)}
         yield from ((f"{name}{form}", source) for name, source in pass_sources("film/denoise", passes, features))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.stream.declare.record import Field, Record, rows_of
+from raystream.stream.declare.record import Field, Record, rows_of
 
 _GUIDE = (
     Field(

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.records import FLOW, HISTORY, LIT, MOTION
-from viewer.denoise.view import Views, view_uniforms
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import PassSet
-from viewer.stream.gl.stream import NamedStreams, Stream
+from raystream.denoise.records import FLOW, HISTORY, LIT, MOTION
+from raystream.denoise.view import Views, view_uniforms
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import PassSet
+from raystream.stream.gl.stream import NamedStreams, Stream
 
 INPUTS: dict[str, Record] = {"lit": LIT, "features": FEATURES, "past": HISTORY, "motion": MOTION}
 POSED_INPUTS = {**INPUTS, "flow": FLOW}

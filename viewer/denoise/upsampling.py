@@ -13,16 +13,16 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.denoise.reconstruction import FittedLight
-from viewer.denoise.records import IRRADIANCE, LIT, RELIEF
-from viewer.denoise.view import MAPPED, Views, view_uniforms
-from viewer.kernels.records import FEATURES
-from viewer.scene.camera import Camera
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Declared, PassSet, pass_sources
-from viewer.stream.gl.stream import NamedStreams, Stream
+from raystream.denoise.reconstruction import FittedLight
+from raystream.denoise.records import IRRADIANCE, LIT, RELIEF
+from raystream.denoise.view import MAPPED, Views, view_uniforms
+from raystream.kernels.records import FEATURES
+from raystream.scene.camera import Camera
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import Declared, PassSet, pass_sources
+from raystream.stream.gl.stream import NamedStreams, Stream
 
 SHOWN = Record(
     "Shown",

@@ -10,11 +10,11 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Orthographic
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Orthographic
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
 
 VIEW_RAY = Record("ViewRay", Field("direction", "vec3", "", "camera", "unit length; 0 where the film sees nothing"))
 NODES = 129  # of the map along a side, from edge to edge of the film: within 1e-4 of rays all around

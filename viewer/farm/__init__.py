@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from viewer.farm.pictures import render, render_frames
+    from raystream.farm.pictures import render, render_frames
 
 __all__ = ["render", "render_frames"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module 'viewer.farm' has no attribute '{name}'")
-    from viewer.farm import pictures
+        raise AttributeError(f"module 'raystream.farm' has no attribute '{name}'")
+    from raystream.farm import pictures
 
     return getattr(pictures, name)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -72,7 +72,7 @@ def processes(count: int) -> Iterator[Any]:
     import dask.config
     import distributed
 
-    from viewer.farm.nanny import MOST_DEATHS, Keeper
+    from raystream.farm.nanny import MOST_DEATHS, Keeper
 
     given_up = threading.Event()
     # After this time dask gives up the place of a process that has died again by then.

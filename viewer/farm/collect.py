@@ -10,9 +10,9 @@ from collections.abc import Generator
 
 import numpy as np
 
-from viewer.farm.units import Unit
-from viewer.film.error.convergence import Halves
-from viewer.film.film import Film
+from raystream.farm.units import Unit
+from raystream.film.error.convergence import Halves
+from raystream.film.film import Film
 
 Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's number, the unit and its film
 

@@ -6,30 +6,30 @@ import shlex
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from viewer.base.errors import ViewerError
-from viewer.dataset.picture import FinishedPicture
-from viewer.dataset.stage import DatasetStage
-from viewer.farm import worker
-from viewer.farm.cluster import connected
-from viewer.farm.collect import ranges, tiles
-from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
-from viewer.farm.work import Task, Work
-from viewer.farm.worker import RendererSpec, Traced
-from viewer.film.error.stop import stop_of
-from viewer.film.files.checkpoint import DRIVER, Checkpoint
-from viewer.film.film import Film
-from viewer.formats.image.environment_maps import environment_of
-from viewer.formats.objects.take import taken
-from viewer.options import table as options
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.render import RENDER_KEYWORDS, framed, resumed_film
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole
-from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.sequence import Frame, FrameSequence
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.scene import Scene
-from viewer.stream.machines.counters import Stats
+from raystream.base.errors import ViewerError
+from raystream.dataset.picture import FinishedPicture
+from raystream.dataset.stage import DatasetStage
+from raystream.farm import worker
+from raystream.farm.cluster import connected
+from raystream.farm.collect import ranges, tiles
+from raystream.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
+from raystream.farm.work import Task, Work
+from raystream.farm.worker import RendererSpec, Traced
+from raystream.film.error.stop import stop_of
+from raystream.film.files.checkpoint import DRIVER, Checkpoint
+from raystream.film.film import Film
+from raystream.formats.image.environment_maps import environment_of
+from raystream.formats.objects.take import taken
+from raystream.options import table as options
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.render import RENDER_KEYWORDS, framed, resumed_film
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole
+from raystream.renderer.sampling.picture import Picture
+from raystream.renderer.sequence import Frame, FrameSequence
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.scene import Scene
+from raystream.stream.machines.counters import Stats
 
 Report = Callable[[float | None, str], None]
 
@@ -39,7 +39,7 @@ def render(
 ) -> Picture:
     """A picture by the workers of a cluster, with the bits of one process.
 
-    scene   : as of `viewer.render`.
+    scene   : as of `raystream.render`.
     cluster : ``local`` (as many processes as cores), ``local:N``, the address of a scheduler of dask.distributed, or
               its file.
     unit    : ``tiles`` of the picture, or ranges of ``samples``, with the bits of ``sample_range`` in one process.
@@ -197,7 +197,7 @@ def render_frames(
     notify: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> Generator[Frame, None, None]:
-    """`viewer.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
+    """`raystream.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
 
     cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
     """
@@ -233,7 +233,7 @@ def render_dataset(
     mix_builds: bool = False,
     notify: Callable[[str], None] | None = None,
 ) -> Iterator[FinishedPicture]:
-    """The pictures of these numbers, in any order. cluster, mix_builds : as of `viewer.farm.render`. notify : called
+    """The pictures of these numbers, in any order. cluster, mix_builds : as of `raystream.farm.render`. notify : called
     with remarks on workers."""
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.base.paths import shaders
-from viewer.film.film import Film
-from viewer.renderer.device.tile_job import rectangles
-from viewer.renderer.sampling.partial_film import sample_ranges
+from raystream.base.errors import ViewerError
+from raystream.base.paths import shaders
+from raystream.film.film import Film
+from raystream.renderer.device.tile_job import rectangles
+from raystream.renderer.sampling.partial_film import sample_ranges
 
 FOR_EACH = 6  # tiles per worker, so that all end at about the same time
 LEAST_SIDE = 32  # pixels, below which a tile's passes cost more than its rays
@@ -99,10 +99,10 @@ def sources() -> str:
     """Eight hexadecimal digits, a digest of code and shaders."""
     from pathlib import Path
 
-    import viewer
+    import raystream
 
     digest = hashlib.blake2b(digest_size=4)
-    for folder, ending in ((Path(viewer.__file__).parent, "*.py"), (shaders(), "*.glsl")):
+    for folder, ending in ((Path(raystream.__file__).parent, "*.py"), (shaders(), "*.glsl")):
         for path in sorted(folder.rglob(ending)):
             if "farm" not in path.parts:  # the farm moves work, and computes nothing
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.farm import worker
-from viewer.farm.cluster import INSTALL
-from viewer.farm.units import Build, check_builds, sources
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.farm import worker
+from raystream.farm.cluster import INSTALL
+from raystream.farm.units import Build, check_builds, sources
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.scene import Scene
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from viewer.dataset.stage import DatasetStage
+    from raystream.dataset.stage import DatasetStage
 
 LOOK = 0.5  # seconds between checks of the workers
 ALONE = 60.0  # seconds without any worker before it is an error
@@ -40,13 +40,13 @@ MOST_ATTEMPTS = 20  # of a unit, before it is blamed for its workers' ends
 SLOW, LEAST_PATIENCE = 10.0, 60.0
 WAIT = 20.0  # seconds to wait for an error's details
 LOST = (CancelledError, TimeoutError, OSError)  # raised by a future whose worker is lost
-CODE = "viewer.farm.worker:build"  # must be importable on workers
+CODE = "raystream.farm.worker:build"  # must be importable on workers
 FIRST_PATIENCE = 1800.0  # seconds, before any unit is finished
 
 
 @dataclass
 class Task:
-    """A unit: its number, name, function of `viewer.farm.worker` with arguments, and cost in any measure."""
+    """A unit: its number, name, function of `raystream.farm.worker` with arguments, and cost in any measure."""
 
     number: int
     name: str

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.version import __version__
-from viewer.dataset.picture import FinishedPicture, Maker
-from viewer.farm.units import Build, Unit, sources
-from viewer.film.film import Film
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.partial_film import FilmPart, film_of_part
-from viewer.renderer.sequence import Frame, FrameSequence
-from viewer.scene.camera import Camera
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.scene import Scene
-from viewer.stream.gl.devices import shared_device
-from viewer.stream.machines.counters import Stats
+from raystream.base.version import __version__
+from raystream.dataset.picture import FinishedPicture, Maker
+from raystream.farm.units import Build, Unit, sources
+from raystream.film.film import Film
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.partial_film import FilmPart, film_of_part
+from raystream.renderer.sequence import Frame, FrameSequence
+from raystream.scene.camera import Camera
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.scene import Scene
+from raystream.stream.gl.devices import shared_device
+from raystream.stream.machines.counters import Stats
 
 MOST_HELD = 2  # scenes
 

@@ -13,19 +13,26 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.adaptive import decide, keep_halves, next_run
-from viewer.film.error.convergence import ConvergenceHistory, Halves, SampleBudget, is_half, last_of, variance_of_mean
-from viewer.film.error.film_error import FilmError
-from viewer.film.error.neighbour_variance import neighbour_variances, relative_std_error
-from viewer.film.film import Film
-from viewer.kernels.records import FILM, HALF, PIXEL
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
-from viewer.stream.gl.objects import Readback
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.choice import CHOICE
+from raystream.film.adaptive import decide, keep_halves, next_run
+from raystream.film.error.convergence import (
+    ConvergenceHistory,
+    Halves,
+    SampleBudget,
+    is_half,
+    last_of,
+    variance_of_mean,
+)
+from raystream.film.error.film_error import FilmError
+from raystream.film.error.neighbour_variance import neighbour_variances, relative_std_error
+from raystream.film.film import Film
+from raystream.kernels.records import FILM, HALF, PIXEL
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, square
+from raystream.stream.gl.objects import Readback
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.choice import CHOICE
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
 
@@ -161,7 +168,7 @@ class Buffer:
 
 
 class FilmBuffer(Buffer):
-    """A film on the device; `viewer.film.film.Film` is its twin on the host."""
+    """A film on the device; `raystream.film.film.Film` is its twin on the host."""
 
     def __init__(
         self, device: Device, size: tuple[int, int], film: Film | None = None, corner: tuple[int, int] = (0, 0)
@@ -172,7 +179,7 @@ class FilmBuffer(Buffer):
         self.brought_to(0 if film is None else int(film.count.min()))
         self.reduction: FilmError | None = None  # of `error`, compiled on first use
         self.halves: Buffer | None = (
-            None  # of the first half of twice as many samples; see `viewer.film.error.convergence`
+            None  # of the first half of twice as many samples; see `raystream.film.error.convergence`
         )
         self.efficiency = 1.0  # `Film.efficiency` at the last call of `error`
         self.relative_std_error = 0.0  # `Film.relative_std_error`, likewise
@@ -280,7 +287,8 @@ class FilmBuffer(Buffer):
         """Choose the pixels of the next samples and return the sample count for them, ``samples`` at most; 0 where none
         needs more for now. Earlier runs must be complete, or the film new.
 
-        goal : relative error, see `viewer.film.adaptive`; every pixel must have `viewer.film.adaptive.LEAST` samples.
+        goal : relative error, see `raystream.film.adaptive`; every pixel must have `raystream.film.adaptive.LEAST`
+        samples.
         """
         if self._waiting is not None:
             chosen, end = self._waiting

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.ordered import quantile
-from viewer.options.table import OPTIONS, check
-from viewer.scene.light import LUMINANCE
+from raystream.base.ordered import quantile
+from raystream.options.table import OPTIONS, check
+from raystream.scene.light import LUMINANCE
 
 AUTO = "auto"
 BLOCKS = 32  # along the picture's longer side, at most

@@ -7,10 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.error.convergence import ConvergenceHistory, Halves, SampleBudget, is_half, last_of, variance_of_mean
-from viewer.film.error.neighbour_variance import block_sums, blocks, neighbour_variances, relative_std_error
-from viewer.kernels.records import FILM
-from viewer.scene import light
+from raystream.film.error.convergence import (
+    ConvergenceHistory,
+    Halves,
+    SampleBudget,
+    is_half,
+    last_of,
+    variance_of_mean,
+)
+from raystream.film.error.neighbour_variance import block_sums, blocks, neighbour_variances, relative_std_error
+from raystream.kernels.records import FILM
+from raystream.scene import light
 
 LUMINANCE = light.LUMINANCE.astype(np.float32)
 BRIGHTEST = np.float32(2.0**54)  # of a luminance: 2^16 squares of it still add up
@@ -135,7 +142,7 @@ class Film:
 
     def keep(self) -> None:
         """Store the sums as first halves where every pixel has a power of two of samples, and extend the convergence
-        history. The twin of `viewer.film.device_film.FilmBuffer.keep`."""
+        history. The twin of `raystream.film.device_film.FilmBuffer.keep`."""
         samples = int(self.count.min()) if self.count.size else 0
         if is_half(samples):
             self.halves = Halves(luminance(self.sum), self.count.copy(), *self.convergence_history())
@@ -192,9 +199,9 @@ class Film:
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance; see `viewer.film.error.convergence` and `viewer.film.error.neighbour_variance` for
-        the estimate. 0 for a black picture without variance, inf before every pixel has two samples. For an adaptive
-        picture, the error of the last decision.
+        Both are of the luminance; see `raystream.film.error.convergence` and `raystream.film.error.neighbour_variance`
+        for the estimate. 0 for a black picture without variance, inf before every pixel has two samples. For an
+        adaptive picture, the error of the last decision.
         """
         if self.sample_budget is not None:
             return self.sample_budget.error
@@ -210,7 +217,7 @@ class Film:
         return spread / mean if mean > 0 else float("inf")
 
     def relative_std_error(self) -> float:
-        """The relative standard error of `error` itself: see `viewer.film.error.stop`."""
+        """The relative standard error of `error` itself: see `raystream.film.error.stop`."""
         return (
             self.sample_budget.relative_std_error
             if self.sample_budget is not None

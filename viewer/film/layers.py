@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.film.mattes.cryptomatte import RANKS
-from viewer.kernels.light_layers import LIGHT_LAYERS
+from raystream.base.errors import ViewerError
+from raystream.film.mattes.cryptomatte import RANKS
+from raystream.kernels.light_layers import LIGHT_LAYERS
 
 
 @dataclass(frozen=True)

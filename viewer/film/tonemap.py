@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.exposure import stops
-from viewer.options.table import check
-from viewer.scene.light import LUMINANCE
+from raystream.film.exposure import stops
+from raystream.options.table import check
+from raystream.scene.light import LUMINANCE
 
 Tonemap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 

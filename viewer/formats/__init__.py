@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base import distributions
-from viewer.base.errors import ViewerError
-from viewer.base.memory import uncollected
-from viewer.formats.files import read_file
-from viewer.formats.text import without_mark
-from viewer.scene.edits.visible import INVISIBLE, invisible
-from viewer.scene.scene import Scene
+from raystream.base import distributions
+from raystream.base.errors import ViewerError
+from raystream.base.memory import uncollected
+from raystream.formats.files import read_file
+from raystream.formats.text import without_mark
+from raystream.scene.edits.visible import INVISIBLE, invisible
+from raystream.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
 # path) -> bool and read(path, ...) -> Scene, with the keywords of `KEYWORDS`.
 FORMATS: dict[str, tuple[str, ...]] = {
-    "viewer.formats.gltf.reader": (".gltf", ".glb"),
-    "viewer.formats.ply.reader": (".ply",),
-    "viewer.formats.stl.reader": (".stl",),
-    "viewer.formats.obj.reader": (".obj",),
-    "viewer.formats.bsp.reader": (".bsp",),
+    "raystream.formats.gltf.reader": (".gltf", ".glb"),
+    "raystream.formats.ply.reader": (".ply",),
+    "raystream.formats.stl.reader": (".stl",),
+    "raystream.formats.obj.reader": (".obj",),
+    "raystream.formats.bsp.reader": (".bsp",),
 }
 
 # Known signatures of other files.
@@ -47,10 +47,10 @@ _OTHERS = (
 
 _HEAD = 4096
 KEYWORDS = {
-    "viewer.formats.gltf.reader": ("lenient", "max_texture"),
-    "viewer.formats.obj.reader": ("lenient", "max_texture"),
-    "viewer.formats.ply.reader": ("lenient", "max_texture"),
-    "viewer.formats.bsp.reader": ("max_texture",),
+    "raystream.formats.gltf.reader": ("lenient", "max_texture"),
+    "raystream.formats.obj.reader": ("lenient", "max_texture"),
+    "raystream.formats.ply.reader": ("lenient", "max_texture"),
+    "raystream.formats.bsp.reader": ("max_texture",),
 }
 
 

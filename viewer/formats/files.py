@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 # An upper limit of this loader's memory.
 LARGEST_FILE = 8 << 30

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from viewer import formats
-from viewer.base.errors import ViewerError
-from viewer.options.declare import suggestion
-from viewer.scene import builtin
-from viewer.scene.edits.framed import framed
-from viewer.scene.edits.visible import from_the_front
-from viewer.scene.scene import Scene
+from raystream import formats
+from raystream.base.errors import ViewerError
+from raystream.options.declare import suggestion
+from raystream.scene import builtin
+from raystream.scene.edits.framed import framed
+from raystream.scene.edits.visible import from_the_front
+from raystream.scene.scene import Scene
 
 
 def load(

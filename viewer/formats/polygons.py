@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.formats.polygons_loops import clip_polygons, cut_polygons, scratch
+from raystream.base.jit import run
+from raystream.formats.polygons_loops import clip_polygons, cut_polygons, scratch
 
 Long = NDArray[np.int64]
 

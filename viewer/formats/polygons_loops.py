@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.jit import helper
+from raystream.base.jit import helper
 
 # Tests of corners against ears, over a file's polygons, after which the rest is cut into fans: about 2 s.
 BUDGET = 400_000_000

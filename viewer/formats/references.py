@@ -7,9 +7,9 @@ import unicodedata
 from pathlib import Path
 from urllib.parse import unquote
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import check_regular, resolve_uri
-from viewer.formats.text import decoded, readings
+from raystream.base.errors import ViewerError
+from raystream.formats.files import check_regular, resolve_uri
+from raystream.formats.text import decoded, readings
 
 _MOST_ENTRIES = 1 << 16  # of a folder that are compared
 

@@ -7,7 +7,7 @@ import codecs
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import helper
+from raystream.base.jit import helper
 
 # 10^-400 .. 10^400: exact or nearest doubles in between, 0 and infinity beyond.
 _POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])

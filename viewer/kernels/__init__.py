@@ -1,7 +1,7 @@
 """Declarations of the steps of a ray: the twins of ``shaders/kernels/``."""
 
-from viewer.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, ModuleState
+from raystream.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, ModuleState
 
 TRAVERSAL = ModuleState("Traversal")  # where a ray is in the acceleration structure
 TOP_TRAVERSAL = ModuleState("TopTraversal")  # where it is in the structure over instances, where there are two levels

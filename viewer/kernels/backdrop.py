@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.kernels.records import FEATURES, HIT, PATH, PIXEL, RADIANCE, RAY
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from raystream.kernels.records import FEATURES, HIT, PATH, PIXEL, RADIANCE, RAY
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 SEE_BACKDROP = Kernel(
     "see_backdrop",

@@ -6,10 +6,10 @@ as they leave it in ``radiance`` elsewhere, and it is sorted from there.
 
 from __future__ import annotations
 
-from viewer.kernels.paths import begin_kernel
-from viewer.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
-from viewer.stream.declare.record import Field, Record
+from raystream.kernels.paths import begin_kernel
+from raystream.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from raystream.stream.declare.record import Field, Record
 
 # The layers, in the order of the fields.
 LIGHT_LAYERS = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Argument, Kernel
+from raystream.kernels.records import FILM, HIT, LIGHT_CONTEXT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Argument, Kernel
 
 # What kernels take of where a path arrives, and at a surface that it has come to.
 ARRIVING = IN("ray", RAY), IN("hit", HIT), IN("path", PATH), IN("media", MEDIA)

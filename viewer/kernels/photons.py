@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.paths import AT_SURFACE
-from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.kernels.whitted import TREE
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
-from viewer.stream.declare.record import SMALL, Field, Record
+from raystream.kernels.paths import AT_SURFACE
+from raystream.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from raystream.kernels.whitted import TREE
+from raystream.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel, copying
+from raystream.stream.declare.record import SMALL, Field, Record
 
 # Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
 STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glossy; every one was specular

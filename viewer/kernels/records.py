@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.stream.declare.kernel import ModuleState
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top", within=SMALL))
 
@@ -50,7 +50,7 @@ PATH = Record(
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
 
-# The volumes that a ray is within; an empty record where none overlap (`viewer.materials.media`).
+# The volumes that a ray is within; an empty record where none overlap (`raystream.materials.media`).
 MEDIA = ModuleState("Media")
 
 # What the choice of a light depends on, of the surface that a path has left; empty where lights are chosen by power.
@@ -181,7 +181,7 @@ INTERACTION = Record(
     ),
 )
 
-# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`viewer.materials.look`).
+# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`raystream.materials.look`).
 SCENE_INTERACTION = ModuleState(INTERACTION.name)
 
 LIGHT_SAMPLE = Record(

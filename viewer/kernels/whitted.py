@@ -1,17 +1,17 @@
 """Steps of a shade tree: the twins of ``shaders/kernels/`` that Whitted's tracer and the shadow caster are made of.
 
-A tree's rays are those of a path (`viewer.kernels.paths`), of which several are alive: one is followed, the others wait
-in streams of their own, one for each level of a stack.
+A tree's rays are those of a path (`raystream.kernels.paths`), of which several are alive: one is followed, the others
+wait in streams of their own, one for each level of a stack.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.kernels.paths import ARRIVING, AT_SURFACE
-from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
-from viewer.stream.declare.record import SMALL, Field, Record
+from raystream.kernels.paths import ARRIVING, AT_SURFACE
+from raystream.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, copying
+from raystream.stream.declare.record import SMALL, Field, Record
 
 TREE = Record(
     "Tree",

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.lighting.path import SMOOTH
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.lighting.path import SMOOTH
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 MOST_SPHERES = 16  # of a scene: each photon looks at all of them
 MESH_SPHERES = 8  # of a mesh, whose parts may lie far apart

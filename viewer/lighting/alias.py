@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.jit import run
-from viewer.stream.declare.record import ROWS, Field
+from raystream.base.jit import run
+from raystream.stream.declare.record import ROWS, Field
 
 SMALL = 1 << 10  # slots up to which the loop is not worth compiling
 

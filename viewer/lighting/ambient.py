@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.ordered import quantile
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
-from viewer.scene.light import luminance
+from raystream.base.ordered import quantile
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
+from raystream.scene.light import luminance
 
 MOST_SUNS = 4
 SUN_RADIUS = math.radians(10.0)  # of the largest sun; what is wider casts shadows too soft for a directional light

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from viewer.kernels.records import LIGHT_SAMPLE
-from viewer.lighting.ambient import Ambient, ambient
-from viewer.lighting.emitters import Emitters, emitters
-from viewer.lighting.lights import RECORDS, light_list
-from viewer.scene.environment import DARKNESS
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module, Table
+from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting.ambient import Ambient, ambient
+from raystream.lighting.emitters import Emitters, emitters
+from raystream.lighting.lights import RECORDS, light_list
+from raystream.scene.environment import DARKNESS
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module, Table
 
 CHANNELS = ("red", "green", "blue")
 
@@ -26,7 +26,7 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     environment : in world space; None: dark.
     Unlike ``light_sample``, which chooses one of all by power, it is asked for each in turn: every light without
     extent, suns among them, and one point of all triangles that shine. It asks for the module of
-    `viewer.lighting.lights`, whose records it shares.
+    `raystream.lighting.lights`, whose records it shares.
     """
     around = environment or ambient(DARKNESS)
     lit = [light for light in scene.lights if any(light.intensity)]

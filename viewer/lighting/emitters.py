@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.lighting.shining import coordinates, shares
-from viewer.materials.look import shining
-from viewer.scene.exposure.exposure import at_keys, key_count
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.lighting.shining import coordinates, shares
+from raystream.materials.look import shining
+from raystream.scene.exposure.exposure import at_keys, key_count
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 EVEN = 1e-4  # relative difference of a sphere's axes up to which it is a sphere
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.lighting import alias
-from viewer.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+from raystream.lighting import alias
+from raystream.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
 
 LEVELS = 1 << 16  # quanta of a slot of an alias table
 LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
@@ -89,7 +89,7 @@ class ImageTables(NamedTuple):
     slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
     equally often. excess : first of ``choices`` of the table by excess over the mean, behind that by flux.
     suns : of the image, which then are in neither; sun_levels : quanta of `LEVELS` that choose one of them beside each
-    of the two; sun_cells : of `viewer.lighting.suns.CELL`, for both; sun_places : of `PLACE`, for both.
+    of the two; sun_cells : of `raystream.lighting.suns.CELL`, for both; sun_places : of `PLACE`, for both.
     """
 
     texels: NDArray

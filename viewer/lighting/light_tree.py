@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.lighting import light_tree_loops as loops
-from viewer.lighting.light_tree_loops import DEEPEST, TRAIL_BITS
-from viewer.stream.declare.record import Field, Record
+from raystream.base.jit import run
+from raystream.lighting import light_tree_loops as loops
+from raystream.lighting.light_tree_loops import DEEPEST, TRAIL_BITS
+from raystream.stream.declare.record import Field, Record
 
 __all__ = ["DEEPEST", "NODE", "TRAIL_BITS", "Bounds", "LightTree", "build"]
 

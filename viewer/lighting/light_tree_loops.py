@@ -1,4 +1,4 @@
-"""The compiled loops of `viewer.lighting.light_tree`: lights, a row of each, and the tree that their partings make.
+"""The compiled loops of `raystream.lighting.light_tree`: lights, a row of each, and the tree that their partings make.
 
 A row is (`COLUMNS`,) float64: the middle and radius of the sphere that holds a light; the axis of the cone of its
 normals, cosine and sine of that cone's half angle; the cosine of the angle from a normal within which light leaves; its
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.jit import helper
+from raystream.base.jit import helper
 
 COLUMNS = 13
 KNOWN = 11  # of a cluster: middle and radius, axis, cosines of spread and emission, power, both

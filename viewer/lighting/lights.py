@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.accel.motion import KEYS, MOTION
-from viewer.base.errors import ViewerError
-from viewer.base.ordered import distinct
-from viewer.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
-from viewer.lighting import alias
-from viewer.lighting.emitters import Emitters, emitters
-from viewer.lighting.environment import LEVELS
-from viewer.scene.environment import DARKNESS, Environment
-from viewer.scene.light import KINDS, DeltaLights, Light, luminance
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.accel.motion import KEYS, MOTION
+from raystream.base.errors import ViewerError
+from raystream.base.ordered import distinct
+from raystream.kernels.records import FAR, HIT, LIGHT_CONTEXT, LIGHT_SAMPLE
+from raystream.lighting import alias
+from raystream.lighting.emitters import Emitters, emitters
+from raystream.lighting.environment import LEVELS
+from raystream.scene.environment import DARKNESS, Environment
+from raystream.scene.light import KINDS, DeltaLights, Light, luminance
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
 MOST_LIGHTS = 1 << 22

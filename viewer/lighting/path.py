@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.stream.declare.kernel import Module
+from raystream.stream.declare.kernel import Module
 
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}

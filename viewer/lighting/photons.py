@@ -1,6 +1,6 @@
 """Light that leaves the lights, and the settings of photons and of radiance estimates, as modules.
 
-All of it is uniforms over the tables that `viewer.lighting.lights` brings, set again for every run.
+All of it is uniforms over the tables that `raystream.lighting.lights` brings, set again for every run.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.kernels.photons import SEARCHES, STORED
-from viewer.kernels.records import FAR
-from viewer.lighting.aim import MOST_SPHERES
-from viewer.lighting.lights import LightList
-from viewer.options.named_values import PhotonFilter
-from viewer.stream.declare.kernel import Module
+from raystream.kernels.photons import SEARCHES, STORED
+from raystream.kernels.records import FAR
+from raystream.lighting.aim import MOST_SPHERES
+from raystream.lighting.lights import LightList
+from raystream.options.named_values import PhotonFilter
+from raystream.stream.declare.kernel import Module
 
 CONSTANT = PhotonFilter()
 UNENDING = 1 << 24  # photons: more than there can be
@@ -27,7 +27,7 @@ class PhotonPass:
     middle, radius : the scene's bounding sphere, world. number : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
     width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
-    (S, 4), see `viewer.lighting.aim`.
+    (S, 4), see `raystream.lighting.aim`.
     """
 
     middle: Sequence[float] = (0.0, 0.0, 0.0)
@@ -146,7 +146,7 @@ def photon_modules(listed: LightList) -> list[Module]:
 
 
 def estimate_settings() -> list[Module]:
-    """The modules of settings of radiance estimates, one for each of `viewer.kernels.photons.SEARCHES`, and of final
+    """The modules of settings of radiance estimates, one for each of `raystream.kernels.photons.SEARCHES`, and of final
     gathers. Settings fixed by a search are constants of its programs."""
     fixed: dict[str, dict[str, int | float]] = {
         "nearest": {"photon_grid_buckets": 0, "estimate_footprint": 0.0},

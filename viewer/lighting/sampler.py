@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.base.errors import ViewerError
-from viewer.materials.bsdf import CAMERA, dimensions
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.base import paths
+from raystream.base.errors import ViewerError
+from raystream.materials.bsdf import CAMERA, dimensions
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 LARGEST_SEED = (1 << 31) - 1
 TILE_BITS = 6  # log2 of the side of a blue-noise tile

@@ -9,16 +9,16 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import helper, run
-from viewer.kernels.records import HIT
-from viewer.materials.look import shining
-from viewer.scene.edits.mipmaps import halved
-from viewer.scene.light import luminance
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import WRAPS, Texture, linear_texels
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.base.jit import helper, run
+from raystream.kernels.records import HIT
+from raystream.materials.look import shining
+from raystream.scene.edits.mipmaps import halved
+from raystream.scene.light import luminance
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import WRAPS, Texture, linear_texels
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 NAME = "shining faces"
 SHINING = Record("Shining", Field("share", "float", about="of the brightest that the material could be, in the mean"))

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.lighting import alias
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.light import luminance
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.base.jit import run
+from raystream.lighting import alias
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.light import luminance
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 PEAK = 8.0  # of a sun's texels, over the mean of the image
 LEAST_SHARE = 1 / 50  # of the image's flux

@@ -1,5 +1,5 @@
-"""A scene's lights chosen by a light tree: the module of `viewer.lighting.lights` with the tree's tables, and the one
-that tells those who meet an emissive surface by chance how likely light sampling finds it."""
+"""A scene's lights chosen by a light tree: the module of `raystream.lighting.lights` with the tree's tables, and the
+one that tells those who meet an emissive surface by chance how likely light sampling finds it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.records import HIT, LIGHT_CONTEXT
-from viewer.lighting.light_tree import NODE, TRAIL_BITS, Bounds, build
-from viewer.lighting.lights import LightList, Sources
-from viewer.scene.light import KINDS, DeltaLights, luminance
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
+from raystream.kernels.records import HIT, LIGHT_CONTEXT
+from raystream.lighting.light_tree import NODE, TRAIL_BITS, Bounds, build
+from raystream.lighting.lights import LightList, Sources
+from raystream.scene.light import KINDS, DeltaLights, luminance
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
 
 # Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/light/lights.py).
 MANY_LIGHTS = 3
@@ -30,7 +30,7 @@ CHANCE = Record(
 EMITTER = Record(
     "LightEmitter",
     Field("face", "int", about="of its instance, or of the scene where that is one object; ascending", within=ROWS),
-    Field("bit_trail", "ivec2", about="down the tree, see viewer.lighting.light_tree"),
+    Field("bit_trail", "ivec2", about="down the tree, see raystream.lighting.light_tree"),
     Field("area_density", "float", "1 / area", about="one over its area; 0: it is no light"),
 )
 OBJECT = Record(

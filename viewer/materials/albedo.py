@@ -12,10 +12,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.base.errors import ViewerError
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.base import paths
+from raystream.base.errors import ViewerError
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 ALBEDO = Record("Albedo", Field("corners", "vec4", about="of a cell: (row, column), next column, next row, both next"))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import INTERACTION
-from viewer.materials.lobes import layers_glsl, lobe_modules, lobes_of
-from viewer.materials.look import Look
-from viewer.scene.material import FOREIGN, KINDS
-from viewer.stream.declare.kernel import Module, PreparedValue
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import INTERACTION
+from raystream.materials.lobes import layers_glsl, lobe_modules, lobes_of
+from raystream.materials.look import Look
+from raystream.scene.material import FOREIGN, KINDS
+from raystream.stream.declare.kernel import Module, PreparedValue
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import GEOMETRY, HIT
-from viewer.materials.look import Look
-from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.material import KINDS, Material
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import GEOMETRY, HIT
+from raystream.materials.look import Look
+from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from raystream.scene.material import KINDS, Material
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 CLASSIC = Record(
     "Classic",

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.motion import KEYS, MOTION
-from viewer.kernels.records import HIT
-from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.mesh import Mesh
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from raystream.accel.motion import KEYS, MOTION
+from raystream.kernels.records import HIT
+from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.mesh import Mesh
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 NAME = "details"
 DETAIL = Record(

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.motion import DEFORMING, KEYS, MOTION
-from viewer.accel.two_level.objects import Objects
-from viewer.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
-from viewer.scene.geometry.triangles import Triangles
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Record
+from raystream.accel.motion import DEFORMING, KEYS, MOTION
+from raystream.accel.two_level.objects import Objects
+from raystream.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
+from raystream.scene.geometry.triangles import Triangles
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Record
 
 VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 

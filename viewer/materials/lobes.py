@@ -21,14 +21,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from viewer.materials.look import Look
-from viewer.materials.principled import needs_of
-from viewer.stream.declare.kernel import Module
+from raystream.materials.look import Look
+from raystream.materials.principled import needs_of
+from raystream.stream.declare.kernel import Module
 
 
 @dataclass(frozen=True)
 class Lobe:
-    """name : in GLSL. part : of `viewer.materials.look.PARTS`. over : it lies above the base."""
+    """name : in GLSL. part : of `raystream.materials.look.PARTS`. over : it lies above the base."""
 
     name: str
     part: str

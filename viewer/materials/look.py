@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from viewer.kernels.records import INTERACTION
-from viewer.materials import media
-from viewer.scene.edits.smooth import has_smooth_meshes
-from viewer.scene.material import TEXTURE_FIELDS, Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Texture
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.kernels.records import INTERACTION
+from raystream.materials import media
+from raystream.scene.edits.smooth import has_smooth_meshes
+from raystream.scene.material import TEXTURE_FIELDS, Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Texture
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 # Parts of a principled surface, each with whether a material has it.
 PARTS: Mapping[str, Callable[[Material], bool]] = {
@@ -157,7 +157,7 @@ class Look:
 
     @property
     def detailed(self) -> bool:
-        """Whether hits need `viewer.materials.details`."""
+        """Whether hits need `raystream.materials.details`."""
         return self.tangents or self.second_uv or self.alpha or self.shining
 
     @property

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.ordered import distinct
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.material import Material
-from viewer.scene.quadric import Quadric, bounds_of_quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import SMALL, Field, Record
+from raystream.base.ordered import distinct
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.material import Material
+from raystream.scene.quadric import Quadric, bounds_of_quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import SMALL, Field, Record
 
 BITS = 5  # of a medium's rank
 DEPTH = 4  # media that a ray may be within; of more the lowest are forgotten

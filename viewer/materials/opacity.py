@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import HIT, RAY
-from viewer.materials.look import Look
-from viewer.scene.material import ALPHA_MODES, Material
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import HIT, RAY
+from raystream.materials.look import Look
+from raystream.scene.material import ALPHA_MODES, Material
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 NAME = "opacity"
 OPACITY = Record(

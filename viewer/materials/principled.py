@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
-from viewer.materials.look import MAP, Look
-from viewer.materials.media import absorption, media
-from viewer.scene.material import LARGEST_DISPERSION, Material
-from viewer.stream.declare.kernel import Module, Table
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import GEOMETRY, HIT, RAY
+from raystream.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
+from raystream.materials.look import MAP, Look
+from raystream.materials.media import absorption, media
+from raystream.scene.material import LARGEST_DISPERSION, Material
+from raystream.stream.declare.kernel import Module, Table
 
 # What a texel does to a material's numbers, by the texture's field; ``mapped``: as a normal in the map's space.
 _TEXTURED: Mapping[str, Sequence[str]] = {

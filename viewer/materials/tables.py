@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.light_layers import LIGHT_SHARE
-from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
-from viewer.materials.bsdf import bsdfs
-from viewer.materials.classic import classic_materials
-from viewer.materials.look import Look, look_of
-from viewer.materials.media import ray_media
-from viewer.materials.opacity import opacity
-from viewer.materials.principled import albedos, half_spread, principled_materials
-from viewer.materials.textures import cones
-from viewer.materials.textures import textures as texture_module
-from viewer.scene.material import FOREIGN, KINDS, Material
-from viewer.scene.texture import Texture
-from viewer.stream.declare.kernel import Module, Table
+from raystream.base.errors import ViewerError
+from raystream.kernels.light_layers import LIGHT_SHARE
+from raystream.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
+from raystream.materials.bsdf import bsdfs
+from raystream.materials.classic import classic_materials
+from raystream.materials.look import Look, look_of
+from raystream.materials.media import ray_media
+from raystream.materials.opacity import opacity
+from raystream.materials.principled import albedos, half_spread, principled_materials
+from raystream.materials.textures import cones
+from raystream.materials.textures import textures as texture_module
+from raystream.scene.material import FOREIGN, KINDS, Material
+from raystream.scene.texture import Texture
+from raystream.stream.declare.kernel import Module, Table
 
 # Phong's lobe at its narrowest: beyond, the direction's own rounding decides the value.
 LARGEST_EXPONENT = 1e5

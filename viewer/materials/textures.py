@@ -10,12 +10,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.memory import available
-from viewer.kernels.records import TEXTURE, TEXTURE_LEVEL
-from viewer.scene.edits.mipmaps import level_sizes, mip_levels
-from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture
-from viewer.stream.declare.kernel import Module, Table, Texels
+from raystream.base.errors import ViewerError
+from raystream.base.memory import available
+from raystream.kernels.records import TEXTURE, TEXTURE_LEVEL
+from raystream.scene.edits.mipmaps import level_sizes, mip_levels
+from raystream.scene.texture import MINIFICATIONS, WRAPS, Image, Texture
+from raystream.stream.declare.kernel import Module, Table, Texels
 
 # Levels begin at a block of so many texels and a place in it, so that the table can address 2^31 of them by integers
 # below 2^24.

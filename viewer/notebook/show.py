@@ -6,10 +6,10 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 if TYPE_CHECKING:
-    from viewer.renderer.sampling.picture import Picture
+    from raystream.renderer.sampling.picture import Picture
 
 NEEDED = ("rendercanvas", "anywidget")
 INSTALL = "pip install 'raystream[notebook]'"
@@ -28,26 +28,26 @@ def in_notebook() -> bool:
 
 def show(scene: Any, **options: Any) -> Any:
     """Show a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D. Opens a window and
-    returns when it is closed; in a notebook returns a widget (`viewer.notebook.widget.Widget`), the cell's output.
+    returns when it is closed; in a notebook returns a widget (`raystream.notebook.widget.Widget`), the cell's output.
 
-    scene   : as of `viewer.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.take.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window or the widget.
 
     >>> view = raystream.show("bunny.ply"); view
     >>> view.snapshot().save("bunny.png")
 
     Raises ViewerError for an unsupported object, and for a wrong option; also without a display, and in a notebook
-    without the extra: `viewer.render` needs neither.
+    without the extra: `raystream.render` needs neither.
     """
     if not in_notebook():
-        from viewer.window.opening import show as open_window
+        from raystream.window.opening import show as open_window
 
         open_window(scene, **options)
         return None
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ViewerError("notebook", f"the widget needs {' and '.join(missing)}", f"%{INSTALL}")
-    from viewer.notebook.widget import Widget
+    from raystream.notebook.widget import Widget
 
     return Widget(scene, **options)
 
@@ -60,12 +60,12 @@ class PlotterComponent:
         self._plotter = plotter
 
     def render(self, **options: Any) -> Picture:
-        """The picture, of the window's size. options : of `viewer.render`, such as ``spp=64, environment="sky"``."""
-        from viewer.renderer.sequence import render
+        """The picture, of the window's size. options : of `raystream.render`, such as ``spp=64, environment="sky"``."""
+        from raystream.renderer.sequence import render
 
         width, height = self._plotter.window_size
         return render(self._plotter, **{"size": (int(width), int(height)), **options})
 
     def show(self, **options: Any) -> Any:
-        """The window on it, in a notebook the widget, as of `viewer.show`."""
+        """The window on it, in a notebook the widget, as of `raystream.show`."""
         return show(self._plotter, **options)

@@ -8,12 +8,12 @@ from typing import Any
 from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 from rendercanvas.core.encoders import encode_array
 
-from viewer.renderer.sampling.picture import Picture
-from viewer.scene.card import beside
-from viewer.viewport.browser import script
-from viewer.viewport.canvas.canvas_loop import CanvasLoop
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.host import OWN_EVENTS
+from raystream.renderer.sampling.picture import Picture
+from raystream.scene.card import beside
+from raystream.viewport.browser import script
+from raystream.viewport.canvas.canvas_loop import CanvasLoop
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.host import OWN_EVENTS
 
 SIZE = (640, 480)
 # Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may
@@ -30,7 +30,8 @@ class Widget(AnywidgetRenderCanvas):
     """A view of a scene, as a cell's output or a part of other widgets (``ipywidgets.HBox([one, other])``). Keys and
     mouse work as in the window; a click focuses keyboard and wheel.
 
-    source, options : as of `viewer.viewport.canvas.canvas_view.CanvasView`. size : (width, height), the page's pixels.
+    source, options : as of `raystream.viewport.canvas.canvas_view.CanvasView`. size : (width, height), the page's
+    pixels.
 
     It renders between the runs of cells, in pieces of 30 ms, while visible, until the picture has converged. Removed
     from the page, as when its cell is run again, it releases device memory after some seconds; shown again it resumes

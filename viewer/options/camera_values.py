@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from viewer.options.declare import Option, suggestion, wrong
-from viewer.options.values import real
+from raystream.options.declare import Option, suggestion, wrong
+from raystream.options.values import real
 
 _SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
 _COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients

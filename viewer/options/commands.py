@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.options import values
-from viewer.options.declare import Affects, Option, of_command, wrong
+from raystream.options import values
+from raystream.options.declare import Affects, Option, of_command, wrong
 
 DATASET = of_command(
     Option(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.options import values
-from viewer.options.declare import Affects, Option, of_command, wrong
+from raystream.options import values
+from raystream.options.declare import Affects, Option, of_command, wrong
 
 
 def read_texts(option: Option, value: Any) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, Literal
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
 _TYPED = re.compile(r"(?!nan$|-?inf$)[^\s'\"()\[\]{}<>]+")  # a word of the command line, not the text of a Python value
@@ -46,7 +46,7 @@ class Option:
     """One option.
 
     name     : as in ``--name`` and as a Python keyword.
-    read     : (option, value) -> the checked value; see `viewer.options.table.check`.
+    read     : (option, value) -> the checked value; see `raystream.options.table.check`.
     default  : a checked value.
     help     : one line, without range and default, which are added where it is shown.
     affects  : the work that its change takes.
@@ -58,7 +58,7 @@ class Option:
                and ``save`` (of a picture) are Python keywords, ``call`` is one of other functions, such as `load`,
                ``command`` is the command line's alone.
     part     : its theme, see `of_part`: panels and remarks go by it.
-    programs : the programs that it serves; empty: all. A program may ask for more, see `viewer.programs.registry`.
+    programs : the programs that it serves; empty: all. A program may ask for more, see `raystream.programs.registry`.
     sampled  : it serves programs that add samples alone.
     slider   : the ends of its slider on a panel, where they are not those of the range.
     zero     : stands for 0 on its slider, where 0 is no value of it or a special one.

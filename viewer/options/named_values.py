@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.options.declare import Option, suggestion, wrong
-from viewer.options.values import is_auto, real, whole
+from raystream.options.declare import Option, suggestion, wrong
+from raystream.options.values import is_auto, real, whole
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.options import named_values, values
-from viewer.options.declare import Affects, Option, of_part
+from raystream.options import named_values, values
+from raystream.options.declare import Affects, Option, of_part
 
 STENCIL_ROUTING = of_part(
     "photons",

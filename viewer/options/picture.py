@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.options import values
-from viewer.options.declare import Affects, Option, of_part
+from raystream.options import values
+from raystream.options.declare import Affects, Option, of_part
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from viewer.options import named_values, values
-from viewer.options.declare import Affects, Option, of_command, of_part
-from viewer.options.named_values import PolicyChoice, Unroll
+from raystream.options import named_values, values
+from raystream.options.declare import Affects, Option, of_command, of_part
+from raystream.options.named_values import PolicyChoice, Unroll
 
 MACHINE = of_part(
     "machine",

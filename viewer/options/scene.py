@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from viewer.options import camera_values, values
-from viewer.options.camera_values import LEAST_BLUR, MOST_BLUR, WORDS, read_background
-from viewer.options.declare import Affects, Option, of_part
+from raystream.options import camera_values, values
+from raystream.options.camera_values import LEAST_BLUR, MOST_BLUR, WORDS, read_background
+from raystream.options.declare import Affects, Option, of_part
 
 STRUCTURE = of_part(
     "structure",

@@ -15,11 +15,11 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
 
-from viewer.base.errors import KEYWORDS, ViewerError
-from viewer.base.errors import keywords as without_flags
-from viewer.options import photons, picture, processor, scene, tracing
-from viewer.options.declare import Option, Scope, suggestion, wrong
-from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
+from raystream.base.errors import KEYWORDS, ViewerError
+from raystream.base.errors import keywords as without_flags
+from raystream.options import photons, picture, processor, scene, tracing
+from raystream.options.declare import Option, Scope, suggestion, wrong
+from raystream.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
 OPTIONS: dict[str, Option] = {
     entry.name: entry
@@ -131,7 +131,7 @@ def with_choices(declaration: Option, choices: tuple[str, ...]) -> Option:
 
 def keywords(scope: Scope) -> list[str]:
     """The names of the options that the ``Renderer`` (scope ``renderer``), its ``render`` or
-    `viewer.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
+    `raystream.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
     scopes = (scope, "prepare") if scope == "renderer" else (scope,)
     return [name for name, declaration in OPTIONS.items() if declaration.scope in scopes]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from viewer.options import values
-from viewer.options.declare import Affects, Option, of_part
+from raystream.options import values
+from raystream.options.declare import Affects, Option, of_part
 
 PROGRAM = of_part(
     "program",

@@ -10,7 +10,7 @@ from functools import wraps
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from viewer.options.declare import Option, suggestion, wrong
+from raystream.options.declare import Option, suggestion, wrong
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
 LAST_FRAME = 9_999_999

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 MOST_CELLS = 1 << 24  # cell numbers are integers in floats
 

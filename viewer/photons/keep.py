@@ -10,15 +10,15 @@ from typing import Any
 
 import moderngl
 
-from viewer.kernels.photons import ENTRY, PHOTON, STORED
-from viewer.photons.grid import PhotonGrid
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import ranges, timed_draws
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.passes import add_fetch
-from viewer.stream.gl.stream import Stream
-from viewer.stream.pace import DrawSizes
+from raystream.kernels.photons import ENTRY, PHOTON, STORED
+from raystream.photons.grid import PhotonGrid
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import ranges, timed_draws
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.passes import add_fetch
+from raystream.stream.gl.stream import Stream
+from raystream.stream.pace import DrawSizes
 
 OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
 _FEEDBACK_BUFFER, _RASTERIZER_DISCARD, _POINTS = 0x8C8E, 0x8C89, 0x0000

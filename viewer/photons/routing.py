@@ -18,18 +18,18 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
-from viewer.lighting.photons import footprint_uniforms
-from viewer.photons.grid import PhotonGrid
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import LARGEST_INTEGER, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, ranges, square
-from viewer.stream.gl.passes import Pass, add_fetch, pass_source
-from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Host, Job
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
+from raystream.lighting.photons import footprint_uniforms
+from raystream.photons.grid import PhotonGrid
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import LARGEST_INTEGER, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, ranges, square
+from raystream.stream.gl.passes import Pass, add_fetch, pass_source
+from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw, Host, Job
 
 PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from viewer.kernels.photons import ENTRY, FIRST
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Job
+from raystream.kernels.photons import ENTRY, FIRST
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import Pass, pass_source
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw, Job
 
 
 def list_size(photons: int) -> tuple[int, int]:

@@ -1,19 +1,19 @@
 """Programs by name: wiring only, no OpenGL. Every module of this folder is imported with it, so that a program becomes
-known by being here and registering (`viewer.programs.registry`), or by an entry point of ``raystream.programs``."""
+known by being here and registering (`raystream.programs.registry`), or by an entry point of ``raystream.programs``."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
 
-from viewer.base import distributions
-from viewer.programs.backdrop import backdrop_weight
-from viewer.programs.first_hits import eye_hits
-from viewer.programs.light_layers import light_layers, visibility
-from viewer.programs.photon_trace import photon_emission, photon_frame
-from viewer.programs.ray_cast import feature_buffers, ray_cast, trace
-from viewer.programs.registry import PICTURES, PictureProgram, programs_with, register
-from viewer.programs.traversal import LEVELS, TraversalStates
+from raystream.base import distributions
+from raystream.programs.backdrop import backdrop_weight
+from raystream.programs.first_hits import eye_hits
+from raystream.programs.light_layers import light_layers, visibility
+from raystream.programs.photon_trace import photon_emission, photon_frame
+from raystream.programs.ray_cast import feature_buffers, ray_cast, trace
+from raystream.programs.registry import PICTURES, PictureProgram, programs_with, register
+from raystream.programs.traversal import LEVELS, TraversalStates
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

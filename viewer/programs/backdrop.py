@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.base.errors import WiringError
-from viewer.kernels import backdrop, paths
-from viewer.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Groups, Program, State, Target
+from raystream.base.errors import WiringError
+from raystream.kernels import backdrop, paths
+from raystream.kernels.records import FILM, MEDIA, PATH, PIXEL, RADIANCE
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.program import DONE, Call, Groups, Program, State, Target
 
 BACKDROPS = ("", "plain", "floor")  # none: the environment is seen; a backdrop; a floor before one
 

@@ -1,10 +1,10 @@
 """A program as a diagram: states below each other, and a lane for every state that others lead to.
 
-Made from the program's own table (`viewer.stream.declare.program.Program`), so that the two cannot drift apart. An exit
-to the next state is an arrow down, one to the same state a loop on the left; every other one runs to the right into the
-lane of the state it leads to. A lane is one state's alone, so that lines cross at right angles and never lie on each
-other, and labels stand before the first lane. States that are called have a frame; its RETURN leads back to where the
-callers named, by dashed lines.
+Made from the program's own table (`raystream.stream.declare.program.Program`), so that the two cannot drift apart. An
+exit to the next state is an arrow down, one to the same state a loop on the left; every other one runs to the right
+into the lane of the state it leads to. A lane is one state's alone, so that lines cross at right angles and never lie
+on each other, and labels stand before the first lane. States that are called have a frame; its RETURN leads back to
+where the callers named, by dashed lines.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from viewer.stream.declare.kernel import Access
-from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
-from viewer.stream.declare.record import Record
+from raystream.stream.declare.kernel import Access
+from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
+from raystream.stream.declare.record import Record
 
 COLORS = ("#2f6fab", "#b8591a", "#2e7d46", "#a33a37", "#6d4fa3", "#7a5c1e", "#ab4a8a", "#4b5563")
 INK, SOFT, LINE, FILL, FRAME = "#1d232b", "#5d6875", "#9aa4b0", "#ffffff", "#eef2f6"

@@ -1,9 +1,9 @@
 """The source of a program's first hits: traversal, or a stream that a rasterised pass has filled.
 
 T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
-triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.device.rasterized`; it fills the
-stream ``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path tracer
-do (figure 3.3), `eye_hits` fills it once for all.
+triangles into a depth buffer finds the same hits. The pass itself is `raystream.renderer.device.rasterized`; it fills
+the stream ``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path
+tracer do (figure 3.3), `eye_hits` fills it once for all.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from viewer import kernels
-from viewer.base.errors import WiringError
-from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
-from viewer.kernels.whitted import TAKE_FIRST_HIT
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import DONE, Call, Program, State
-from viewer.stream.declare.record import Record
+from raystream import kernels
+from raystream.base.errors import WiringError
+from raystream.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from raystream.kernels.whitted import TAKE_FIRST_HIT
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.kernel import ModuleState
+from raystream.stream.declare.program import DONE, Call, Program, State
+from raystream.stream.declare.record import Record
 
 FIRST_HITS = ("rays", "raster", "shared")
 GIVEN = frozenset({"raster", "shared"})  # they come in a stream

@@ -1,22 +1,22 @@
 """The light of paths in layers: seen itself, or scattered at the first surface by its matte part, as gloss, or through.
 
-The same paths as `viewer.programs.path_trace` has, with the same kernels and random numbers; the light that these leave
-is sorted between them. The parts of each sample are added up, so that the layers' sum is the film. Layers of shadow
-and occlusion are the visibility of lights and environment from the first hits of these samples.
+The same paths as `raystream.programs.path_trace` has, with the same kernels and random numbers; the light that these
+leave is sorted between them. The parts of each sample are added up, so that the layers' sum is the film. Layers of
+shadow and occlusion are the visibility of lights and environment from the first hits of these samples.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.kernels import light_layers as steps
-from viewer.kernels import light_layers as visible
-from viewer.kernels import paths
-from viewer.kernels.records import LIGHT_CONTEXT, RADIANCE
-from viewer.programs.backdrop import backdrop_states
-from viewer.programs.first_hits import sample_streams
-from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import light_layers as steps
+from raystream.kernels import light_layers as visible
+from raystream.kernels import paths
+from raystream.kernels.records import LIGHT_CONTEXT, RADIANCE
+from raystream.programs.backdrop import backdrop_states
+from raystream.programs.first_hits import sample_streams
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 TO_PORTION = {"radiance": "portion"}
 

@@ -7,14 +7,14 @@ and the pixel's next one begins within the same run, so that passes stay full.
 
 from __future__ import annotations
 
-from viewer.kernels import paths
-from viewer.kernels.records import LIGHT_CONTEXT
-from viewer.lighting.path import SMOOTH
-from viewer.programs.backdrop import backdrop_states
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
-from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import paths
+from raystream.kernels.records import LIGHT_CONTEXT
+from raystream.lighting.path import SMOOTH
+from raystream.programs.backdrop import backdrop_states
+from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.registry import PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 
 def path_trace(
@@ -27,12 +27,12 @@ def path_trace(
     layered: bool = False,
     backdrop: str = "",
 ) -> Program:
-    """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
+    """Pixels and their film, to which samples are added. first_hits: see `raystream.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
     lights. layered : there are materials of layers, with which a GPU's pass from surface to surface would be too large.
-    backdrop : a kind of `viewer.programs.backdrop.BACKDROPS`.
+    backdrop : a kind of `raystream.programs.backdrop.BACKDROPS`.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)

@@ -8,21 +8,21 @@ the next photon.
 
 from __future__ import annotations
 
-from viewer.kernels import photons
-from viewer.kernels.records import MEDIA, PATH, SCENE_INTERACTION
-from viewer.kernels.whitted import ARRIVE_BRANCH
-from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals
-from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import Call, Program, State, Target
-from viewer.stream.declare.record import Record
+from raystream.kernels import photons
+from raystream.kernels.records import MEDIA, PATH, SCENE_INTERACTION
+from raystream.kernels.whitted import ARRIVE_BRANCH
+from raystream.programs.registry import PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals
+from raystream.programs.whitted import DEPTH, IndirectLight, whitted_trace
+from raystream.stream.declare.kernel import ModuleState
+from raystream.stream.declare.program import Call, Program, State, Target
+from raystream.stream.declare.record import Record
 
 _SPOT = {"interaction": "spot"}
 
 
 def radiance_estimate(kind: str, search: str, apart: bool = False) -> IndirectLight:
-    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`, by one of `SEARCHES` there.
+    """The states of the estimate over a map of a kind of `raystream.kernels.photons.MAPS`, by one of `SEARCHES` there.
     apart : see `photon_map`."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     return IndirectLight(
@@ -159,8 +159,8 @@ def photon_map(
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
-    kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
-    : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
+    kind : of the map, a key of `raystream.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there.
+    gather : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     apart : photons are found and weighed in states of their own, as where interactions take six texels: with five, one
     state's are the 16 textures that every OpenGL 3.3 grants. together : gathering rays go the way of all others, as in
     the single pass of surfaces of many layers, where code that is there twice takes seconds to compile; of simple

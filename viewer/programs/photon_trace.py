@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from viewer.kernels import photons
-from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
-from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import photons
+from raystream.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 
 def photon_emission() -> Program:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from viewer import kernels
-from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.kernels.backdrop import BEGIN_FEATURES, feature_kernel
-from viewer.kernels.records import FEATURES
-from viewer.programs.first_hits import first_hit_states, first_hit_streams
-from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.kernel import Kernel
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream import kernels
+from raystream.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from raystream.kernels.backdrop import BEGIN_FEATURES, feature_kernel
+from raystream.kernels.records import FEATURES
+from raystream.programs.first_hits import first_hit_states, first_hit_streams
+from raystream.programs.registry import PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.kernel import Kernel
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 
 def ray_cast(
     traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
     """Pixels to radiance and hits; with ``layers`` the first hits too. first_hits : see
-    `viewer.programs.first_hits`; traversal states are left out where hits are given."""
+    `raystream.programs.first_hits`; traversal states are left out where hits are given."""
     eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
     traversals = first_hits == "rays"
     states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
@@ -67,7 +67,7 @@ register(
 
 def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blended: bool = False) -> Program:
     """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
-    `viewer.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
+    `raystream.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
     takes all of them, each by its coverage."""
     behind = {"behind": Call("setup", then="add")} if blended else {}
     order = ("->add", "add", "begin")

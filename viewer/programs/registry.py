@@ -13,10 +13,10 @@ from functools import cached_property
 from inspect import signature
 from typing import Any
 
-from viewer.lighting.path import DEPTH, SMOOTH_OF_TREES
-from viewer.options.table import OPTIONS
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import Program
+from raystream.lighting.path import DEPTH, SMOOTH_OF_TREES
+from raystream.options.table import OPTIONS
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.program import Program
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class PictureProgram:
                whichever it has of the keywords that `arguments` lists.
     help     : one line, of its key. caption : of its diagram.
     key      : of the window, by which programs are ordered, too.
-    options  : options declared for other programs (`viewer.options.declare.Option.programs`) that serve it as well.
+    options  : options declared for other programs (`raystream.options.declare.Option.programs`) that serve it as well.
     depth    : maximum path length in surface interactions where ``--depth`` does not say.
     roulette : Russian roulette ends paths where ``--depth`` does not say. smooth : roughness below which a glossy lobe
                counts as a mirror.
     rasterises : first hits are rasterised unless ``--first-hits`` says otherwise.
     noisy    : its first samples cannot be read, so that a window denoises them.
-    sorts_light : its light can be had in layers (`viewer.programs.light_layers`).
+    sorts_light : its light can be had in layers (`raystream.programs.light_layers`).
     demodulates : its film is albedo times light plus emission, of the surfaces that the camera sees or that they
                mirror: denoisers may divide by the albedo. Nothing is assumed unless a program says so.
     """

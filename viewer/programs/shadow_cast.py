@@ -6,18 +6,18 @@ shadow rays.
 
 from __future__ import annotations
 
-from viewer.kernels import paths, whitted
-from viewer.programs.backdrop import backdrop_states
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
-from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.whitted import direct_light
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import paths, whitted
+from raystream.programs.backdrop import backdrop_states
+from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.registry import PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.programs.whitted import direct_light
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 
 def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
-    """Pixels and their film, to which samples are added. first_hits : see `viewer.programs.first_hits`. backdrop : a
-    kind of `viewer.programs.backdrop.BACKDROPS`."""
+    """Pixels and their film, to which samples are added. first_hits : see `raystream.programs.first_hits`. backdrop : a
+    kind of `raystream.programs.backdrop.BACKDROPS`."""
     background = backdrop_states(backdrop, surface="arrive", end="finish")
     eye = Call("setup", then=background.first)
     return Program(

@@ -3,7 +3,7 @@ some scenes need.
 
 Traversal exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "setup" with the stream
 ``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
-call a copy of these states (`viewer.stream.compile.inline`).
+call a copy of these states (`raystream.stream.compile.inline`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from viewer import kernels
-from viewer.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP, paths
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import RETURN, Call, Groups, State
-from viewer.stream.declare.record import Record
+from raystream import kernels
+from raystream.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP, paths
+from raystream.stream.declare.kernel import ModuleState
+from raystream.stream.declare.program import RETURN, Call, Groups, State
+from raystream.stream.declare.record import Record
 
 
 @dataclass(frozen=True)

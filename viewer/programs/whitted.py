@@ -6,7 +6,7 @@ the reflected child at once, while the refracted one waits on a stack. The stack
 path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
 surface has a refracted child for each, which carries that channel alone, and stays one from there on.
 
-An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
+An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`raystream.lighting.ambient`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from viewer.base.errors import ViewerError
-from viewer.kernels import paths, photons, whitted
-from viewer.programs.backdrop import backdrop_states
-from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
-from viewer.programs.registry import PictureProgram, register
-from viewer.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
-from viewer.stream.declare.kernel import Kernel, ModuleState
-from viewer.stream.declare.program import DONE, Call, Program, State, Target
-from viewer.stream.declare.record import Record
+from raystream.base.errors import ViewerError
+from raystream.kernels import paths, photons, whitted
+from raystream.programs.backdrop import backdrop_states
+from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.registry import PictureProgram, register
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
+from raystream.stream.declare.kernel import Kernel, ModuleState
+from raystream.stream.declare.program import DONE, Call, Program, State, Target
+from raystream.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
 CHILDREN, DISPERSED = 2, 4  # of a surface; with one refracted ray for each channel
@@ -92,10 +92,10 @@ def whitted_trace(
     """Pixels and their film, to which samples are added.
 
     depth : maximum path length in surface interactions, the bound of ``path_depth``; 0 is light seen alone.
-    first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
+    first_hits : how they are found, see `raystream.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
     some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
-    see `viewer.kernels.whitted.of_moment`. backdrop : a kind of `viewer.programs.backdrop.BACKDROPS`.
+    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.backdrop.BACKDROPS`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:

@@ -6,18 +6,18 @@ where pictures differ.
 
 from __future__ import annotations
 
-from viewer.base.version import __version__
-from viewer.pyrender.camera import Camera, IntrinsicsCamera, OrthographicCamera, PerspectiveCamera
-from viewer.pyrender.constants import GLTF, RenderFlags, TextAlign
-from viewer.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
-from viewer.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
-from viewer.pyrender.mesh import Mesh
-from viewer.pyrender.node import Node
-from viewer.pyrender.offscreen import OffscreenRenderer
-from viewer.pyrender.primitive import Primitive
-from viewer.pyrender.scene import Scene
-from viewer.pyrender.texture import Sampler, Texture
-from viewer.pyrender.viewer import Viewer
+from raystream.base.version import __version__
+from raystream.pyrender.camera import Camera, IntrinsicsCamera, OrthographicCamera, PerspectiveCamera
+from raystream.pyrender.constants import GLTF, RenderFlags, TextAlign
+from raystream.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
+from raystream.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
+from raystream.pyrender.mesh import Mesh
+from raystream.pyrender.node import Node
+from raystream.pyrender.offscreen import OffscreenRenderer
+from raystream.pyrender.primitive import Primitive
+from raystream.pyrender.scene import Scene
+from raystream.pyrender.texture import Sampler, Texture
+from raystream.pyrender.viewer import Viewer
 
 __all__ = [
     "GLTF",

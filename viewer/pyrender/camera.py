@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.pyrender.checked import Checked, label, number, optional
-from viewer.pyrender.constants import DEFAULT_Z_FAR, DEFAULT_Z_NEAR
+from raystream.pyrender.checked import Checked, label, number, optional
+from raystream.pyrender.constants import DEFAULT_Z_FAR, DEFAULT_Z_NEAR
 
 
 class Camera(ABC):

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.pyrender.constants import GLTF
-from viewer.pyrender.eye import Eye
-from viewer.pyrender.light import DirectionalLight, SpotLight
-from viewer.pyrender.node import Node
-from viewer.pyrender.primitive import Primitive, edges_of
-from viewer.pyrender.scene import Scene
-from viewer.pyrender.surfaces import Textures, flat, lit
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene as Converted
+from raystream.pyrender.constants import GLTF
+from raystream.pyrender.eye import Eye
+from raystream.pyrender.light import DirectionalLight, SpotLight
+from raystream.pyrender.node import Node
+from raystream.pyrender.primitive import Primitive, edges_of
+from raystream.pyrender.scene import Scene
+from raystream.pyrender.surfaces import Textures, flat, lit
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene as Converted
 
 ONE = np.eye(4)[None]  # the pose of a mesh without copies
 NARROWEST = 1e-3  # least angle between the cones of a spot, radians

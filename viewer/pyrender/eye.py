@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.pyrender.scene import Scene
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Intrinsics, Orthographic, Projection
+from raystream.base.errors import ViewerError
+from raystream.pyrender.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Intrinsics, Orthographic, Projection
 
 CENTRED = 1e-6  # of the picture's sides, to which a principal point is in the middle and pixels are square
 

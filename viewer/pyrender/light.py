@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.pyrender.checked import Checked, color_vector, label, number, optional
+from raystream.pyrender.checked import Checked, color_vector, label, number, optional
 
 
 class Light:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.pyrender.checked import Checked, color_vector, flag, label, number
-from viewer.pyrender.texture import Texture
+from raystream.pyrender.checked import Checked, color_vector, flag, label, number
+from raystream.pyrender.texture import Texture
 
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
 

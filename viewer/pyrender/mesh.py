@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.pyrender.checked import Checked, label
-from viewer.pyrender.constants import GLTF
-from viewer.pyrender.material import Material, MetallicRoughnessMaterial
-from viewer.pyrender.primitive import EMPTY, Bounded, Primitive
+from raystream.pyrender.checked import Checked, label
+from raystream.pyrender.constants import GLTF
+from raystream.pyrender.material import Material, MetallicRoughnessMaterial
+from raystream.pyrender.primitive import EMPTY, Bounded, Primitive
 
 # pyrender's materials of meshes without one, and of meshes with colours.
 GREY: dict[str, Any] = {

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.pyrender.camera import Camera
-from viewer.pyrender.checked import Checked, label
-from viewer.pyrender.light import Light
-from viewer.pyrender.mesh import Mesh
+from raystream.pyrender.camera import Camera
+from raystream.pyrender.checked import Checked, label
+from raystream.pyrender.light import Light
+from raystream.pyrender.mesh import Mesh
 
 T = TypeVar("T")
 

@@ -10,18 +10,18 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError, warn
-from viewer.film.tonemap import srgb8
-from viewer.options.values import LARGEST_SIDE as LARGEST
-from viewer.pyrender.checked import Checked
-from viewer.pyrender.constants import RenderFlags
-from viewer.pyrender.conversion import Conversion
-from viewer.pyrender.eye import Eye
-from viewer.pyrender.node import Node
-from viewer.pyrender.scene import Scene
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.denoising import MOST_FEATURES, features_of
-from viewer.renderer.sampling.ray_queries import pack_rays
+from raystream.base.errors import ViewerError, warn
+from raystream.film.tonemap import srgb8
+from raystream.options.values import LARGEST_SIDE as LARGEST
+from raystream.pyrender.checked import Checked
+from raystream.pyrender.constants import RenderFlags
+from raystream.pyrender.conversion import Conversion
+from raystream.pyrender.eye import Eye
+from raystream.pyrender.node import Node
+from raystream.pyrender.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.denoising import MOST_FEATURES, features_of
+from raystream.renderer.sampling.ray_queries import pack_rays
 
 SAMPLES = {"lit": 8, "flat": 4}  # of each pixel
 LOOKS: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"depth": 0}}  # options
@@ -69,7 +69,7 @@ class _Shown:
 class OffscreenRenderer:
     """Renders pictures of viewport_width x viewport_height pixels; points are squares of ``point_size`` pixels.
 
-    spp : samples of a pixel, by default `SAMPLES`. options : of `viewer.Renderer`, such as ``denoise="none"``, by
+    spp : samples of a pixel, by default `SAMPLES`. options : of `raystream.Renderer`, such as ``denoise="none"``, by
     default ``shader``, ``depth=2`` or ``device=0``.
 
     The renderers behind it keep a scene's structures and programs: after a change of poses, lights or cameras only

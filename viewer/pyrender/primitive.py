@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.pyrender.checked import Checked, color_array
-from viewer.pyrender.constants import GLTF
-from viewer.pyrender.material import Material, MetallicRoughnessMaterial
+from raystream.base.errors import ViewerError
+from raystream.pyrender.checked import Checked, color_array
+from raystream.pyrender.constants import GLTF
+from raystream.pyrender.material import Material, MetallicRoughnessMaterial
 
 EMPTY = np.array([np.full(3, np.inf), np.full(3, -np.inf)])  # bounds of nothing
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.pyrender.camera import Camera
-from viewer.pyrender.checked import Checked, color_vector, label
-from viewer.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
-from viewer.pyrender.mesh import Mesh
-from viewer.pyrender.node import Node
-from viewer.pyrender.primitive import EMPTY, Bounded, bounds_at
+from raystream.pyrender.camera import Camera
+from raystream.pyrender.checked import Checked, color_vector, label
+from raystream.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
+from raystream.pyrender.mesh import Mesh
+from raystream.pyrender.node import Node
+from raystream.pyrender.primitive import EMPTY, Bounded, bounds_at
 
 
 class Scene(Bounded):

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.pyrender.constants import GLTF
-from viewer.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
-from viewer.pyrender.primitive import Primitive
-from viewer.pyrender.texture import Sampler, Texture
-from viewer.scene import material as surface
-from viewer.scene import texture as image
+from raystream.base.errors import ViewerError
+from raystream.pyrender.constants import GLTF
+from raystream.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
+from raystream.pyrender.primitive import Primitive
+from raystream.pyrender.texture import Sampler, Texture
+from raystream.scene import material as surface
+from raystream.scene import texture as image
 
 WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
 FILTERS = {

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.pyrender.checked import Checked, label
-from viewer.pyrender.constants import GLTF
+from raystream.pyrender.checked import Checked, label
+from raystream.pyrender.constants import GLTF
 
 CHANNELS = {"R": (0,), "RG": (0, 1), "GB": (1, 2), "RGB": (0, 1, 2), "RGBA": (0, 1, 2, 3)}
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError, warn
-from viewer.notebook.show import in_notebook, show
-from viewer.pyrender.camera import PerspectiveCamera
-from viewer.pyrender.conversion import Conversion
-from viewer.pyrender.eye import Eye
-from viewer.pyrender.light import DirectionalLight
-from viewer.pyrender.scene import Scene
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene as Converted
-from viewer.viewport.controls.keymap import parse_key
+from raystream.base.errors import ViewerError, warn
+from raystream.notebook.show import in_notebook, show
+from raystream.pyrender.camera import PerspectiveCamera
+from raystream.pyrender.conversion import Conversion
+from raystream.pyrender.eye import Eye
+from raystream.pyrender.light import DirectionalLight
+from raystream.pyrender.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene as Converted
+from raystream.viewport.controls.keymap import parse_key
 
 SIZE = (640, 480)
 FOV = np.pi / 3  # of a scene without a camera, radians
@@ -49,7 +49,7 @@ WITHOUT = (
 
 
 class Viewer:
-    """Opens the window of `viewer.show` on a scene, and returns when it is closed; in a notebook it is the cell's
+    """Opens the window of `raystream.show` on a scene, and returns when it is closed; in a notebook it is the cell's
     output. Mouse and keys are the window's. What a script changes in the scene meanwhile is shown.
 
     viewport_size : of the window. render_flags, viewer_flags, flags : pyrender's flags; of these use_raymond_lighting,
@@ -131,7 +131,7 @@ class Viewer:
 
     def _open(self, opened: Callable[[], None]) -> None:
         """The window, until it is closed; ``opened`` is called once it is there."""
-        from viewer.window import opening  # loads GLFW
+        from raystream.window import opening  # loads GLFW
 
         with self.render_lock:
             shown, options = self.shown()

@@ -11,14 +11,14 @@ from typing import Any
 
 from rendercanvas import http
 
-from viewer.base.errors import ViewerError
-from viewer.remote.guard import File, Files
-from viewer.remote.page import OFFERED, offered, resources
-from viewer.renderer.sampling.picture import Picture
-from viewer.viewport.canvas.canvas_loop import CanvasLoop
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.commands import file_stem
-from viewer.viewport.host import OWN_EVENTS
+from raystream.base.errors import ViewerError
+from raystream.remote.guard import File, Files
+from raystream.remote.page import OFFERED, offered, resources
+from raystream.renderer.sampling.picture import Picture
+from raystream.viewport.canvas.canvas_loop import CanvasLoop
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.commands import file_stem
+from raystream.viewport.host import OWN_EVENTS
 
 # Pixels of the largest picture, those of a screen of 3840 x 2160; larger pages enlarge it.
 MOST_PIXELS = 3840 * 2160

@@ -29,7 +29,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "speed": ("times",),
     "_framefeedback": (),
 }
-# Types of `viewer.remote.canvas`; others are rendercanvas's, which has their times, too.
+# Types of `raystream.remote.canvas`; others are rendercanvas's, which has their times, too.
 OWN = ("option", "action", "seek", "animation", "speed")
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "key_down": ("key",),

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from html import escape
 from importlib.resources import files
 
-from viewer.base.paths import assets
-from viewer.options.table import OPTIONS
-from viewer.remote.guard import File
-from viewer.renderer.inputs.settings import registered
-from viewer.viewport.browser import script
-from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
+from raystream.base.paths import assets
+from raystream.options.table import OPTIONS
+from raystream.remote.guard import File
+from raystream.renderer.inputs.settings import registered
+from raystream.viewport.browser import script
+from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))

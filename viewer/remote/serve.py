@@ -10,9 +10,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.options.commands import PORT
-from viewer.remote.guard import LOOPBACK, Guard
+from raystream.base.errors import ViewerError
+from raystream.options.commands import PORT
+from raystream.remote.guard import LOOPBACK, Guard
 
 NEEDED = ("rendercanvas", "uvicorn", "websockets", "simplejpeg")
 INSTALL = "pip install 'raystream[remote]'"
@@ -24,8 +24,8 @@ Printer = Callable[[str], None]
 def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:
     """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints the address in one line.
 
-    scene   : as of `viewer.show`. port : 0 is any free one; auto is `PORT`, or any. host : the address to listen at.
-    options : as of `viewer.viewport.canvas.canvas_view.CanvasView`.
+    scene   : as of `raystream.show`. port : 0 is any free one; auto is `PORT`, or any. host : the address to listen at.
+    options : as of `raystream.viewport.canvas.canvas_view.CanvasView`.
 
     Raises ViewerError for an unsupported scene, a port in use, and without the extra.
     """
@@ -49,7 +49,7 @@ class Remote:
         self.port: int = self.socket.getsockname()[1]
         self.token = secrets.token_urlsafe(TOKEN)
         self.address = address(host, self.port, self.token)
-        from viewer.remote.canvas import RemoteCanvas
+        from raystream.remote.canvas import RemoteCanvas
 
         try:
             self.canvas = RemoteCanvas(scene, options.pop("size", SIZE), **options)
@@ -60,7 +60,7 @@ class Remote:
 
     def run(self) -> None:
         """Serve until a signal, then release everything."""
-        from viewer.remote.server import Server
+        from raystream.remote.server import Server
 
         try:
             Server(self.guard, self.canvas.view).listen([self.socket])

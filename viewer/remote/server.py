@@ -12,8 +12,8 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from viewer.base.interrupts import raise_dropped
-from viewer.viewport.canvas.canvas_view import CanvasView
+from raystream.base.interrupts import raise_dropped
+from raystream.viewport.canvas.canvas_view import CanvasView
 
 REQUEST = 5.0  # seconds until a request is there, from its connection or the answer before on
 LONGEST_MESSAGE = 1 << 16  # bytes of a WebSocket

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.fallback_sky import GLANCE, GLANCE_SAMPLES, black, scene_seen
-from viewer.renderer.renderer import Renderer
-from viewer.scene.geometry.surface import surface_points
-from viewer.scene.light import Light
+from raystream.base.errors import ViewerError
+from raystream.renderer.fallback_sky import GLANCE, GLANCE_SAMPLES, black, scene_seen
+from raystream.renderer.renderer import Renderer
+from raystream.scene.geometry.surface import surface_points
+from raystream.scene.light import Light
 
 NOTHING_SEEN = "the picture shows nothing of the model: "
 ENCLOSED = "the camera is enclosed and no light enters: a lamp stands at the camera (--environment none for darkness)"

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.stream import Stream
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.stream import Stream
 
 FILLED = "the scene's own lights show nothing here: it stands under the default sky (--environment none for darkness)"
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
@@ -69,7 +69,7 @@ def _inner(foreground: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.b
 
 
 def scene_seen(hits: Stream) -> NDArray[np.bool_]:
-    """(rows, columns) where hits of `viewer.Renderer.coarse_hits` are of the scene, and not of its backdrop."""
+    """(rows, columns) where hits of `raystream.Renderer.coarse_hits` are of the scene, and not of its backdrop."""
     with hits.device.current():
         found: NDArray[np.bool_] = hits.fields(("triangle",))["triangle"] >= 0
     return found

@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.layers import LAYERS
-from viewer.film.mattes import cryptomatte
-from viewer.film.mattes.coverage import Coverage
-from viewer.film.mattes.labels import MOST_BYTES, long_names
-from viewer.kernels.records import HIT
-from viewer.renderer.inputs.hit_attributes import HitAttributes
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.motion_layer import PosedFrame, motion
-from viewer.renderer.sampling.picture import HITS
-from viewer.scene.camera import Camera
+from raystream.film.layers import LAYERS
+from raystream.film.mattes import cryptomatte
+from raystream.film.mattes.coverage import Coverage
+from raystream.film.mattes.labels import MOST_BYTES, long_names
+from raystream.kernels.records import HIT
+from raystream.renderer.inputs.hit_attributes import HitAttributes
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.motion_layer import PosedFrame, motion
+from raystream.renderer.sampling.picture import HITS
+from raystream.scene.camera import Camera
 
 Names = Callable[[HitAttributes], Sequence[str]]
 NAMES: Mapping[str, Names] = {

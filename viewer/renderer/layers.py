@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.film.error.stop import Stop
-from viewer.film.layers import LAYERS, expanded, series
-from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import Report, collect
-from viewer.renderer.session.session import Session
+from raystream.base.errors import ViewerError
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.film.error.stop import Stop
+from raystream.film.layers import LAYERS, expanded, series
+from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import Report, collect
+from raystream.renderer.session.session import Session
 
 HIDDEN_LAYERS = ("shadow", "occlusion")
 

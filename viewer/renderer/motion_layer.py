@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.inputs.hit_attributes import HitAttributes
-from viewer.scene.camera import Camera
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.mesh import Mesh, transforms_of
-from viewer.scene.scene import Scene
+from raystream.renderer.inputs.hit_attributes import HitAttributes
+from raystream.scene.camera import Camera
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.mesh import Mesh, transforms_of
+from raystream.scene.scene import Scene
 
 
 class PosedFrame(NamedTuple):

@@ -13,25 +13,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.structures import ON_DEVICE
-from viewer.base.errors import DriverWarning, ViewerError, stack_level
-from viewer.base.textfile import is_stream
-from viewer.film.device_film import Buffer
-from viewer.film.error.stop import Stop, stop_of
-from viewer.film.files.checkpoint import DRIVER, Checkpoint
-from viewer.film.files.checkpoint import resume as resumed
-from viewer.film.files.states import AUTO
-from viewer.film.film import Film
-from viewer.film.layers import LAYERS, NOISY, WORDS
-from viewer.options.picture import DEFAULT_QUALITY
-from viewer.options.table import OPTIONS, check, keywords
-from viewer.renderer.device.footprint import check_memory
-from viewer.renderer.hit_layers import SEEN, HitLayers
-from viewer.renderer.inputs.camera import fitted, view_notes
-from viewer.renderer.inputs.settings import NAMES, Settings, unknown_keyword
-from viewer.renderer.layers import bounce_layers, cast_layers, checked_layers, feature_layers, path_layers, sorts_light
-from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.sampling.denoising import (
+from raystream.accel.structures import ON_DEVICE
+from raystream.base.errors import DriverWarning, ViewerError, stack_level
+from raystream.base.textfile import is_stream
+from raystream.film.device_film import Buffer
+from raystream.film.error.stop import Stop, stop_of
+from raystream.film.files.checkpoint import DRIVER, Checkpoint
+from raystream.film.files.checkpoint import resume as resumed
+from raystream.film.files.states import AUTO
+from raystream.film.film import Film
+from raystream.film.layers import LAYERS, NOISY, WORDS
+from raystream.options.picture import DEFAULT_QUALITY
+from raystream.options.table import OPTIONS, check, keywords
+from raystream.renderer.device.footprint import check_memory
+from raystream.renderer.hit_layers import SEEN, HitLayers
+from raystream.renderer.inputs.camera import fitted, view_notes
+from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
+from raystream.renderer.layers import (
+    bounce_layers,
+    cast_layers,
+    checked_layers,
+    feature_layers,
+    path_layers,
+    sorts_light,
+)
+from raystream.renderer.motion_layer import PosedFrame
+from raystream.renderer.sampling.denoising import (
     LEAST_TOLERANCE,
     TOLERANCE,
     check_denoiser,
@@ -40,12 +47,12 @@ from viewer.renderer.sampling.denoising import (
     feature_samples,
     features_of,
 )
-from viewer.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
-from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
-from viewer.renderer.session.session import Session
-from viewer.stream.machines.counters import Stats
+from raystream.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
+from raystream.renderer.sampling.picture_metadata import picture_facts, sample_settings
+from raystream.renderer.session.session import Session
+from raystream.stream.machines.counters import Stats
 
 RENDER_KEYWORDS = (*keywords("render"), "stats", "progress", "film", "state")
 DEFAULT = {name: entry.default for name, entry in OPTIONS.items()}
@@ -53,7 +60,7 @@ DEFAULT = {name: entry.default for name, entry in OPTIONS.items()}
 
 @dataclass(frozen=True)
 class PictureRequest:
-    """The checked arguments of `viewer.Renderer.render`, which documents them."""
+    """The checked arguments of `raystream.Renderer.render`, which documents them."""
 
     size: tuple[int, int]
     stop: Stop
@@ -206,7 +213,7 @@ def framed(renderer: RendererParts, size: tuple[int, int]) -> Iterator[None]:
 
 
 def remarks_on(renderer: RendererParts) -> list[str]:
-    """See `viewer.Renderer.notes`."""
+    """See `raystream.Renderer.notes`."""
     settings, camera, prepared, device = renderer.settings, renderer.camera, renderer.prepared, renderer.device
     gpu_scene = renderer.gpu_scene
     notes = [device.remark] if device.remark else []
@@ -222,7 +229,7 @@ def remarks_on(renderer: RendererParts) -> list[str]:
 
 
 def checkpoint_of(renderer: RendererParts, path: str | Path) -> Checkpoint | None:
-    """See `viewer.Renderer.checkpoint`."""
+    """See `raystream.Renderer.checkpoint`."""
     if not renderer.progressive or is_stream(path):
         return None
     facts = {key: str(value) for key, value in picture_facts(renderer).items()}
@@ -231,7 +238,7 @@ def checkpoint_of(renderer: RendererParts, path: str | Path) -> Checkpoint | Non
 
 def centre_layers(renderer: RendererParts, size: tuple[int, int], names: Sequence[str]) -> dict[str, NDArray]:
     """Layers of ``size`` (width, height) at pixels' centres, by the ray caster, whatever the program: those of hits and
-    of surfaces by their names in `viewer.film.layers.LAYERS`."""
+    of surfaces by their names in `raystream.film.layers.LAYERS`."""
     layers: dict[str, NDArray] = {name: LAYERS[name].empty(*size[::-1]) for name in names}
     placed = HitLayers(renderer.prepared, layers, size, False)
     cast_layers(renderer, size, placed.traced(layers), False)

@@ -8,18 +8,18 @@ from typing import Any, Never
 
 from numpy.typing import ArrayLike
 
-from viewer.base.errors import warn
-from viewer.film.files.checkpoint import Checkpoint
-from viewer.film.film import Film
-from viewer.options.declare import Affects
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.tuning import tuned_device
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings, documented
-from viewer.renderer.inputs.validate import deformed, placed
-from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.render import (
+from raystream.base.errors import warn
+from raystream.film.files.checkpoint import Checkpoint
+from raystream.film.film import Film
+from raystream.options.declare import Affects
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.tuning import tuned_device
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings, documented
+from raystream.renderer.inputs.validate import deformed, placed
+from raystream.renderer.motion_layer import PosedFrame
+from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.render import (
     DEFAULT,
     check_keywords,
     checkpoint_of,
@@ -28,14 +28,14 @@ from viewer.renderer.render import (
     remarks_on,
     render_picture,
 )
-from viewer.renderer.sampling.picture import Picture, Report
-from viewer.renderer.sampling.ray_queries import Hits, RayQueries, pack_rays
-from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.scene_update import ShownScene, first_scene, scene_request, show_scene
-from viewer.scene.scene import Scene
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device, in_one_switch
-from viewer.stream.lock import FairLock, exclusive
+from raystream.renderer.sampling.picture import Picture, Report
+from raystream.renderer.sampling.ray_queries import Hits, RayQueries, pack_rays
+from raystream.renderer.sampling.sampler import Sampler
+from raystream.renderer.scene_update import ShownScene, first_scene, scene_request, show_scene
+from raystream.scene.scene import Scene
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device, in_one_switch
+from raystream.stream.lock import FairLock, exclusive
 
 
 @documented
@@ -44,8 +44,8 @@ class Renderer:
     `update`, or of `render`.
 
     scene    : a file, a built-in name, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D, as of
-               `viewer.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
-               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. It is read
+               `raystream.load`, whose keywords ``variant``, ``lenient`` and ``up`` it takes, too; or a scene that is
+               `raystream.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. It is read
                once: `update` shows another one, and what has been edited in a `Scene` since.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
@@ -184,8 +184,8 @@ class Renderer:
         """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
-        Short for `update` with `viewer.scene.deform.arrays.with_vertices`, which tells the default of ``normals`` (V,
-        3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time, and under other
+        Short for `update` with `raystream.scene.deform.arrays.with_vertices`, which tells the default of ``normals``
+        (V, 3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time, and under other
         structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
         fit; then nothing has changed.
         """

@@ -6,22 +6,22 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import Affects
-from viewer.options.table import check
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.limits import check_limits
-from viewer.renderer.inputs.camera import view
-from viewer.renderer.inputs.lighting import scene_lighting
-from viewer.renderer.inputs.prepared import PreparedScene, adapted, agrees, arranged, keeps_structure, prepare
-from viewer.renderer.inputs.scene_copies import SceneCopy
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import PREPARED, VIEW, Settings
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given, settings_given
-from viewer.renderer.sampling.picture import Report
-from viewer.scene.camera import Camera
-from viewer.scene.edits.animated import AnimatedParts
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.options.declare import Affects
+from raystream.options.table import check
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.limits import check_limits
+from raystream.renderer.inputs.camera import view
+from raystream.renderer.inputs.lighting import scene_lighting
+from raystream.renderer.inputs.prepared import PreparedScene, adapted, agrees, arranged, keeps_structure, prepare
+from raystream.renderer.inputs.scene_copies import SceneCopy
+from raystream.renderer.inputs.scene_diff import scene_changes
+from raystream.renderer.inputs.settings import PREPARED, VIEW, Settings
+from raystream.renderer.inputs.validate import SCENE_KEYWORDS, scene_given, settings_given
+from raystream.renderer.sampling.picture import Report
+from raystream.scene.camera import Camera
+from raystream.scene.edits.animated import AnimatedParts
+from raystream.scene.scene import Scene
 
 
 class SceneSource(NamedTuple):
@@ -43,7 +43,7 @@ class ShownScene(NamedTuple):
 def first_scene(
     scene: Any, settings: Settings | None, options: dict[str, Any], progress: Report | None = None
 ) -> ShownScene:
-    """A scene as of `viewer.Renderer`, whose arguments these are. options : those of the scene are taken out. Raises
+    """A scene as of `raystream.Renderer`, whose arguments these are. options : those of the scene are taken out. Raises
     ViewerError."""
     settings = settings_given(settings)
     asked = {name: value for name, value in options.items() if name not in SCENE_KEYWORDS}
@@ -88,7 +88,7 @@ def scene_request(
     moment: float | None = None,
     animation: str | int | None = None,
 ) -> SceneRequest:
-    """The arguments of `viewer.Renderer.update`. Raises ViewerError."""
+    """The arguments of `raystream.Renderer.update`. Raises ViewerError."""
     settings, now, prepared = settings_given(settings), before.settings, before.prepared
     copied, animated = before.source
     if scene is not None:

@@ -12,26 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError, ViewerWarning, warn
-from viewer.film.files.movie import frame_path, is_movie, write_movie
-from viewer.options.table import OPTIONS, check, part
-from viewer.renderer.inputs.camera import view
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import NAMES, Settings, unknown_keyword
-from viewer.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
-from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.render import RENDER_KEYWORDS
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
-from viewer.scene.animation import around
-from viewer.scene.animation import turntable as turned
-from viewer.scene.camera import Camera
-from viewer.scene.edits.animated import playing
-from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.exposure.exposure import exposed, moving_camera
-from viewer.scene.exposure.keys import enough_cameras
-from viewer.scene.geometry.framing import LENS, filling, view_direction
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError, ViewerWarning, warn
+from raystream.film.files.movie import frame_path, is_movie, write_movie
+from raystream.options.table import OPTIONS, check, part
+from raystream.renderer.inputs.camera import view
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
+from raystream.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
+from raystream.renderer.motion_layer import PosedFrame
+from raystream.renderer.render import RENDER_KEYWORDS
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
+from raystream.scene.animation import around
+from raystream.scene.animation import turntable as turned
+from raystream.scene.camera import Camera
+from raystream.scene.edits.animated import playing
+from raystream.scene.edits.classic_plane import on_plane
+from raystream.scene.exposure.exposure import exposed, moving_camera
+from raystream.scene.exposure.keys import enough_cameras
+from raystream.scene.geometry.framing import LENS, filling, view_direction
+from raystream.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
 _GLANCES = 16
@@ -51,7 +51,7 @@ def render(
 ) -> Picture:
     """A picture of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
-    scene   : as of `viewer.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.take.scene_of`.
     moment  : seconds of a scene's animation; None: the rest pose. animation : which one, by name or number, or ``all``
     (at 0 seconds without a moment); None: the one that is chosen in the scene.
     shutter : when it opens and closes, as shares of a frame of 1 / ``fps`` seconds that begins there (at 0 without a
@@ -205,7 +205,7 @@ def render_frames(
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
 
-    scene     : as of `viewer.render`.
+    scene     : as of `raystream.render`.
     turntable : the camera also goes around the scene's middle once in these frames, about +Y.
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.

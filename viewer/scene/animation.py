@@ -15,14 +15,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.geometry.triangles import LARGEST_COORDINATE
-from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.texture import Texture
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.texture import Texture
 
 # Animated property of a node's transform -> numbers in a value.
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.geometry.centre import centred
-from viewer.scene.mesh import Mesh
+from raystream.base.errors import ViewerError
+from raystream.scene.geometry.centre import centred
+from raystream.scene.mesh import Mesh
 
 ROUNDING = 1e-3  # by which colours in floats may pass 1
 

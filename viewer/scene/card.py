@@ -36,13 +36,13 @@ def _picture(scene: Any) -> bytes:
     """A PNG by the defaults; empty without triangles, and without OpenGL."""
     import warnings
 
-    import viewer  # the renderer is floors above: this package hands it out
+    import raystream  # the renderer is floors above: this package hands it out
 
     if not scene.triangle_count:
         return b""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return viewer.render(scene, size=SIDE, spp=SAMPLES).png()
-    except viewer.ViewerError:
+            return raystream.render(scene, size=SIDE, spp=SAMPLES).png()
+    except raystream.ViewerError:
         return b""

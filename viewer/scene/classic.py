@@ -16,8 +16,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
 
 Color = tuple[float, float, float]
 

@@ -14,9 +14,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.light import BRIGHTEST, Vector, luminance
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.light import BRIGHTEST, Vector, luminance
 
 Result = TypeVar("Result")
 

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
 
 Vector = tuple[float, float, float]
 Float = NDArray[np.float64]
@@ -204,11 +204,11 @@ class DeltaLights(NamedTuple):
 
     @property
     def flux(self) -> Float:
-        """(N,): luminances of the intensities, as `viewer.scene.light.luminance` has that of each, to the bit."""
+        """(N,): luminances of the intensities, as `raystream.scene.light.luminance` has that of each, to the bit."""
         return np.asarray((self.intensity[:, None, :] @ LUMINANCE[:, None])[:, 0, 0])
 
     def place(self, rows: NDArray) -> None:
-        """Where they are, into rows (N,) of `viewer.lighting.lights.LIGHT` or `LIGHT_KEY`."""
+        """Where they are, into rows (N,) of `raystream.lighting.lights.LIGHT` or `LIGHT_KEY`."""
         far = self.far[:, None]
         rows["position"] = np.where(far, 0.0, self.position)
         rows["edge1"] = np.where(far, -self.direction, self.direction)

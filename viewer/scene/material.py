@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from viewer.base import distributions
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.base import distributions
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
 
 # Kinds of scattering; the numbers are the shaders' constants BSDF_LAMBERT and so on.
 KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}

@@ -9,9 +9,9 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.card import card
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.card import card
 
 Float = NDArray[np.float32]
 Int = NDArray[np.int32]
@@ -80,9 +80,9 @@ class Mesh:
 
     def _repr_html_(self) -> str:
         """The notebook's picture: the mesh in grey."""
-        import viewer  # scenes are made of meshes: this package hands them out
+        import raystream  # scenes are made of meshes: this package hands them out
 
-        return card(repr(self), viewer.Scene([self.with_materials(np.zeros(1, np.int32))], [viewer.Instance(0)]))
+        return card(repr(self), raystream.Scene([self.with_materials(np.zeros(1, np.int32))], [raystream.Instance(0)]))
 
     def with_materials(self, materials: Int) -> Mesh:
         """The mesh with other materials (T,) int32."""

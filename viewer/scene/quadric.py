@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.mesh import Float, Int, Mesh
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.mesh import Float, Int, Mesh
 
 Vector = NDArray[np.float64]
 

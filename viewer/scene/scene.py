@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.base.ordered import distinct
-from viewer.scene.animation import Animation, Pose, Poser, Properties, merged
-from viewer.scene.arrays import checked, mesh_of_arrays
-from viewer.scene.camera import Camera
-from viewer.scene.card import card
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.batches import offsets
-from viewer.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of_instances, ground_transform
-from viewer.scene.geometry.framing import overview
-from viewer.scene.geometry.quadrics import Quadrics, without_quadrics
-from viewer.scene.geometry.silhouette import silhouette
-from viewer.scene.geometry.triangles import Triangles, flattened
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
-from viewer.scene.quadric import Quadric
-from viewer.scene.texture import Texture
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.base.ordered import distinct
+from raystream.scene.animation import Animation, Pose, Poser, Properties, merged
+from raystream.scene.arrays import checked, mesh_of_arrays
+from raystream.scene.camera import Camera
+from raystream.scene.card import card
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.batches import offsets
+from raystream.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of_instances, ground_transform
+from raystream.scene.geometry.framing import overview
+from raystream.scene.geometry.quadrics import Quadrics, without_quadrics
+from raystream.scene.geometry.silhouette import silhouette
+from raystream.scene.geometry.triangles import Triangles, flattened
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from raystream.scene.quadric import Quadric
+from raystream.scene.texture import Texture
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
 GLANCES = 16
@@ -72,7 +72,7 @@ class Scene:
     fills: bool = field(default=False, metadata={"added": True})
     # From the model towards the camera of the default view; None: as `overview` has it.
     front: tuple[float, float, float] | None = field(default=None, metadata={"added": True})
-    # The file's point that places are relative to: `viewer.scene.edits.located`.
+    # The file's point that places are relative to: `raystream.scene.edits.located`.
     origin: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), metadata={"added": True})
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
     _all: tuple[list[Animation], Animation] | None = field(default=None, init=False, repr=False, compare=False)
@@ -179,7 +179,7 @@ class Scene:
         Quadrics become triangles; lights, animations and material fields unknown to trimesh are dropped. Raises
         ViewerError if trimesh is not installed.
         """
-        from viewer.scene.to_trimesh import trimesh_scene
+        from raystream.scene.to_trimesh import trimesh_scene
 
         return trimesh_scene(self.tessellated())
 

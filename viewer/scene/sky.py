@@ -14,10 +14,10 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.base.errors import ViewerError
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.light import luminance
+from raystream.base import paths
+from raystream.base.errors import ViewerError
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.light import luminance
 
 Float = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def sky(width: int = WIDTH, sun: tuple[float, float] = SUN, disc: bool = True, l
 
 @lru_cache(maxsize=2)
 def studio(width: int = WIDTH // 2, cove: bool = False, level: float = 1.0) -> ImageEnvironment:
-    """A photo studio, all neutral, as the default view (`viewer.scene.geometry.framing`) sees it: a dim room, a key
+    """A photo studio, all neutral, as the default view (`raystream.scene.geometry.framing`) sees it: a dim room, a key
     light from the upper left, a fill light from the right, which give surfaces that face them light of 4 to 1, and two
     rim lights from behind. Its pixels are read-only.
 

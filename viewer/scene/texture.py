@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
 
 # Wrap modes of coordinates beyond 0 .. 1; the numbers are those of the record Texture.
 WRAPS = {"repeat": 0, "mirrored": 1, "clamp": 2}

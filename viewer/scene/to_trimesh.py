@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.transform import shifted
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.texture import Texture
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.transform import shifted
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.texture import Texture
 
 # Kinds of material as (metallic, roughness); others have their own, or are rough and not metallic.
 SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
 def trimesh_scene(source: Any) -> Any:
-    """A ``trimesh.Scene`` of a `viewer.scene.scene.Scene` of triangles: a ``Trimesh`` for each mesh and material, a
+    """A ``trimesh.Scene`` of a `raystream.scene.scene.Scene` of triangles: a ``Trimesh`` for each mesh and material, a
     node for each instance of those, and its first camera.
 
     Raises ViewerError if trimesh is not installed.

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeVar
 
-from viewer.base.errors import DeviceError
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, RunProgress
-from viewer.stream.machines.counters import Stats
+from raystream.base.errors import DeviceError
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import Machine, RunProgress
+from raystream.stream.machines.counters import Stats
 
 
 @dataclass(frozen=True)

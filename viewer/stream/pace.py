@@ -1,7 +1,7 @@
 """How many rays a draw may have, or how many points or triangles: a driver ends programs that keep a device busy for
 seconds, and no device is known before it has drawn something.
 
-Pure arithmetic: `viewer.stream.gl.draw` draws by it, and times draws by queries that are read when they are there. A
+Pure arithmetic: `raystream.stream.gl.draw` draws by it, and times draws by queries that are read when they are there. A
 ray's results do not depend on the draw that it belongs to; points and triangles are drawn in their order, on which
 depths and sums depend.
 """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.paths import assets
-from viewer.viewport.animation_player import SPEEDS
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import MODIFIERS, parse_key
+from raystream.base.errors import ViewerError
+from raystream.base.paths import assets
+from raystream.viewport.animation_player import SPEEDS
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.keymap import MODIFIERS, parse_key
 
 # A browser's name (the `key` of its KeyboardEvent) -> the key's name here; others are the same, or a character.
 NAMES = {

@@ -9,17 +9,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from viewer import formats
-from viewer.accel.structures import MOST_UNSORTED
-from viewer.base.errors import ViewerError
-from viewer.film.exposure import AUTO
-from viewer.film.tonemap import TONEMAPS
-from viewer.options import table as options
-from viewer.programs import PICTURES
-from viewer.scene.camera import Camera
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.camera_controller import VIEWS
-from viewer.viewport.controls.keymap import BY_NAME
+from raystream import formats
+from raystream.accel.structures import MOST_UNSORTED
+from raystream.base.errors import ViewerError
+from raystream.film.exposure import AUTO
+from raystream.film.tonemap import TONEMAPS
+from raystream.options import table as options
+from raystream.programs import PICTURES
+from raystream.scene.camera import Camera
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.camera_controller import VIEWS
+from raystream.viewport.controls.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EXPOSURE_STEP = 0.25  # stops

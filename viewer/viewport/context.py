@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.object_editing import ObjectEditing
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.viewport import Viewport
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.light_markers import LightMarkers
+from raystream.viewport.object_editing import ObjectEditing
+from raystream.viewport.scene_loader import SceneLoader
+from raystream.viewport.viewport import Viewport
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.backdrop import backdrop_of
-from viewer.formats.image.environment_maps import environment_of
-from viewer.options.table import OPTIONS
-from viewer.renderer.inputs.camera import view as camera_of
-from viewer.renderer.inputs.lighting import background_of, seems_lit
-from viewer.renderer.inputs.own_light import only_suns, sky_of, white_radiance
-from viewer.renderer.inputs.prepared import PreparedScene, arranged
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
-from viewer.scene.camera import Camera
-from viewer.scene.edits.framed import is_single_object
-from viewer.scene.environment import ConstantEnvironment
-from viewer.scene.light import luminance
-from viewer.scene.scene import Scene
-from viewer.scene.sky import SUN, sky
-from viewer.stream.gl.device import Device
-from viewer.viewport.viewport import Viewport
+from raystream.base.errors import ViewerError
+from raystream.cameras.backdrop import backdrop_of
+from raystream.formats.image.environment_maps import environment_of
+from raystream.options.table import OPTIONS
+from raystream.renderer.inputs.camera import view as camera_of
+from raystream.renderer.inputs.lighting import background_of, seems_lit
+from raystream.renderer.inputs.own_light import only_suns, sky_of, white_radiance
+from raystream.renderer.inputs.prepared import PreparedScene, arranged
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
+from raystream.scene.camera import Camera
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.light import luminance
+from raystream.scene.scene import Scene
+from raystream.scene.sky import SUN, sky
+from raystream.stream.gl.device import Device
+from raystream.viewport.viewport import Viewport
 
 WORDS = OPTIONS["environment"].words
 UNREAD = 0.5  # of an environment that is not read yet

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from viewer import formats
-from viewer.formats.image.environment_maps import HIGH_RANGE
+from raystream import formats
+from raystream.formats.image.environment_maps import HIGH_RANGE
 
 OPENED = (*formats.suffixes(), *HIGH_RANGE)  # endings of the files that are listed
 

@@ -6,14 +6,14 @@ import math
 import time
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.memory import give_back
-from viewer.renderer.fallback_sky import shows_nothing
-from viewer.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
-from viewer.renderer.session.trials import BackgroundTrials
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.base.errors import ViewerError
+from raystream.base.memory import give_back
+from raystream.renderer.fallback_sky import shows_nothing
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
+from raystream.renderer.session.trials import BackgroundTrials
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.display.auto_exposure import AutoExposure
+from raystream.viewport.display.picture_texture import PictureTexture
 
 
 class FrameLoop:

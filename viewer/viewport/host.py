@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.session.session import Session
-from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device
-from viewer.viewport.browser import EVENTS, apply_motion, key_text, modifier_bits
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.frame_loop import FrameLoop
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.object_editing import ObjectEditing
-from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.viewport import Viewport
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.session.session import Session
+from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
+from raystream.viewport.browser import EVENTS, apply_motion, key_text, modifier_bits
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.display.auto_exposure import AutoExposure
+from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.frame_loop import FrameLoop
+from raystream.viewport.light_markers import LightMarkers
+from raystream.viewport.object_editing import ObjectEditing
+from raystream.viewport.pointer import LEFT, MIDDLE, RIGHT, PointerInput
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.scene_loader import SceneLoader
+from raystream.viewport.viewport import Viewport
 
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the pointer's

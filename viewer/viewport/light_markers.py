@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.edits.movable import Movable, movable_lights, placed_light
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
-from viewer.viewport.debug_views.wires import project_points
-from viewer.viewport.viewport import Viewport
+from raystream.scene.edits.movable import Movable, movable_lights, placed_light
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
+from raystream.viewport.debug_views.wires import project_points
+from raystream.viewport.viewport import Viewport
 
 REACH = 14.0  # window coordinates around a marker in which the cursor takes it
 FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far has its marker

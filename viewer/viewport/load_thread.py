@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import UNWAITED
-from viewer.renderer.preview.scheduler import HANDOVER
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import UNWAITED
+from raystream.renderer.preview.scheduler import HANDOVER
+from raystream.scene.scene import Scene
 
 
 class Cancelled(Exception):

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import HELD
-from viewer.scene.edits.animated import AnimatedParts, playing
-from viewer.scene.edits.movable import Movable
-from viewer.scene.scene import Scene
-from viewer.viewport.animation_player import AnimationPlayer
-from viewer.viewport.controls.camera_controller import ORBIT
-from viewer.viewport.controls.grab import Grab
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.light_markers import LightMarkers
-from viewer.viewport.scene_loader import SceneLoader
-from viewer.viewport.viewport import Viewport, choose_pivot
+from raystream.base.errors import ViewerError
+from raystream.renderer.preview.scheduler import HELD
+from raystream.scene.edits.animated import AnimatedParts, playing
+from raystream.scene.edits.movable import Movable
+from raystream.scene.scene import Scene
+from raystream.viewport.animation_player import AnimationPlayer
+from raystream.viewport.controls.camera_controller import ORBIT
+from raystream.viewport.controls.grab import Grab
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.light_markers import LightMarkers
+from raystream.viewport.scene_loader import SceneLoader
+from raystream.viewport.viewport import Viewport, choose_pivot
 
 TURN_SECONDS = 12.0  # once round on the turntable
 MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import MODIFIERS, Action
-from viewer.viewport.viewport import choose_pivot
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.keymap import MODIFIERS, Action
+from raystream.viewport.viewport import choose_pivot
 
 LEFT, RIGHT, MIDDLE = 0, 1, 2  # buttons of the mouse, GLFW's numbers
 SHIFT, CONTROL = MODIFIERS["Shift"], MODIFIERS["Ctrl"]

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import suggestion
-from viewer.options.table import MOST_SAMPLES, OPTIONS, check
-from viewer.options.values import LARGEST_SIDE
+from raystream.base.errors import ViewerError
+from raystream.options.declare import suggestion
+from raystream.options.table import MOST_SAMPLES, OPTIONS, check
+from raystream.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from viewer.base import paths
+from raystream.base import paths
 
 EVERY = 0.5  # seconds between two looks
 

@@ -8,25 +8,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image.environment_maps import HIGH_RANGE
-from viewer.options.declare import Affects
-from viewer.options.table import OPTIONS
-from viewer.renderer.fallback_sky import FILLED
-from viewer.renderer.inputs.lighting import UNLIT
-from viewer.renderer.inputs.prepared import PreparedScene, prepare
-from viewer.renderer.inputs.settings import NAMES, VIEW, Settings
-from viewer.renderer.preview.gbuffer_raster import raster_scene
-from viewer.renderer.preview.scheduler import UPLOADING, rasterises
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS, ImageEnvironment
-from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device
-from viewer.viewport.debug_views.debug_views import DebugViews
-from viewer.viewport.first_picture import FirstPicture, Glance
-from viewer.viewport.load_thread import LoadThread
-from viewer.viewport.viewport import Viewport, default_view
+from raystream.base.errors import ViewerError
+from raystream.formats.image.environment_maps import HIGH_RANGE
+from raystream.options.declare import Affects
+from raystream.options.table import OPTIONS
+from raystream.renderer.fallback_sky import FILLED
+from raystream.renderer.inputs.lighting import UNLIT
+from raystream.renderer.inputs.prepared import PreparedScene, prepare
+from raystream.renderer.inputs.settings import NAMES, VIEW, Settings
+from raystream.renderer.preview.gbuffer_raster import raster_scene
+from raystream.renderer.preview.scheduler import UPLOADING, rasterises
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.environment import DARKNESS, ImageEnvironment
+from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
+from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.first_picture import FirstPicture, Glance
+from raystream.viewport.load_thread import LoadThread
+from raystream.viewport.viewport import Viewport, default_view
 
 # What the worker does, since it takes a while; a ground plane is part of the structure.
 WORKED = frozenset(

@@ -1,14 +1,14 @@
 """The state of a viewport: tone mapping, overlays, the picture's area, mouse and keys.
 
 Each is written by its own methods alone, but for `Overlay.on`, which is a switch, and `InputState`, which is
-`viewer.viewport.pointer.PointerInput`'s.
+`raystream.viewport.pointer.PointerInput`'s.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from viewer.viewport.preferences import Preferences
+from raystream.viewport.preferences import Preferences
 
 
 class ToneMapping:

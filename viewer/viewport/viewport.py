@@ -8,18 +8,18 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop, stop_of
-from viewer.renderer.inputs.camera import camera_keywords
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.scene.camera import Camera
-from viewer.scene.environment import DARKNESS, Environment
-from viewer.scene.scene import Scene
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.keymap import BY_NAME, Action, Keymap
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.view_state import InputState, Message, Overlays, PictureArea, ToneMapping
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop, stop_of
+from raystream.renderer.inputs.camera import camera_keywords
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
+from raystream.scene.camera import Camera
+from raystream.scene.environment import DARKNESS, Environment
+from raystream.scene.scene import Scene
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.keymap import BY_NAME, Action, Keymap
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.view_state import InputState, Message, Overlays, PictureArea, ToneMapping
 
 RULES = ("spp", "time", "error", "quality")  # options that end a picture
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
@@ -36,7 +36,7 @@ class Viewport:
 
     session    : the picture. preferences, keymap : the user's.
     controller : the camera in the hand; None while there is no scene; see `hold_camera`.
-    tone, overlays, area, input : see `viewer.viewport.view_state`. An exposure set by hand is the open scene's: the
+    tone, overlays, area, input : see `raystream.viewport.view_state`. An exposure set by hand is the open scene's: the
     next one has that of the preferences.
     actions    : by name. compilation : that waits for a draw. message : the line in the window, see `say`.
     paused     : nothing is traced, see `toggle_pause`.

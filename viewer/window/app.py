@@ -9,36 +9,36 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import raise_dropped
-from viewer.base.start.modules import load_beside
-from viewer.formats import named
-from viewer.options.table import check, keywords
-from viewer.renderer.device.tuning import in_buffers
-from viewer.renderer.inputs.program_file import program_files
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.scheduler import PANELS
-from viewer.renderer.session.session import Session
-from viewer.scene.scene import Scene
-from viewer.stream.declare.limits import LIMITS
-from viewer.stream.gl.device import Device
-from viewer.viewport.display.display import Display
-from viewer.viewport.display.photons import PhotonPicture
-from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.host import ViewerHost
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.reload import Watch
-from viewer.viewport.viewport import RULES, configured, rules
-from viewer.window.commands import handlers
-from viewer.window.draw_schedule import DrawSchedule
-from viewer.window.events import Events
-from viewer.window.panels import layout
-from viewer.window.window import TITLE, Window
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import raise_dropped
+from raystream.base.start.modules import load_beside
+from raystream.formats import named
+from raystream.options.table import check, keywords
+from raystream.renderer.device.tuning import in_buffers
+from raystream.renderer.inputs.program_file import program_files
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.scheduler import PANELS
+from raystream.renderer.session.session import Session
+from raystream.scene.scene import Scene
+from raystream.stream.declare.limits import LIMITS
+from raystream.stream.gl.device import Device
+from raystream.viewport.display.display import Display
+from raystream.viewport.display.photons import PhotonPicture
+from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.host import ViewerHost
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.reload import Watch
+from raystream.viewport.viewport import RULES, configured, rules
+from raystream.window.commands import handlers
+from raystream.window.draw_schedule import DrawSchedule
+from raystream.window.events import Events
+from raystream.window.panels import layout
+from raystream.window.window import TITLE, Window
 
 if TYPE_CHECKING:
-    from viewer.window.gui import Gui
+    from raystream.window.gui import Gui
 
-_GUI = "viewer.window.gui"
+_GUI = "raystream.window.gui"
 SWITCHING = 0.001  # seconds that a thread which loads keeps the interpreter, where the window's waits for it
 PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
 PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
@@ -47,8 +47,8 @@ PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 class App:
     """A window on a scene, of a file or a built-in one by name, or given, at a ``moment`` (seconds) of an animation by
     its name or number. ``size`` (width, height) is the window's. ``window``: one that is open already. ``chosen`` are
-    options of the renderer, of the display, and the rules of `viewer.viewport.viewport.RULES`; what they decide is no
-    preference.
+    options of the renderer, of the display, and the rules of `raystream.viewport.viewport.RULES`; what they decide is
+    no preference.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
@@ -144,7 +144,7 @@ class App:
     def gui(self) -> Gui:
         """The panels, loaded at once where they are not there yet."""
         if self._gui is None:
-            from viewer.window.gui import Gui
+            from raystream.window.gui import Gui
 
             self._gui = self.events.gui = Gui(self.context, self.window)
             self.view.wake()

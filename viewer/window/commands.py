@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from viewer.film.files import image
-from viewer.viewport.commands import numbered_file, picture_handlers
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.folder import OPENED, start_folder
-from viewer.viewport.view_state import Overlay
-from viewer.window.window import Window
+from raystream.film.files import image
+from raystream.viewport.commands import numbered_file, picture_handlers
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.folder import OPENED, start_folder
+from raystream.viewport.view_state import Overlay
+from raystream.window.window import Window
 
 
 def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
@@ -82,7 +82,7 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
-    import viewer.window.bundle  # noqa: F401  # which may just be loading: the package is a stub meanwhile
+    import raystream.window.bundle  # noqa: F401  # which may just be loading: the package is a stub meanwhile
 
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
         list_files()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.renderer.preview.scheduler import (
+from raystream.renderer.preview.scheduler import (
     DRAWING,
     DRAWN_FILLING,
     DRAWN_REFINING,

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import glfw
 
-from viewer.viewport import host
-from viewer.viewport.controls.keymap import MODIFIERS, key_text
-from viewer.viewport.host import ViewerHost
+from raystream.viewport import host
+from raystream.viewport.controls.keymap import MODIFIERS, key_text
+from raystream.viewport.host import ViewerHost
 
 if TYPE_CHECKING:
-    from viewer.window.gui import Gui
+    from raystream.window.gui import Gui
 
 
 BUTTONS = {button: number for number, button in host.BUTTONS.items()}  # GLFW's -> rendercanvas's
 
 
 class Events:
-    """A listener (`viewer.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a panel
-    has them.
+    """A listener (`raystream.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a
+    panel has them.
 
     gui : once it is loaded. custom_keys : a program's own keys, by key text without modifiers, before the window's.
     """

@@ -5,14 +5,14 @@ It takes longer to load than a first picture takes to trace, which therefore doe
 
 from __future__ import annotations
 
-from viewer.viewport.context import ViewportContext
-from viewer.window.bundle import imgui
-from viewer.window.imgui_input import ImguiInput
-from viewer.window.panels.file_list import FileList
-from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.panels import draw_panels
-from viewer.window.panels.space import Space
-from viewer.window.window import Window
+from raystream.viewport.context import ViewportContext
+from raystream.window.bundle import imgui
+from raystream.window.imgui_input import ImguiInput
+from raystream.window.panels.file_list import FileList
+from raystream.window.panels.imgui_draw import ImguiDraw
+from raystream.window.panels.panels import draw_panels
+from raystream.window.panels.space import Space
+from raystream.window.window import Window
 
 
 class Gui:

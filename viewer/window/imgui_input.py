@@ -6,8 +6,8 @@ from functools import cache
 
 import glfw
 
-from viewer.viewport.commands import Clipboard
-from viewer.window.bundle import imgui
+from raystream.viewport.commands import Clipboard
+from raystream.window.bundle import imgui
 
 # ImGui's key -> GLFW's, for what text fields and menus use.
 _NAMES = {

@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.start.modules import load_beside, loaded
-from viewer.viewport.preferences import Preferences
-from viewer.window.window import TITLE, Window
+from raystream.base.errors import ViewerError
+from raystream.base.start.modules import load_beside, loaded
+from raystream.viewport.preferences import Preferences
+from raystream.window.window import TITLE, Window
 
 if TYPE_CHECKING:
-    from viewer.scene.scene import Scene
-    from viewer.window.app import App
+    from raystream.scene.scene import Scene
+    from raystream.window.app import App
 
-_APP = "viewer.window.app"
+_APP = "raystream.window.app"
 
 
 def opened(scene: str, **chosen: Any) -> App:
@@ -28,7 +28,7 @@ def opened(scene: str, **chosen: Any) -> App:
         preferences = None  # the application tells why
     window = Window(TITLE, chosen.get("size") or (preferences or Preferences()).size)
     loading.join()
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     loaded()
     return App(scene, preferences=preferences, window=window, **chosen)
@@ -43,7 +43,7 @@ def show_live(
 ) -> None:
     """Open a window for a program that goes on; returns when it is closed. began : called with the application before
     its first turn. keys : of `Events.custom_keys`. Errors and other options are those of `show`."""
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     app = App(scene, **options)
     app.events.custom_keys = keys
@@ -57,16 +57,16 @@ def show(scene: Any, **options: Any) -> None:
     """Open a window on a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D; returns
     when it is closed.
 
-    scene   : as of `viewer.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.take.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window; ``up`` ("y" or
     "z") of objects in memory. A camera is in the object's own coordinates.
 
     Raises ViewerError for a bad scene, and for a wrong option; where there is no display, too:
-    `viewer.render` needs none.
+    `raystream.render` needs none.
     """
-    from viewer.formats.objects.take import taken
+    from raystream.formats.objects.take import taken
 
     source = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
-    from viewer.window.app import App
+    from raystream.window.app import App
 
     App(source, **options).run()

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import glfw
 import moderngl
 
-from viewer.base.errors import DeviceError, ViewerError
-from viewer.stream.gl.programs.disk_cache import check_room
-from viewer.stream.gl.programs.handover import Handover
+from raystream.base.errors import DeviceError, ViewerError
+from raystream.stream.gl.programs.disk_cache import check_room
+from raystream.stream.gl.programs.handover import Handover
 
 TITLE = "Raystream"
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not

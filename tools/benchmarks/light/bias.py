@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import Absent, reference_picture
@@ -44,7 +44,7 @@ def run(options: Options) -> Result:
         for title, chosen in ESTIMATES.items():
             say(f"{name}: {title}")
             common: dict[str, Any] = {"program": "photon", "depth": depth, "photon_bounces": depth - 1}
-            renderer = viewer.Renderer(scene, device=device, machine="singlepass", **common, **chosen)
+            renderer = raystream.Renderer(scene, device=device, machine="singlepass", **common, **chosen)
             row: dict[str, list[float]] = {"samples": [], "errors": [], "bias": []}
             for samples in SAMPLES[: 2 if options.quick else None]:
                 linear = renderer.render(reference.size, spp=samples).linear

@@ -18,19 +18,19 @@ from unittest.mock import patch
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say
 from benchmarks.scenes import shared
-from viewer.accel.two_level import top_by_time
-from viewer.renderer.renderer import Renderer
-from viewer.scene.animation import turntable
-from viewer.scene.builtin import balls
-from viewer.scene.builtin.parts.shapes import sphere
-from viewer.scene.camera import Camera
-from viewer.scene.exposure.exposure import exposed, key_count, moving_camera
-from viewer.scene.hierarchy import compose
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
+from raystream.accel.two_level import top_by_time
+from raystream.renderer.renderer import Renderer
+from raystream.scene.animation import turntable
+from raystream.scene.builtin import balls
+from raystream.scene.builtin.parts.shapes import sphere
+from raystream.scene.camera import Camera
+from raystream.scene.exposure.exposure import exposed, key_count, moving_camera
+from raystream.scene.hierarchy import compose
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
 
 ABOUT = "motion blur: seconds of a sample with the shutter open, beside one of a still"
 
@@ -82,7 +82,7 @@ def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict
     scenes |= {"two of ten balls orbit": exposed(balls.build(), OPENS, CLOSES)}
     scenes |= {"the same, half of it": exposed(balls.build(), OPENS, OPENS + LONG)}
     if falling.is_file():
-        scenes["BoxAnimated"] = exposed(viewer.load(falling), 0.0, 2.0)
+        scenes["BoxAnimated"] = exposed(raystream.load(falling), 0.0, 2.0)
     else:
         missing.append(f"BoxAnimated: not found in {falling.parent}")
     data, rows = {}, []

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
-import viewer.lighting.environment as lighting
+import raystream
+import raystream.lighting.environment as lighting
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
-from viewer import Camera, Scene
-from viewer.formats.image.environment_maps import environment_of
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance
+from raystream import Camera, Scene
+from raystream.formats.image.environment_maps import environment_of
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 
 ABOUT = "variance of direct light times CPU seconds, by power, by resampling, by a light tree, with suns and without"
 SIZE, SAMPLES, SEEDS = (96, 72), 16, 4
@@ -108,8 +108,8 @@ def _scenes(quick: bool) -> Iterator[tuple[str, Callable[[], Scene], dict[str, A
     yield "10,000 lamps", lambda: room(lamps(10_000), 9.0), none
     yield "40 lamps, sky", lambda: room(lamps(40), 40.0), {"environment": "sky"}
     yield "3 lamps", lambda: room(lamps(10)[:3], 9.0), none
-    yield "cornell", lambda: viewer.load("cornell"), {}
-    yield "hall", lambda: viewer.load("hall"), {}
+    yield "cornell", lambda: raystream.load("cornell"), {}
+    yield "hall", lambda: raystream.load("hall"), {}
     bare = np.zeros((0, 3, 3))
     yield "room, sky", lambda: room(bare, 0.0), {"environment": "sky"}
     yield "room, studio", lambda: room(bare, 0.0), {"environment": "studio"}
@@ -167,7 +167,7 @@ def _measured(
         assert isinstance(image, ImageEnvironment)
         # Read-only pixels would keep their cached tables with suns.
         chosen = {**chosen, "environment": ImageEnvironment(image.pixels.copy())}
-    renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=0, **chosen)
+    renderer = raystream.Renderer(scene, device=device, machine="singlepass", depth=0, **chosen)
     if case.startswith("tree") and not renderer.prepared.light_tree(renderer.settings):
         renderer.release()
         return None

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.processes import launch
 from benchmarks.scenes import shared
-from viewer.base.errors import ViewerError
-from viewer.renderer.renderer import Renderer
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.renderer.renderer import Renderer
+from raystream.scene.scene import Scene
 
 ABOUT = "glTF's materials: seconds of a sample, of compiling, and texture memory"
 
@@ -47,7 +47,7 @@ def run(options: Options) -> Result:
             continue
         say(name)
         try:
-            scene = viewer.load(str(path))
+            scene = raystream.load(str(path))
         except ViewerError as error:
             data["missing"].append(f"{name}: {error}")
             continue

@@ -18,12 +18,12 @@ from benchmarks.light import path_tables
 from benchmarks.light.path_tables import FUSED, SAMPLERS, SINGLEPASS, SURFACE, UNFUSED
 from benchmarks.light.transport_scenes import found
 from benchmarks.scenes import Absent, _file, shared
-from viewer.film.device_film import FilmBuffer
-from viewer.film.film import LUMINANCE
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
-from viewer.scene.scene import Scene
-from viewer.stream.machines.count import COUNT_MODES
+from raystream.film.device_film import FilmBuffer
+from raystream.film.film import LUMINANCE
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.scene.scene import Scene
+from raystream.stream.machines.count import COUNT_MODES
 
 ABOUT = "path tracing: seconds per sample, by machine and kernel; errors of the samplers"
 

@@ -21,7 +21,7 @@ from reproduction.simulators.counts.photons import photon_instructions
 from reproduction.timed import Cases
 
 from benchmarks.common import Options, Result, Table, facts, say
-from viewer.stream.gl.device import Device
+from raystream.stream.gl.device import Device
 
 ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and their tiles"
 QUARTER = 0.25  # of the published time: the goal for a picture

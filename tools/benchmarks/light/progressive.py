@@ -11,8 +11,8 @@ from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import Reference, crossing, middle
 from benchmarks.scenes import Absent, reference_picture
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.device import Device
 
 # Scene and reference, of `shared`/refs.
 SCENES = {"glass_sphere": "glass_sphere_256", "metal_ring": "metal_ring_256", "cornell": "cornell_gi_128"}

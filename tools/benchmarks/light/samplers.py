@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave
-from viewer.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
-from viewer.stream.compile.memories import memory_glsl
-from viewer.stream.compile.source import Source
-from viewer.stream.declare import kernel
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.stream import float_texture
+from raystream.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
+from raystream.stream.compile.memories import memory_glsl
+from raystream.stream.compile.source import Source
+from raystream.stream.declare import kernel
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.memory import Memory
+from raystream.stream.gl.stream import float_texture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

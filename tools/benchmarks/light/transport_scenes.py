@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks.scenes import Absent, _file, shared
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 # Corners of a level square of half-width 1; counter-clockwise from above.
 _LEVEL = np.array([[-1, 0, 1], [1, 0, 1], [1, 0, -1], [-1, 0, -1]], np.float64)
@@ -20,18 +20,18 @@ _QUAD = np.array([[0, 1, 2], [0, 2, 3]])
 
 def cornell() -> Scene:
     """The Cornell box of the references, 38 triangles; its lamp covers a twentieth of the ceiling."""
-    return viewer.load(str(_file(shared() / "refs" / "cornell.glb")))
+    return raystream.load(str(_file(shared() / "refs" / "cornell.glb")))
 
 
 def bunny() -> Scene:
     """The bunny of the references on its ground under a square lamp."""
-    return viewer.load(str(_file(shared() / "refs" / "bunny_ground.glb")))
+    return raystream.load(str(_file(shared() / "refs" / "bunny_ground.glb")))
 
 
 def dragon() -> Scene:
     """The dragon on a ground plane under an area light, like the references' bunny: height 1, the same lamp, and a
     camera tilted down by 14 degrees."""
-    scene = viewer.load(str(_file(shared() / "scenes" / "dragon.ply")))
+    scene = raystream.load(str(_file(shared() / "scenes" / "dragon.ply")))
     low, high = scene.bounds()
     scale = 1.0 / (high[1] - low[1])
     place = np.diag([scale, scale, scale, 1.0])

@@ -1,7 +1,7 @@
 """Error estimates of pictures, stops by `--error`, and savings of adaptive sampling.
 
 Errors are root mean square over pixels, of the luminance, relative to the picture's mean, as estimated by
-`viewer.film.film.Film.error`. They are measured against the mean of the other seeds' pictures with most samples,
+`raystream.film.film.Film.error`. They are measured against the mean of the other seeds' pictures with most samples,
 corrected for its variance: the references of the Cornell box have larger errors than our pictures of 256 samples.
 `errors` and `told` in the results are per seed; `by_reference` are errors against a reference of our size, if any, with
 its own error `floor`. Renders that stop at an error have their own seeds, at the errors of pictures of `GOALS` samples.
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.scenes import Absent, reference_picture
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.sampling.frame_plan import FramePlan
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.sampling.frame_plan import FramePlan
 
 ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 
@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
             continue
         say(name)
         seeds, stops = (2, 1) if options.quick else (seeds, stops)
-        renderer = viewer.Renderer(scene, device=device, machine="singlepass", depth=depth, environment="none")
+        renderer = raystream.Renderer(scene, device=device, machine="singlepass", depth=depth, environment="none")
         found = [_series(renderer, size, seed, samples) for seed in range(seeds)]
         pictures, told = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
         errors = measured(pictures)
@@ -110,7 +110,7 @@ def _apart(luminance: NDArray[np.floating], truth: NDArray[np.float64], noise: f
 
 
 def _series(
-    renderer: viewer.Renderer, size: tuple[int, int], seed: int, samples: tuple[int, ...]
+    renderer: raystream.Renderer, size: tuple[int, int], seed: int, samples: tuple[int, ...]
 ) -> tuple[list[NDArray[np.float32]], list[float]]:
     """A picture's luminance at these sample counts, and the estimates of its error."""
     renderer.update(seed=seed)
@@ -131,7 +131,7 @@ def _series(
 
 
 def _to(
-    renderer: viewer.Renderer,
+    renderer: raystream.Renderer,
     truth: NDArray[np.float64],
     noise: float,
     goals: Sequence[float],

@@ -19,9 +19,9 @@ from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.noise.eight import Converged, converged, present
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.renderer.renderer import Renderer
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.renderer.renderer import Renderer
 
 ABOUT = "denoised pictures: FLIP, relative error and mean on eight scenes"
 

@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from benchmarks.common import say
 from benchmarks.scenes import Absent, _cache, _file, shared
-from viewer import load
-from viewer.film.error.blemishes import Blemishes, blemishes
-from viewer.film.exposure import stops
-from viewer.film.files.compare import flip, relative_error
-from viewer.film.tonemap import srgb8
-from viewer.options.table import OPTIONS
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.parts.shapes import Builder, boxes, quads
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream import load
+from raystream.film.error.blemishes import Blemishes, blemishes
+from raystream.film.exposure import stops
+from raystream.film.files.compare import flip, relative_error
+from raystream.film.tonemap import srgb8
+from raystream.options.table import OPTIONS
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin.parts.shapes import Builder, boxes, quads
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 SEED = 1000  # of converged pictures; judged ones have small seeds
 LONGEST = 300.0  # seconds of one

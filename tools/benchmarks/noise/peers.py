@@ -68,7 +68,7 @@ class Peer(Protocol):
 
 
 def write_arrays(path: Path, scene: Any) -> None:
-    """Write a `viewer.Scene` for peers as NumPy's npz; all surfaces flat and Lambertian, black environment.
+    """Write a `raystream.Scene` for peers as NumPy's npz; all surfaces flat and Lambertian, black environment.
 
     positions (V, 3) float32, triangles (T, 3), materials (T,) int32: world space. base_color, emission (M, 3) linear
     sRGB and radiance, emitted by front faces. origin, target, up (3,) and fov: the camera, vertical degrees. Raises

@@ -1,4 +1,4 @@
-"""Raystream as one of the renderers of `peers`: `viewer.Renderer` as called by a script."""
+"""Raystream as one of the renderers of `peers`: `raystream.Renderer` as called by a script."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from benchmarks.noise.peers import TOOLS, Job
 def load(job: Job) -> None:
     """Import the renderer."""
     sys.path.insert(0, str(TOOLS.parent))  # the checkout precedes an installed package
-    import viewer
+    import raystream
 
-    assert viewer.Renderer is not None  # imported on access
+    assert raystream.Renderer is not None  # imported on access
 
 
 def make(job: Job) -> Raystream:
@@ -30,16 +30,16 @@ class Raystream:
     compiles = False
 
     def __init__(self, job: Job) -> None:
-        import viewer
+        import raystream
 
-        self.version, self._size = viewer.__version__, job.size
+        self.version, self._size = raystream.__version__, job.size
         seen: dict[str, Any] = {}
         if job.view is not None:
-            camera = viewer.Camera(*(job.view[name] for name in ("origin", "target", "up", "fov_vertical")))
+            camera = raystream.Camera(*(job.view[name] for name in ("origin", "target", "up", "fov_vertical")))
             seen = {"camera": camera, "environment": job.view["environment"], "pixel_filter": "box"}
             seen["back_faces"] = "shown"
-        self._renderer = viewer.Renderer(
-            viewer.load(job.scene),
+        self._renderer = raystream.Renderer(
+            raystream.load(job.scene),
             program="path",
             machine=job.variant,
             sampler=job.sampler,

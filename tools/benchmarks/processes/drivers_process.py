@@ -16,7 +16,7 @@ import time
 def main(checkout: str) -> None:
     """Answer until the input ends."""
     sys.path.insert(0, checkout)
-    from viewer.renderer.renderer import Renderer
+    from raystream.renderer.renderer import Renderer
 
     renderers: dict[str, Renderer] = {}
     for line in sys.stdin:

@@ -1,7 +1,7 @@
 """Pictures by many processes: efficiency, bits after workers' deaths, and a forecast of scaling.
 
-Processes are workers of `viewer.farm` on this machine, each with one thread of the software driver. Efficiency is the
-time of one process over that of n processes times n, for the whole call, starts and ends included. Then workers are
+Processes are workers of `raystream.farm` on this machine, each with one thread of the software driver. Efficiency is
+the time of one process over that of n processes times n, for the whole call, starts and ends included. Then workers are
 killed at random moments, and every picture is compared with that of one process. The measured costs of units and
 transfers go into a simulation of more workers (`benchmarks.processes.farm_forecast`).
 """
@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.processes.farm_forecast import Costs, forecast
-from viewer.farm.cluster import processes
-from viewer.farm.pictures import render_on
-from viewer.farm.units import Unit
-from viewer.farm.worker import Traced
-from viewer.film.film import Film
+from raystream.farm.cluster import processes
+from raystream.farm.pictures import render_on
+from raystream.farm.units import Unit
+from raystream.farm.worker import Traced
+from raystream.film.film import Film
 
 ABOUT = "pictures by many processes: efficiency, deaths of workers, and a forecast for more"
 
@@ -43,7 +43,7 @@ def run(options: Options) -> Result:
     data: dict[str, Any] = {"facts": facts(options.open()), "scene": SCENE}
     size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
     data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
-    renderer = viewer.Renderer(SCENE, machine="singlepass")
+    renderer = raystream.Renderer(SCENE, machine="singlepass")
     data["workers"], seen = {}, []
     for count in counts:
         say(f"{count} worker{'s' * (count > 1)}")
@@ -68,7 +68,7 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data), plots.drawn(_figure, data))
 
 
-def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
+def _deaths(renderer: raystream.Renderer, deaths: int) -> dict[str, Any]:
     """Pictures during which a worker was killed, and how many of them have the bits of one process."""
     import distributed
 
@@ -100,7 +100,7 @@ def _same(one: Film | None, other: Film) -> bool:
     return one is not None and all(np.array_equal(array, other.arrays[name]) for name, array in one.arrays.items())
 
 
-def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
+def _costs(renderer: raystream.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
     """Costs from the runs with at most as many workers as cores."""
     runs = [each for each in seen if each[0] <= (os.cpu_count() or 1)]
     units = [each for _, found, _ in runs for each in found]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from viewer.farm.units import tile_side, tile_units
+from raystream.farm.units import tile_side, tile_units
 
 FILM_BYTES = 32  # of a pixel: eight floats
 

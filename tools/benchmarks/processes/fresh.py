@@ -1,8 +1,8 @@
 """New processes: the wait from a command to its picture, with caches empty and filled.
 
 The caches are the driver's of compiled shaders and the project's of compiled loops, here in a folder of their own. They
-are measured empty once, then filled in the median of a few processes. Commands are Python's ``-m viewer``, as started
-by ``raystream``.
+are measured empty once, then filled in the median of a few processes. Commands are Python's ``-m raystream``, as
+started by ``raystream``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def run(options: Options) -> Result:
 def _command(view: View, arguments: list[str], options: Options) -> dict[str, Any]:
     """``raystream render``, cold and warm; quick: once, with the user's caches as they are."""
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        command = ["-m", "viewer", "render", view.source, "-o", str(Path(folder) / "out.png"), *arguments]
+        command = ["-m", "raystream", "render", view.source, "-o", str(Path(folder) / "out.png"), *arguments]
         if options.device is not None:
             command += ["--device", str(options.device)]
         if options.quick:
@@ -90,9 +90,9 @@ def _phases(view: View, options: Options) -> dict[str, dict[str, float]]:
     """The parts of a first picture of one sample, see `phases`."""
     camera = view.camera
     if isinstance(camera, str):
-        import viewer
+        import raystream
 
-        camera = viewer.load(view.source).camera(camera)
+        camera = raystream.load(view.source).camera(camera)
     size = "32" if options.quick else "512"
     arguments = [view.source, camera.text(), str(camera.fov), size, size, PROGRAMS[view.name]]
     if options.quick:

@@ -24,12 +24,12 @@ def main(scene: str, camera: str, fov: str, width: str, height: str, program: st
         now = time.perf_counter()
         times[part], at = now - at, now
 
-    import viewer
-    from viewer.renderer.renderer import Renderer
-    from viewer.stream.gl.devices import shared_device
+    import raystream
+    from raystream.renderer.renderer import Renderer
+    from raystream.stream.gl.devices import shared_device
 
     done("import")
-    loaded = viewer.load(scene)
+    loaded = raystream.load(scene)
     done("load")
     device = shared_device()
     done("device")

@@ -16,9 +16,9 @@ from typing import Any
 
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import shared
-from viewer.base.errors import ViewerError
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.preferences import Preferences
+from raystream.base.errors import ViewerError
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.preferences import Preferences
 
 ABOUT = "memory of a view in which scenes are opened in turn"
 

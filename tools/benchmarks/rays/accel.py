@@ -15,26 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Timing, cpus, facts, interleave, say
 from benchmarks.rays import accel_tables, embree
 from benchmarks.rays.accel_grid import Repeats, repeated_tests
 from benchmarks.rays.accel_vertices import indexed
 from benchmarks.scenes import View, found
-from viewer.accel import structures
-from viewer.accel.structures import Primitives, Structure, StructureOptions
-from viewer.accel.two_level.build import over_instances
-from viewer.kernels.records import RAY
-from viewer.programs import LEVELS, trace
-from viewer.renderer.sampling.ray_queries import pack_rays
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import shared_device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.registry import MACHINES
+from raystream.accel import structures
+from raystream.accel.structures import Primitives, Structure, StructureOptions
+from raystream.accel.two_level.build import over_instances
+from raystream.kernels.records import RAY
+from raystream.programs import LEVELS, trace
+from raystream.renderer.sampling.ray_queries import pack_rays
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import Module
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.registry import MACHINES
 
 ABOUT = "structures and traversals on every machine: builds, memory, Mrays/s of primary, shadow and bounce rays"
 
@@ -158,7 +158,7 @@ def run(options: Options) -> Result:
 def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -> dict[str, Any]:
     say(f"{name}: builds")
     device, runs = options.open(), 1 if options.quick else RUNS
-    scene = viewer.load(view.source).tessellated()
+    scene = raystream.load(view.source).tessellated()
     camera = view.camera if not isinstance(view.camera, str) else scene.camera(view.camera)
     corners = scene.flatten().corners()
     size, small = (64, 32) if options.quick else (SMALL, SMALL // 2) if name in SLOW else (SIZE, SMALL)
@@ -205,7 +205,7 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
 
 
 def _builds(
-    scene: viewer.Scene, corners: NDArray, wanted: Mapping[str, Any]
+    scene: raystream.Scene, corners: NDArray, wanted: Mapping[str, Any]
 ) -> tuple[dict[str, Structure], dict[str, dict[str, Any]]]:
     """Every structure with its build time; a first build compiles the loops."""
     made: dict[str, Structure] = {}
@@ -220,7 +220,7 @@ def _builds(
 
 
 def _rays(
-    first: Case, scene: viewer.Scene, corners: NDArray, camera: viewer.Camera, size: int, small: int
+    first: Case, scene: raystream.Scene, corners: NDArray, camera: raystream.Camera, size: int, small: int
 ) -> dict[str, Rays]:
     """Rays of every kind."""
     rng = np.random.default_rng(1)
@@ -320,7 +320,7 @@ def _compare(
 def _vertices(
     resources: Resources,
     flat: Mapping[str, Structure],
-    scene: viewer.Scene,
+    scene: raystream.Scene,
     rays: Mapping[str, Rays],
     size: tuple[int, int],
     runs: int,

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-import viewer
-from viewer.kernels.records import TRIANGLE
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+import raystream
+from raystream.kernels.records import TRIANGLE
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 CORNERS = Record(
     "TriangleCorners",
@@ -28,7 +28,7 @@ FETCH = """Triangle fetch_triangles(int i) {
 }"""
 
 
-def indexed(test: Module, scene: viewer.Scene) -> Module:
+def indexed(test: Module, scene: raystream.Scene) -> Module:
     """The module of a ray/triangle test with the scene's vertices, shared as after flattening."""
     (table,) = test.memories
     flat = scene.flatten()

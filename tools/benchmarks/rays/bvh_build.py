@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from benchmarks.scenes import found
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh.splits import TEST, TRAVERSAL
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh.splits import TEST, TRAVERSAL
 
 ABOUT = "building the bounding volume hierarchy: seconds, memory, SAH cost, depth"
 
@@ -39,7 +39,7 @@ def run(options: Options) -> Result:
     }
     for view in views:
         say(f"bvh-build: {view.name}")
-        corners = viewer.load(view.source).flatten().corners()
+        corners = raystream.load(view.source).flatten().corners()
         data["scenes"][view.name] = {
             "triangles": len(corners),
             "corners_bytes": corners.nbytes,

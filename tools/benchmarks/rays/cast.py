@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say, target_tables
 from benchmarks.processes import launch
 from benchmarks.rays import embree
 from benchmarks.scenes import View, found
 from benchmarks.stream.machines import Setting, make, whole_run
-from viewer.accel.grid import build as grid_build
-from viewer.renderer.renderer import Renderer
-from viewer.stream.machines.policy import MostWork, Naive, Threshold
+from raystream.accel.grid import build as grid_build
+from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.policy import MostWork, Naive, Threshold
 
 ABOUT = "the ray caster's machines beside Embree: Mrays/s, first runs, memory"
 
@@ -87,9 +87,13 @@ def _plain_runs(options: Options) -> int:
 def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> dict[str, Any]:
     runs = 2 if options.quick else RUNS
     loads = 1 if options.quick else LOADS
-    load = interleave({"load": lambda: viewer.load(each.source)}, loads)["load"]
+    load = interleave({"load": lambda: raystream.load(each.source)}, loads)["load"]
     renderer = Renderer(
-        viewer.load(each.source).tessellated(), camera=each.camera, device=options.open(), program="cast", accel="grid"
+        raystream.load(each.source).tessellated(),
+        camera=each.camera,
+        device=options.open(),
+        program="cast",
+        accel="grid",
     )
     corners = renderer.prepared.triangles.corners()
     built = interleave({"grid": lambda: grid_build.build(corners)}, max(1, loads // 2))["grid"]
@@ -212,7 +216,7 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         environment = launch.caches(Path(folder) / "render")
         shape = f"{size[0]}x{size[1]}"
-        command = ["-m", "viewer", "render", each.source, "-o", str(Path(folder) / "out.png"), "--quiet"]
+        command = ["-m", "raystream", "render", each.source, "-o", str(Path(folder) / "out.png"), "--quiet"]
         command += ["--program", "cast", "--size", shape, "--camera", text, "--fov", str(fov)]
         first = launch.process(command, environment)
         warm = [launch.process(command, environment) for _ in range(runs)]
@@ -232,7 +236,7 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
 
 
 def _camera_text(each: View) -> tuple[str, float]:
-    camera = each.camera if not isinstance(each.camera, str) else viewer.load(each.source).camera(each.camera)
+    camera = each.camera if not isinstance(each.camera, str) else raystream.load(each.source).camera(each.camera)
     return camera.text(), camera.fov
 
 

@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from benchmarks.scenes import shared
 from benchmarks.viewing import playing
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh.tree import MOST_IN_LEAF
-from viewer.renderer.renderer import Renderer
-from viewer.scene.animation import Animation, Track
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.hierarchy import Deformer, Hierarchy, Skin, compose
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.jobs import Executor, Job
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh.tree import MOST_IN_LEAF
+from raystream.renderer.renderer import Renderer
+from raystream.scene.animation import Animation, Track
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.hierarchy import Deformer, Hierarchy, Skin, compose
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.jobs import Executor, Job
 
 ABOUT = "meshes that deform: posing, refitting against building, pictures while playing"
 
@@ -65,7 +65,7 @@ def run(options: Options) -> Result:
             continue
         if name in REFITTED:
             say(f"deform: {name}")
-            scene = viewer.load(path)
+            scene = raystream.load(path)
             data["scenes"][name] = _measured(scene, lambda k, s=scene: s.posed(k / 24.0), device, runs)
         say(f"deform: {name} plays")
         data["played"][name] = playing.played(path, seconds)

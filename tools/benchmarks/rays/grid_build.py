@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say, target_tables
 from benchmarks.scenes import found
-from viewer.accel import triangles
-from viewer.accel.grid.build import build
-from viewer.accel.grid.grid import mark_last
-from viewer.accel.grid.on_device import DeviceGrid, plan
-from viewer.renderer.device.grid_build import GridBuild
-from viewer.stream.declare import kernel
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.jobs import Executor
+from raystream.accel import triangles
+from raystream.accel.grid.build import build
+from raystream.accel.grid.grid import mark_last
+from raystream.accel.grid.on_device import DeviceGrid, plan
+from raystream.renderer.device.grid_build import GridBuild
+from raystream.stream.declare import kernel
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.jobs import Executor
 
 ABOUT = "building the uniform grid on the device: rows, spans, sort, search; beside the host's builder"
 
@@ -47,7 +47,7 @@ def run(options: Options) -> Result:
     }
     for view in views:
         say(f"grid-build: {view.name}")
-        data["scenes"][view.name] = build_times(device, viewer.load(view.source).flatten().corners(), data["runs"])
+        data["scenes"][view.name] = build_times(device, raystream.load(view.source).flatten().corners(), data["runs"])
     data["targets"] = [
         {"target": f"{name}, CPU s", "limit": limit, "measured": data["scenes"][name]["device"]["cpu_ms"] / 1e3}
         for name, limit in TARGETS.items()

@@ -11,13 +11,13 @@ import numpy as np
 
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin import balls, forest
-from viewer.scene.camera import Camera
-from viewer.scene.hierarchy import compose
-from viewer.scene.scene import Instance, Scene
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin import balls, forest
+from raystream.scene.camera import Camera
+from raystream.scene.hierarchy import compose
+from raystream.scene.scene import Instance, Scene
 
 ABOUT = "instances: 100 million triangles in the memory of their meshes, beside flat; cost of movement"
 

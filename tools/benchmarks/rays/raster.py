@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import found
 from benchmarks.stream.machines import Setting, make, whole_run
-from viewer.cameras.lens import lens_uniforms
-from viewer.kernels.records import HIT
-from viewer.renderer.device.rasterized import RasterizedHits, differing
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.stream import Stream
+from raystream.cameras.lens import lens_uniforms
+from raystream.kernels.records import HIT
+from raystream.renderer.device.rasterized import RasterizedHits, differing
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.stream import Stream
 
 ABOUT = "first hits: triangles drawn with a depth buffer, against rays"
 SCENES = ("cornell", "teapotahedron", "bunny", "dragon", "forest_flat")
@@ -33,7 +33,7 @@ def run(options: Options) -> Result:
     }
     for view in views:
         say(view.name)
-        renderer = Renderer(viewer.load(view.source), camera=view.camera, program="cast", device=device)
+        renderer = Renderer(raystream.load(view.source), camera=view.camera, program="cast", device=device)
         with device.current():
             traversal = make(renderer, Setting("singlepass"), (edge, edge))
             raster = RasterizedHits(device, renderer.prepared, renderer.gpu_scene.resources, (edge, edge))

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from benchmarks.scenes import found
-from viewer.renderer.renderer import Renderer
-from viewer.scene.animation import Animation, Track
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.mesh import Mesh, transforms_of
-from viewer.scene.scene import Scene
+from raystream.renderer.renderer import Renderer
+from raystream.scene.animation import Animation, Track
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.mesh import Mesh, transforms_of
+from raystream.scene.scene import Scene
 
 ABOUT = "scenes without deformation: CPU time beside the same with animations, and as deforming meshes at rest"
 
@@ -40,7 +40,7 @@ def run(options: Options) -> Result:
     views, data["missing"] = found(SCENES)
     rows = []
     for view in views:
-        name, scene = view.name, viewer.load(view.source)
+        name, scene = view.name, raystream.load(view.source)
         say(f"undeformed: {name}")
         forms = {PLAIN: scene, AGAIN: scene, RESTS: _resting(scene), DEFORMS: _following(scene)}
         chosen: dict[str, Any] = {"accel": "two-level-bvh", "program": "path", "depth": 2, "environment": "sky"}

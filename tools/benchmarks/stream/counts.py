@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.common import Table, interleave
 from benchmarks.stream.machines import Setting, make, whole_run
-from viewer.renderer.renderer import Renderer
-from viewer.stream.machines.count import COUNT_MODES
-from viewer.stream.machines.policy import Naive, Sweep, Threshold
+from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.count import COUNT_MODES
+from raystream.stream.machines.policy import Naive, Sweep, Threshold
 
 RUNS = 7
 SETTINGS = {

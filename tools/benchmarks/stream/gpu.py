@@ -21,12 +21,12 @@ from typing import Any
 
 from benchmarks.common import ROOT, Options, Result, Table, facts, say
 from benchmarks.scenes import shared
-from viewer.renderer.renderer import Renderer
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.gl.devices import shared_device
-from viewer.stream.gl.draw import tiles_source
-from viewer.stream.selftest.ways import trust
+from raystream.renderer.renderer import Renderer
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.draw import tiles_source
+from raystream.stream.selftest.ways import trust
 
 ABOUT = "programs as the compilers of graphics chips make them: instructions, width, spills, seconds"
 PLATFORMS = ("snb", "ivb", "hsw", "skl", "icl", "tgl")  # Sandy Bridge of 2011, OpenGL 3.3, to Tiger Lake of 2020

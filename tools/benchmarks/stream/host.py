@@ -13,11 +13,11 @@ from typing import Any
 
 import moderngl
 
-import viewer
+import raystream
 from benchmarks.common import Options, Result, Table, cpus, facts, say
 from benchmarks.scenes import found
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.device import Device
 
 ABOUT = "the share of a render that the host spends outside of OpenGL"
 SIZE, RUNS = 512, 15
@@ -118,7 +118,7 @@ def run(options: Options) -> Result:
     clock = Clock()
     with clock.watching(device):
         for view in views:
-            scene = viewer.load(view.source)
+            scene = raystream.load(view.source)
             for machine, (program, more) in cases:
                 name = " ".join([view.name, machine, program, *more.values()])
                 say(name)

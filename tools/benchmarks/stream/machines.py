@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from viewer.cameras.lens import camera_uniforms
-from viewer.kernels import PIXEL
-from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.renderer import Renderer
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.policy import Policy, Sweep
-from viewer.stream.machines.registry import MACHINES
+from raystream.cameras.lens import camera_uniforms
+from raystream.kernels import PIXEL
+from raystream.programs import LEVELS, PICTURES
+from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.policy import Policy, Sweep
+from raystream.stream.machines.registry import MACHINES
 
 
 @dataclass(frozen=True)

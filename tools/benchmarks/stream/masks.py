@@ -13,27 +13,27 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import Absent, View, view
 from benchmarks.stream.machines import Setting, make, whole_run
-from viewer.renderer.renderer import Renderer
-from viewer.stream.compile.form import Form, inputs, outputs
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import read_shader
-from viewer.stream.declare.kernel import INOUT, Kernel
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.count import Queries
-from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
-from viewer.stream.machines.options import EDGE
-from viewer.stream.machines.passes import STATE
+from raystream.renderer.renderer import Renderer
+from raystream.stream.compile.form import Form, inputs, outputs
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import read_shader
+from raystream.stream.declare.kernel import INOUT, Kernel
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.count import Queries
+from raystream.stream.machines.mask import DEPTH_OF_STEP, MASKS
+from raystream.stream.machines.options import EDGE
+from raystream.stream.machines.passes import STATE
 
 ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 
@@ -90,7 +90,7 @@ def run(options: Options) -> Result:
 
 
 class _Bench:
-    """One kernel pass of a stream under a mask, as `viewer.stream.machines.multipass` draws it."""
+    """One kernel pass of a stream under a mask, as `raystream.stream.machines.multipass` draws it."""
 
     def __init__(self, device: Device, mask: str, edge: int) -> None:
         size = (edge, edge)
@@ -185,7 +185,7 @@ def _passes(device: Device, edge: int, shares: tuple[float, ...], runs: int) -> 
 
 
 def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs: int) -> list[dict[str, Any]]:
-    renderer = Renderer(viewer.load(each.source), camera=each.camera, device=device, program="cast", accel="grid")
+    renderer = Renderer(raystream.load(each.source), camera=each.camera, device=device, program="cast", accel="grid")
     cases: dict[tuple[str, str], Callable[[], None]] = {}
     machines = {}
     with device.current():

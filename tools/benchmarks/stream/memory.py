@@ -15,15 +15,15 @@ import moderngl
 import numpy as np
 
 from benchmarks.common import Options, Result, Table, facts, interleave
-from viewer.accel.grid.grid import ENTRY
-from viewer.kernels.records import TRIANGLE
-from viewer.stream.compile.memories import memory_glsl
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table as Records
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.memory import Memory, layout
-from viewer.stream.gl.stream import float_texture
+from raystream.accel.grid.grid import ENTRY
+from raystream.kernels.records import TRIANGLE
+from raystream.stream.compile.memories import memory_glsl
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Table as Records
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.memory import Memory, layout
+from raystream.stream.gl.stream import float_texture
 
 ABOUT = "fetch rates: a 2-D texture under 1-D addresses against a buffer texture"
 

@@ -15,14 +15,14 @@ import numpy as np
 from reproduction.simulators.measured import WHOLE_RUNS, extract
 from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
-import viewer
+import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import View, found
 from benchmarks.stream import counts
 from benchmarks.stream.machines import Setting, make
-from viewer.renderer.renderer import Renderer
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 ABOUT = "passes over the lower bound by policy, and by threshold as a curve"
 
@@ -61,11 +61,11 @@ def run(options: Options) -> Result:
         "missing": missing,
         "scenes": {},
     }
-    sources: dict[str, viewer.Scene] = {}
+    sources: dict[str, raystream.Scene] = {}
     for each in views:
         say(f"{each.name}: runs of rays, and policies")
         if each.source not in sources:
-            sources = {each.source: viewer.load(each.source)}  # successive views share a scene
+            sources = {each.source: raystream.load(each.source)}  # successive views share a scene
         chosen: dict[str, Any] = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares, counted)

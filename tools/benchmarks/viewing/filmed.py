@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Table
 from benchmarks.noise.eight import Converged, flip
-from viewer import load
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.frame_clock import FrameClock
-from viewer.renderer.preview.motion import of_motion
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
-from viewer.stream.jobs import returned
+from raystream import load
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.preview.frame import FrameJob
+from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.motion import of_motion
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
+from raystream.stream.jobs import returned
 
 MOVED, STILL = 8, 9  # pictures during the change, and after it
 AFTER = (0, 1, 2, 4, 8)  # pictures after the last change to judge

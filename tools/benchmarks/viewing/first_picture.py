@@ -27,16 +27,16 @@ def main(started: str, scene: str) -> None:
         marks.setdefault(part, (time.monotonic() - float(started), time.process_time()))
 
     mark("python")
-    from viewer.base.start import modules
+    from raystream.base.start import modules
 
     modules.begin()
-    from viewer.cli import main as command
-    from viewer.cli.commands import viewed
+    from raystream.cli import main as command
+    from raystream.cli.commands import viewed
 
     arguments = command._parse("view", [scene])
     mark("arguments")
-    from viewer.window import opening
-    from viewer.window.window import Window
+    from raystream.window import opening
+    from raystream.window.window import Window
 
     make = Window.__init__
 

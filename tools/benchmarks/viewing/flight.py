@@ -18,8 +18,8 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import oidn_there
 from benchmarks.noise.eight import Converged, Subject, flip, present
 from benchmarks.viewing.filmed import SEQUENCES, Flown, filmed, filmed_table
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
 
 ABOUT = "pictures of a moving camera: flicker and lag, with and without those before"
 

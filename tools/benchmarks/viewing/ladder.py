@@ -2,7 +2,7 @@
 
 A camera flies along a path that ends where the scene's own camera stands; there the hand rests, and samples are added.
 Each picture that the window shows is compared with the converged one by FLIP, specks and holes, from the last one in
-motion on. See `eight` for scenes and FLIP, `viewer.film.error.blemishes` for the others.
+motion on. See `eight` for scenes and FLIP, `raystream.film.error.blemishes` for the others.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Subject, converged, present
 from benchmarks.screen import screen
 from benchmarks.viewing.readable import enlarged
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
 
 ABOUT = "the window from flight to rest: FLIP, specks and holes of each picture shown, which are never to rise"
 
@@ -72,8 +72,8 @@ def run(options: Options) -> Result:
 
 def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[Shot], dict[str, Any]]:
     """Fly to the scene's camera and rest there for so many seconds: the pictures that were shown, and the machine."""
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
 
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         app = None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.screen import screen
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 ABOUT = "photon mapping in the window: key 5 to a caustic, and pictures a second with a dragged light"
 
@@ -90,9 +90,9 @@ def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:
 
 
 def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data: dict[str, Any]) -> dict[str, Any]:
-    from viewer.renderer.renderer import Renderer
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from raystream.renderer.renderer import Renderer
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
 
     coarse = size[0] // COARSE, size[1] // COARSE
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:

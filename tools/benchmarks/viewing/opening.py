@@ -23,7 +23,7 @@ from benchmarks.common import ROOT, Options, Result, Table, facts, say
 from benchmarks.processes import launch
 from benchmarks.scenes import Absent, shared, view
 from benchmarks.screen import screen
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 ABOUT = "new processes to their first pictures, and the window's answers to input while models are opened"
 
@@ -59,7 +59,7 @@ def run(options: Options) -> Result:
         for name in ("cornell",) if options.quick else FIRST:
             say(f"{name}: first pictures")
             data["first"][name] = _first(view(name).source, {**os.environ, **settings}, 1 if options.quick else STARTS)
-        command = ["-m", "viewer", "render", *SMALL, "-o", str(Path(folder) / "small.png")]
+        command = ["-m", "raystream", "render", *SMALL, "-o", str(Path(folder) / "small.png")]
         say("64 x 64 as a file")
         several = [launch.process(command, dict(os.environ)) for _ in range(1 if options.quick else STARTS)]
         data["small"] = {key: min(each[key] for each in several) for key in several[0]}

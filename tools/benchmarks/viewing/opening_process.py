@@ -169,9 +169,9 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
     """Open them and print."""
     import glfw
 
-    from viewer.base.start import modules
-    from viewer.viewport.preferences import VARIABLE
-    from viewer.window.opening import opened as opened_window
+    from raystream.base.start import modules
+    from raystream.viewport.preferences import VARIABLE
+    from raystream.window.opening import opened as opened_window
 
     modules.begin()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:

@@ -21,11 +21,11 @@ from benchmarks.noise.eight import SUBJECTS, Converged, Subject, built_in, conve
 from benchmarks.viewing import ladder
 from benchmarks.viewing.ladder import RISE, SPOILT, aside
 from benchmarks.viewing.readable import enlarged
-from viewer.film.error.stop import Stop
-from viewer.renderer.preview.scheduler import HELD, TURN
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.session.session import Session
-from viewer.viewport.display.picture_texture import PictureTexture
+from raystream.film.error.stop import Stop
+from raystream.renderer.preview.scheduler import HELD, TURN
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.session.session import Session
+from raystream.viewport.display.picture_texture import PictureTexture
 
 ABOUT = "sessions on devices of pretended slowness: FLIP, specks and holes of each picture, from opening to rest"
 

@@ -18,19 +18,19 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.common import Table
-from viewer.renderer.device.deformer import GpuDeformer
-from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.preview.gbuffer_tracer import GBufferTracer
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import POLL, QUICK, TURN
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.sampler import Sampler
-from viewer.scene.edits.animated import AnimatedParts
-from viewer.scene.scene import Scene
-from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.canvas.canvas_view import CanvasView
-from viewer.viewport.display.auto_exposure import AutoExposure
-from viewer.viewport.preferences import Preferences
+from raystream.renderer.device.deformer import GpuDeformer
+from raystream.renderer.preview.gbuffer import GBuffer
+from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import POLL, QUICK, TURN
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.sampler import Sampler
+from raystream.scene.edits.animated import AnimatedParts
+from raystream.scene.scene import Scene
+from raystream.viewport.canvas.bitmaps import Bitmaps
+from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.display.auto_exposure import AutoExposure
+from raystream.viewport.preferences import Preferences
 
 SIZE = (480, 270)
 SAMPLES = 6  # of a pixel at rest, before: a view then has compiled what serves pictures in motion

@@ -24,9 +24,9 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Converged, Subject, converged, present
 from benchmarks.screen import screen
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.camera_controller import LOOK, ORBIT
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.camera_controller import LOOK, ORBIT
 
 ABOUT = "the window: seconds until a scene can be read, and pictures a second while flying"
 
@@ -102,8 +102,8 @@ def _watched(
     subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
 ) -> tuple[Shot, list[Shot], list[Shot], dict[str, float]]:
     """(what is seen first, traced pictures after opening, some of a flight, its rates)."""
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
 
     source = subject.source()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:

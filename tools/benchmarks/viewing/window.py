@@ -24,8 +24,8 @@ from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import View, found
 from benchmarks.screen import screen
-from viewer.base.errors import ViewerError
-from viewer.scene.camera import Camera
+from raystream.base.errors import ViewerError
+from raystream.scene.camera import Camera
 
 ABOUT = "latency from input to picture and frames per second, flying"
 
@@ -127,8 +127,8 @@ class _Flight:
 
 
 def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
-    from viewer.viewport.preferences import Preferences
-    from viewer.window.app import App
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
 
     camera = each.camera.text() if isinstance(each.camera, Camera) else each.camera
     fov = each.camera.fov if isinstance(each.camera, Camera) else None
@@ -210,7 +210,7 @@ def _process(source: str, place: Path) -> float:
     for _ in range(2):
         began = time.perf_counter()
         environment = {**os.environ, "RAYSTREAM_SETTINGS": str(place / "process.toml")}
-        process = subprocess.Popen([sys.executable, "-m", "viewer", "view", source], env=environment)
+        process = subprocess.Popen([sys.executable, "-m", "raystream", "view", source], env=environment)
         try:
             while not subprocess.run(SEARCH + [str(process.pid)], capture_output=True, check=False).stdout:
                 if process.poll() is not None or time.perf_counter() - began > LONGEST_START:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
+from raystream.accel.grid.blocks import BLOCK
+from raystream.accel.triangles import PUBLISHED_SLACK
+from raystream.scene.scene import Scene
 from reproduction.simulators.packets import ROW, blocks, traffic
 from reproduction.simulators.rays import eye_rays, places, reflected_rays
 from reproduction.simulators.whitted.model import hierarchy
-from viewer.accel.grid.blocks import BLOCK
-from viewer.accel.triangles import PUBLISHED_SLACK
-from viewer.scene.scene import Scene
 
 from .. import timed
 from ..adinetz_drawings import draw_loops, draw_texture
@@ -152,13 +152,13 @@ def pictures(context: Context, edge: int, names: Iterable[str] = (*TABLE, MOVES)
     with Releasing() as held:
         for name in names:
             scene = context.scene(TABLE[MOVING if name == MOVES else name].scene)
-            renderer = held.own(viewer.Renderer(scene, device=context.device, **SETTINGS))
+            renderer = held.own(raystream.Renderer(scene, device=context.device, **SETTINGS))
             times = count(1) if name == MOVES else None
             made[name] = partial(_picture, renderer, scene, edge, times)
         yield made
 
 
-def _picture(renderer: viewer.Renderer, scene: Scene, edge: int, times: Iterator[int] | None) -> None:
+def _picture(renderer: raystream.Renderer, scene: Scene, edge: int, times: Iterator[int] | None) -> None:
     """times : of the frames of what moves, in `FRAME`."""
     if times is not None:
         posed = scene.posed(FRAME * next(times))

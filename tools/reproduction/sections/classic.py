@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin import build
-from viewer.scene.builtin.parts.shapes import quads
-from viewer.scene.camera import Camera
-from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.edits.classic_plane import GLASS
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin import build
+from raystream.scene.builtin.parts.shapes import quads
+from raystream.scene.camera import Camera
+from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from raystream.scene.edits.classic_plane import GLASS
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 
 from ..context import Context
 from ..counted import faults

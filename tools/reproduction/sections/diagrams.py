@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from viewer.base.paths import shaders
-from viewer.cli.graph import drawings, graph
+from raystream.base.paths import shaders
+from raystream.cli.graph import drawings, graph
 
 from ..context import Context
 from ..counted import faults

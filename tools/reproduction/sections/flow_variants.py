@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from raystream.renderer.renderer import Renderer
 from reproduction.simulators.counts.programs import RECIPE
-from viewer.renderer.renderer import Renderer
 
 from .. import timed
 from ..context import Context

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.scenes import facing
 
-import viewer
-from viewer.scene.builtin import SCENES
+import raystream
+from raystream.scene.builtin import SCENES
 
 from .. import timed
 from ..context import Context
@@ -96,7 +96,7 @@ def frame_rates(context: Context) -> Iterator[Part]:
 
 def _size(rate: Rate) -> tuple[int, int]:
     if rate.paper == SECONDS:
-        from viewer.scene.builtin.caustics import PUBLISHED
+        from raystream.scene.builtin.caustics import PUBLISHED
 
         return tuple(PUBLISHED[rate.scene]["size"])
     return rate.size or (EDGE, EDGE)
@@ -105,7 +105,7 @@ def _size(rate: Rate) -> tuple[int, int]:
 @contextmanager
 def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[dict[str, timed.Case]]:
     """A picture, ready to be rendered again."""
-    from viewer.scene.builtin.caustics import PUBLISHED
+    from raystream.scene.builtin.caustics import PUBLISHED
 
     settings: dict[str, Any] = dict(rate.settings)
     if settings["program"] == "photon":
@@ -114,7 +114,7 @@ def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[di
             settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
     scene, camera = model(context, rate.scene) if rate.paper == "T" else (context.scene(rate.scene), None)
     with timed.Releasing() as held:
-        renderer = held.own(viewer.Renderer(scene, device=context.device, **settings))
+        renderer = held.own(raystream.Renderer(scene, device=context.device, **settings))
         if camera is not None or not scene.cameras:
             renderer.update(camera=camera or facing(scene))
 

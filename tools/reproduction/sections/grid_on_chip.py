@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from benchmarks.rays.grid_build import STAGES, builds
 
-import viewer
-from viewer.scene.scene import Scene
+import raystream
+from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
@@ -70,7 +70,7 @@ def _same_hits(context: Context, scene: Scene) -> float:
     directions = rng.uniform(low, high, (RAYS, 3)) - origins
     hits: list[Any] = []
     for rebuild in ("auto", "device-grid"):
-        renderer = viewer.Renderer(scene, device=context.device, accel="grid", rebuild=rebuild)
+        renderer = raystream.Renderer(scene, device=context.device, accel="grid", rebuild=rebuild)
         hits.append(renderer.trace(origins, directions))
         renderer.release()
     one, other = hits

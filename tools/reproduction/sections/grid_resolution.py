@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from raystream.accel.grid.build import build
 from reproduction.simulators.cost import INTERSECT, SETUP, STEP, Workload, cost
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Simulation
 from reproduction.simulators.walk import Space, walk
-from viewer.accel.grid.build import build
 
 from .. import measured, plots
 from ..context import Context

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-import viewer
+import raystream
+from raystream.accel.grid.build import build
+from raystream.renderer.device.limits import sizes
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.scene import Scene
+from raystream.stream.declare.limits import LIMITS, rounded
 from reproduction.simulators.counts.programs import RECIPE
 from reproduction.simulators.rays import OFFSET, eye_rays, places, shadow_rays
 from reproduction.simulators.walk import Space, walk
-from viewer.accel.grid.build import build
-from viewer.renderer.device.limits import sizes
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.scene import Scene
-from viewer.stream.declare.limits import LIMITS, rounded
 
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
@@ -183,7 +183,7 @@ def _kernels(context: Context) -> Table:
 
 def _leaving(context: Context) -> str:
     """Rays that a rounded origin darkens, by how far they start off their surface."""
-    found = context.keep(("leaving", LEAVING_EDGE), lambda: darkened(viewer.load("cornell"), LEAVING_EDGE))
+    found = context.keep(("leaving", LEAVING_EDGE), lambda: darkened(raystream.load("cornell"), LEAVING_EDGE))
     shares = ", ".join(f"{share:.1%} for 2^-{power}" for power, share in found.items())
     return f"simulated, rays that start off it by a share of the coordinates lose the light by 24 bits in {shares}"
 
@@ -217,7 +217,7 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
         linear, shown = {}, {}
         for year in ("none", *YEARS):
             options: dict[str, Any] = {**STEPWISE, "program": name, "grid": 16, "limits": year}
-            renderer = viewer.Renderer(viewer.load("cornell"), **options)
+            renderer = raystream.Renderer(raystream.load("cornell"), **options)
             picture = renderer.render((edge, edge), spp=1)
             linear[year], shown[year] = np.asarray(picture.linear, np.float32), picture.srgb8()
             renderer.release()

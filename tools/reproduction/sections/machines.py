@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.renderer.renderer import Renderer
 from reproduction.simulators.cache import Cache, play_all
 from reproduction.simulators.cost import cost
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY, stream_buffer, workload
@@ -16,7 +17,6 @@ from reproduction.simulators.references import STREAM, STRUCTURES, Layout, Traff
 from reproduction.simulators.schedule import Simulation
 from reproduction.simulators.stream_buffer import buffer_references
 from reproduction.simulators.walk import State
-from viewer.renderer.renderer import Renderer
 
 from .. import measured
 from ..context import Context

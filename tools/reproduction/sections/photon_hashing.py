@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
-from viewer.photons.grid import PhotonGrid
 
 from ..context import Context
 from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+import raystream
+from raystream.base.jit import run
+from raystream.film.tonemap import srgb8
+from raystream.photons.grid import PhotonGrid
+from raystream.scene.builtin.caustics import PUBLISHED
 from reproduction.simulators.photons import converge
-from viewer.base.jit import run
-from viewer.film.tonemap import srgb8
-from viewer.photons.grid import PhotonGrid
-from viewer.scene.builtin.caustics import PUBLISHED
 
 from .. import plots
 from ..context import Context
@@ -170,7 +170,7 @@ def _caustic(context: Context, scale: int) -> _Caustic:
     width, height = settings.pop("size")
     size = width // scale, height // scale
     chosen = {"program": "photon", "estimate": "published", "machine": "singlepass", **settings}
-    renderer = viewer.Renderer(context.scene("glass_ball"), device=context.device, **chosen)
+    renderer = raystream.Renderer(context.scene("glass_ball"), device=context.device, **chosen)
     picture = renderer.render(size, spp=1, layers=("albedo", "normal", "depth"))
     with renderer.device.current():
         photons = renderer.photon_map.streams["photons"].read().ravel()

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from viewer.cli.presets import preset
-from viewer.options.table import OPTIONS
-from viewer.renderer.device.tile_job import PICTURE
-from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
-from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.caustics import PUBLISHED
+from raystream.cli.presets import preset
+from raystream.options.table import OPTIONS
+from raystream.renderer.device.tile_job import PICTURE
+from raystream.renderer.photon_map.photon_map import NEAREST_SHARE
+from raystream.renderer.renderer import Renderer
+from raystream.scene.builtin.caustics import PUBLISHED
 
 from .. import timed
 from ..context import Context

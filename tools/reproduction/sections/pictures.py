@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 
 from .. import measured, views
 from ..context import Context

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-import viewer
-from viewer.scene.camera import Camera
+import raystream
+from raystream.scene.camera import Camera
 
 from .. import measured, timed
 from ..context import Context
@@ -138,11 +138,11 @@ def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     scene = view.load(context)
     own: dict[str, Any] = {"device": context.device, "grid": view.grid, **SETTINGS}
 
-    def case(renderer: viewer.Renderer) -> None:
+    def case(renderer: raystream.Renderer) -> None:
         renderer.render((edge, edge), spp=1)
 
     with timed.Releasing() as held:
-        renderers = {machine: held.own(viewer.Renderer(scene, machine=machine, **own)) for machine in MACHINES}
+        renderers = {machine: held.own(raystream.Renderer(scene, machine=machine, **own)) for machine in MACHINES}
         for renderer in renderers.values():
             renderer.update(camera=view.look(scene))
         yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
@@ -152,7 +152,7 @@ def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
 def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
     """Rays that each test one triangle or all of many behind one another, in a grid of one voxel."""
 
-    def case(renderer: viewer.Renderer) -> None:
+    def case(renderer: raystream.Renderer) -> None:
         renderer.render((edge, edge), spp=1)
 
     with timed.Releasing() as held:
@@ -162,13 +162,13 @@ def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
         }
 
 
-def stacked(context: Context, machine: str, triangles: int) -> viewer.Renderer:
+def stacked(context: Context, machine: str, triangles: int) -> raystream.Renderer:
     """Triangles behind one another, all in one voxel and in the way of every ray."""
     corners = np.tile(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32), (triangles, 1))
     corners[:, 2] = -np.repeat(np.arange(triangles) / triangles, 3)
-    scene = viewer.Scene.from_triangles(corners, np.arange(3 * triangles).reshape(-1, 3))
+    scene = raystream.Scene.from_triangles(corners, np.arange(3 * triangles).reshape(-1, 3))
     camera = Camera((0.3, 0.3, 4.0), (0.3, 0.3, 0.0), fov=4.0)
-    return viewer.Renderer(scene, device=context.device, machine=machine, grid=1, camera=camera, **SETTINGS)
+    return raystream.Renderer(scene, device=context.device, machine=machine, grid=1, camera=camera, **SETTINGS)
 
 
 DEVICES = {

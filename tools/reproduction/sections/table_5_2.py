@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY, count
 from reproduction.simulators.schedule import Runs, Simulation
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 from .. import measured, plots
 from ..context import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
-from viewer.stream.declare.limits import LIMITS
 
 from ..context import Context
 from ..counted import as_described, counted, faults, program, program_of

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.accel.grid.build import build
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
 from reproduction.simulators.machines import TWENTY, by_type
 from reproduction.simulators.measured import trace_machine
 from reproduction.simulators.rays import eye_rays, places, rays_between, reflected_rays, shadow_rays
 from reproduction.simulators.schedule import LOOP
 from reproduction.simulators.walk import Space, walk
-from viewer.accel.grid.build import build
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 
 from ..context import Context
 from ..grades import OTHER_SCENE, beside, near

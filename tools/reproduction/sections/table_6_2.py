@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from raystream.stream.analysis.instructions import Instructions
 from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import listed_sort, photon_instructions
-from viewer.stream.analysis.instructions import Instructions
 
 from ..context import Context
 from ..counted import faults

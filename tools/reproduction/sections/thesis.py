@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from raystream.scene.camera import Camera
+from raystream.scene.edits.classic_plane import on_plane
+from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.model import SETTINGS
-from viewer.scene.camera import Camera
-from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.scene import Scene
 
 from .. import timed
 from ..context import Context

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from raystream.scene.builtin import build as builtin
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
-from viewer.scene.builtin import build as builtin
 
 from .. import timed
 from ..context import Context

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.scene.camera import Camera
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor, wide
-from viewer.scene.camera import Camera
 
 from ..context import Context
 from ..model import OURS, OWN, AbsentError, Check, Part, Table

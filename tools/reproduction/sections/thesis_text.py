@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from raystream.scene.builtin import build as builtin
+from raystream.scene.classic import ClassicMaterial
+from raystream.scene.edits.classic_plane import GLASS
+from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
-from viewer.scene.builtin import build as builtin
-from viewer.scene.classic import ClassicMaterial
-from viewer.scene.edits.classic_plane import GLASS
-from viewer.scene.scene import Scene
 
 from ..context import Context
 from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table, Text

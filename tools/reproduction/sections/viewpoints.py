@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.scene.camera import Camera
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Simulation
 from reproduction.simulators.walk import walk
-from viewer.scene.camera import Camera
 
 from .. import measured
 from ..context import Context

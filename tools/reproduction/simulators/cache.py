@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
+from raystream.base.errors import ViewerError
 from reproduction.simulators.references import KINDS, WRITES
-from viewer.base import jit
-from viewer.base.errors import ViewerError
 
 REFERENCES, WORDS, MISSES, LINES = range(4)
 

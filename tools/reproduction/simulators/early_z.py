@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from raystream.base import jit
+from raystream.stream.machines.policy import Policy
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.schedule import Runs
-from viewer.base import jit
-from viewer.stream.machines.policy import Policy
 
 EDGES = (1, 2, 4, 8, 16, 32)  # pixels along a block
 DONE = 2  # a ray that waits for neither kernel

@@ -4,8 +4,8 @@ one array.
 
 The structure is the thesis's, and intersection a compiled loop (`reproduction.simulators.whitted`, float32). Textures
 are filtered bilinearly from the full image, where the machines take mip levels by ray cones; the environment is alike
-from all sides. Source of the shading: `viewer.scene.classic`, and shaders/shading/bsdf_classic.glsl, which this follows
-in float64.
+from all sides. Source of the shading: `raystream.scene.classic`, and shaders/shading/bsdf_classic.glsl, which this
+follows in float64.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import FAR, RAY
+from raystream.scene.camera import Camera
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.edits.materials import decided_materials
+from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.texture import Texture
 from reproduction.simulators.rays import OFFSET, eye_rays
 from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Traced, linear
-from viewer.base import jit
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import FAR, RAY
-from viewer.scene.camera import Camera
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.edits.materials import decided_materials
-from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.texture import Texture
 
 Array = NDArray[np.float64]
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
+from raystream.stream.machines.policy import Policy, Threshold
 from reproduction.published.chapter5 import KernelRow, Passes
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Workload, cost
 from reproduction.simulators.schedule import Runs, Schedule, Simulation
 from reproduction.simulators.walk import Space, walk
-from viewer.base import jit
-from viewer.stream.machines.policy import Policy, Threshold
 
 # Passes that every ray goes through once: eye rays, set-up in two (its 12 words are more than two outputs hold), shade.
 OTHER_PASSES = 4

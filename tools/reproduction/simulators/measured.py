@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.programs import LEVELS, trace
+from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import Policy, Sweep
 from reproduction.simulators.schedule import LOOP, Runs
-from viewer.programs import LEVELS, trace
-from viewer.renderer.renderer import Renderer
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import Policy, Sweep
 
 WHOLE_RUNS = 1 << 20  # calls in a pass: more than any run has
 _SWEEP = Sweep()

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
 from reproduction.simulators.whitted.loops import ZERO, distance, enters, inverted
-from viewer.base import jit
 
 ROW = 8  # of a ray: origin, direction, t_max (below zero: it takes no part), the face that it hits
 _STATE = 18  # of a ray in a packet: inverse; in the object: origin, direction, inverse; then spare

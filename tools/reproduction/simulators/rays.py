@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.kernels.records import FAR, RAY
-from viewer.scene.camera import Camera
+from raystream.kernels.records import FAR, RAY
+from raystream.scene.camera import Camera
 
 # Secondary rays start off their surface by so much of the coordinates' size, as float32 holds a hit's place.
 OFFSET = 2.0**-16

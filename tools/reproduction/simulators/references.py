@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
+from raystream.stream.machines.policy import Policy
 from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
 from reproduction.simulators.machines import TWENTY
@@ -34,8 +36,6 @@ from reproduction.simulators.walk import (
     step,
     test,
 )
-from viewer.base import jit
-from viewer.stream.machines.policy import Policy
 
 KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
 STRUCTURES = (VOXELS, LISTS, TRIANGLES, SHADING)

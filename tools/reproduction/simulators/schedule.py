@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import jit
-from viewer.stream.machines.policy import Policy
+from raystream.base import jit
+from raystream.stream.machines.policy import Policy
 
 LOOP = ("traverse", "intersect")  # the states of the loop, in the program's order
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
 from reproduction.simulators.cost import COLOR
 from reproduction.simulators.references import (
     CALL,
@@ -25,7 +26,6 @@ from reproduction.simulators.references import (
     put_stream,
 )
 from reproduction.simulators.walk import DONE, TRAVERSE, TRIANGLE, Space, State
-from viewer.base import jit
 
 # What the loop remembers between pieces of its trace: which half of a queue is filled, rays in the queues, the next ray
 # to come, slots in use, the launch that runs (its kernel, half, size), and the place in it.

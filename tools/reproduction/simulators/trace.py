@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base.errors import ViewerError
+from raystream.base.part_file import begin
 from reproduction.simulators.references import KINDS
-from viewer.base.errors import ViewerError
-from viewer.base.part_file import begin
 
 FORMAT, VERSION = "raystream trace", 1
 HINT = "write the trace again"

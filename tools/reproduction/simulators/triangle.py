@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base import jit
+from raystream.base import jit
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 

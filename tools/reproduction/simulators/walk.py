@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.grid import mark_last
+from raystream.base import jit
 from reproduction.simulators.schedule import Runs
 from reproduction.simulators.triangle import distance
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.grid import mark_last
-from viewer.base import jit
 
 # What a ray does next.
 TRAVERSE, INTERSECT, DONE = range(3)

@@ -13,11 +13,11 @@ from queue import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh import layout as bvh_layout
-from viewer.accel.bvh import loops
-from viewer.accel.bvh.splits import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSAL
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
+from raystream.accel.bvh import layout as bvh_layout
+from raystream.accel.bvh import loops
+from raystream.accel.bvh.splits import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSAL
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
 
 __all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "escape_links", "octant_links"]
 
@@ -49,7 +49,7 @@ class Bvh:
                  in it is above one in the second); 0 in a leaf.
     escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
     order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
-    keys       : (K, N, 2, 3) float32, boxes at keys in time (`viewer.accel.bvh.keyed`); None: it stands still.
+    keys       : (K, N, 2, 3) float32, boxes at keys in time (`raystream.accel.bvh.keyed`); None: it stands still.
     depth      : levels below the root, at most `MOST_DEPTH`.
     statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
                  line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).

@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.motion import Moving
-from viewer.base.jit import run
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.motion import Moving
+from raystream.base.jit import run
 
 Boxes = NDArray[np.float32]  # (..., 2, 3): lowest and highest corners
 MOVING_BOXES = "MOVING_BOXES"  # feature of the scene
 # Of coordinates at any key: more than the errors of a corner and of a box between two keys, 5 half units in the last
-# place each (viewer.accel.motion.ROUNDING is of corners alone).
+# place each (raystream.accel.motion.ROUNDING is of corners alone).
 ROUNDING = 2.0**-20
 SMALL = 500  # triangles times keys up to which the loop is not worth compiling
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.accel.bvh.splits import half_area
+from raystream.accel.bvh.splits import half_area
 
 
 def place_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):

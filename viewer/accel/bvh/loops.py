@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.accel.bvh.splits import BINS, MOST_DEPTH, SWEPT, divide, measure
+from raystream.accel.bvh.splits import BINS, MOST_DEPTH, SWEPT, divide, measure
 
 
 def gather(corners, refs, summary):

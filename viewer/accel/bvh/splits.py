@@ -1,10 +1,10 @@
-"""Splits of a list of boxes for the loops of `viewer.accel.bvh.loops`, which describes the list's layout."""
+"""Splits of a list of boxes for the loops of `raystream.accel.bvh.loops`, which describes the list's layout."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.jit import helper
+from raystream.base.jit import helper
 
 MOST_DEPTH = 60  # levels below the root, for any input of up to 2^24 boxes
 BINS, FEW_BINS, FEW = 32, 16, 64  # per axis; the latter for parts of up to FEW boxes, where bins cost more than boxes

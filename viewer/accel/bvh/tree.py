@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh.build import MOST_DEPTH, Bvh, octant_links
-from viewer.accel.bvh.keyed import MOVING_BOXES, merged, most_segments, with_margin
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import RAY
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.accel.bvh.build import MOST_DEPTH, Bvh, octant_links
+from raystream.accel.bvh.keyed import MOVING_BOXES, merged, most_segments, with_margin
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 TRAVERSALS = ("stack", "octants", "escape")
@@ -165,7 +165,7 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
     bvhs : one for each object; their triangles lie one object after the other. traversal : one of `TRAVERSALS`. Raises
-    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `viewer.accel.bvh.build` makes none.
+    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `raystream.accel.bvh.build` makes none.
     """
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MOST_DEPTH:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
 
 # Of the coordinates: sums of products in float32, of up to some dozen terms.
 ROUNDING = 2.0**-19

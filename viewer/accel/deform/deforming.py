@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.deform.covers import Box, DeformedBounds, boxes_of
-from viewer.accel.deform.rebuild import Trees
-from viewer.accel.deform.refit import RefitTables
-from viewer.accel.deform.tables import PoseTables, Rows, joined
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.mesh import Mesh
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.deform.covers import Box, DeformedBounds, boxes_of
+from raystream.accel.deform.rebuild import Trees
+from raystream.accel.deform.refit import RefitTables
+from raystream.accel.deform.tables import PoseTables, Rows, joined
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.mesh import Mesh
 
 
 @dataclass

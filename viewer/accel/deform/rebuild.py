@@ -16,15 +16,15 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import layout
-from viewer.accel.bvh.build import SMALL, Bvh
-from viewer.accel.bvh.splits import CACHED, FAR_TEST, TEST, TRAVERSAL
-from viewer.accel.bvh.tree import MOST_IN_LEAF
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import UNWAITED
-from viewer.base.jit import run
-from viewer.scene.deform.mesh import DeformedMesh
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import layout
+from raystream.accel.bvh.build import SMALL, Bvh
+from raystream.accel.bvh.splits import CACHED, FAR_TEST, TEST, TRAVERSAL
+from raystream.accel.bvh.tree import MOST_IN_LEAF
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import UNWAITED
+from raystream.base.jit import run
+from raystream.scene.deform.mesh import DeformedMesh
 
 GROWN = 4 / 3  # of a tree's expected cost when it was built: another one is
 LEAST_PAUSE, PAUSES = 0.5, 10.0  # between two looks: seconds, and multiples of the time that the last one took

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh import tree
-from viewer.accel.bvh.build import Bvh
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import SMALL, Field, Record
+from raystream.accel.bvh import tree
+from raystream.accel.bvh.build import Bvh
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import SMALL, Field, Record
 
 FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
 BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
@@ -75,7 +75,7 @@ class RefitTables:
         sided: bool,
     ) -> None:
         """bvhs : (D,) trees. faces : (D,) triangles (T, 3) of vertices, which begin at ``firsts`` (D,). culled : (D,)
-        as of `viewer.accel.triangles.module`; ``sided``: the table of triangles says so."""
+        as of `raystream.accel.triangles.module`; ``sided``: the table of triangles says so."""
         record = SIDED_CORNERS if sided else CORNERS
         corners, spans, leaves = [], [], []
         triangle = leaf = 0

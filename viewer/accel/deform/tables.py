@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.mesh import Mesh
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record, rows_of
+from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.mesh import Mesh
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record, rows_of
 
 UNSKINNED = -1  # `REST.influences` of a vertex that follows no joint
 

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.cost import LIMIT
-from viewer.accel.grid.grid import ENTRY, mark_last
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import RAY
-from viewer.stream.declare.kernel import Module, Table, Volume
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.cost import LIMIT
+from raystream.accel.grid.grid import ENTRY, mark_last
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table, Volume
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 BLOCK_BITS = 4
 BLOCK = 1 << BLOCK_BITS  # texels along each edge of a block

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.grid.build import Grid, at_resolution, empty, extent, space
-from viewer.accel.grid.cost import LIMIT, Resolution, Survey, parse, within_limits
-from viewer.base.errors import ViewerError
+from raystream.accel.grid.build import Grid, at_resolution, empty, extent, space
+from raystream.accel.grid.cost import LIMIT, Resolution, Survey, parse, within_limits
+from raystream.base.errors import ViewerError
 
 # Cost of taking a ray into a box, relative to a step: a transformation, and a traversal of its own structure.
 BOX_COST = 8.0
@@ -26,7 +26,7 @@ def build_boxes(
 
     low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or with low above high, are
     left out; numbers refer to the arrays. A box may be flat, or a point.
-    resolution : as for `viewer.accel.grid.build.build`; "auto" uses `BOX_COST`.
+    resolution : as for `raystream.accel.grid.build.build`; "auto" uses `BOX_COST`.
 
     Raises ViewerError as `build` does.
     """

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.grid import overlap
-from viewer.accel.grid.cost import (
+from raystream.accel.grid import overlap
+from raystream.accel.grid.cost import (
     LARGEST_AXIS,
     LIMIT,
     MOST_VOXELS,
@@ -27,7 +27,7 @@ from viewer.accel.grid.cost import (
     scaled,
     within_limits,
 )
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 REACH = 16.0  # traversal is exact for rays from within this many diagonals of the box

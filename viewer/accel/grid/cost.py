@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 # Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
 # by three integers, as a texel of a 3-D texture, so there may be more: half a gibibyte, the largest buffer texture of

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.cost import Resolution
-from viewer.kernels.records import RAY
-from viewer.stream.declare.kernel import Module, Table, Volume
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.cost import Resolution
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table, Volume
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 TRAVERSAL = Record(
     "Traversal",
@@ -39,7 +39,7 @@ class Box(Protocol):
 
 
 def module(grid: Grid, traversal: str = "dda") -> Module:
-    """The module that traverses a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the
+    """The module that traverses a grid (`raystream.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the
     same."""
     pointers, entries = mark_last(grid.pointers, grid.lists)
     lists = np.zeros(len(entries), ENTRY.dtype)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.grid import build
-from viewer.accel.grid.cost import LIMIT, Resolution, by_minimal_dimension, cheapest, parse, within_limits
-from viewer.accel.grid.grid import ENTRY
-from viewer.base.errors import ViewerError
-from viewer.stream.declare.kernel import Table, Volume
+from raystream.accel.grid import build
+from raystream.accel.grid.cost import LIMIT, Resolution, by_minimal_dimension, cheapest, parse, within_limits
+from raystream.accel.grid.grid import ENTRY
+from raystream.base.errors import ViewerError
+from raystream.stream.declare.kernel import Table, Volume
 
 # Of the overlap test in float32, in units of float32's rounding for each voxel along the longest axis: a corner is off
 # by 2 (difference, product), a separating axis's interval by at most 14 (plane: normal times corner 3 and 3, their
@@ -28,8 +28,8 @@ KEPT = 1.5
 
 @dataclass(frozen=True)
 class DeviceGrid:
-    """low, voxel : (3,) float32, as of `viewer.accel.grid.build.Grid`. margin : (3,) float32, voxels, by which they are
-    wider. triangles : number of them. pointers, lists : memories that the device fills, without values on the host.
+    """low, voxel : (3,) float32, as of `raystream.accel.grid.build.Grid`. margin : (3,) float32, voxels, by which they
+    are wider. triangles : number of them. pointers, lists : memories that the device fills, without values on the host.
     statistics : of the build; completed by those found on the device.
     """
 
@@ -51,8 +51,8 @@ class DeviceGrid:
 def plan(corners: NDArray[np.float32], resolution: object = "auto", before: DeviceGrid | None = None) -> DeviceGrid:
     """The grid over triangles (T, 3, 3) float32, world space, to be built on the device.
 
-    resolution : as of `viewer.accel.grid.build.build`. before : of an earlier frame, whose memories serve on, and whose
-    resolution where "auto" is about as good.
+    resolution : as of `raystream.accel.grid.build.build`. before : of an earlier frame, whose memories serve on, and
+    whose resolution where "auto" is about as good.
 
     Raises ViewerError for an invalid resolution and one beyond 2^24 voxels, the numbers that are sorted, for 2^24
     triangles and more, and for extents beyond float32.

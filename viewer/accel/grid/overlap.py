@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import helper, run
+from raystream.base.jit import helper, run
 
 Floats = NDArray[np.floating]
 Bounds = tuple[float, float]  # of an interval; empty if the first is larger

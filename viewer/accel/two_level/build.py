@@ -10,24 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import quadrics, triangles
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.bvh.keyed import keyed
-from viewer.accel.deform.covers import boxes_of
-from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.rebuild import Trees
-from viewer.accel.deform.refit import RefitTables
-from viewer.accel.motion import Moving, bounding, with_keys
-from viewer.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.accel.two_level.top import TopBvhOptions
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.materials import culled_of_objects
-from viewer.scene.quadric import PlacedQuadrics
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module
+from raystream.accel import quadrics, triangles
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.bvh.keyed import keyed
+from raystream.accel.deform.covers import boxes_of
+from raystream.accel.deform.deforming import Deforming
+from raystream.accel.deform.rebuild import Trees
+from raystream.accel.deform.refit import RefitTables
+from raystream.accel.motion import Moving, bounding, with_keys
+from raystream.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.accel.two_level.top import TopBvhOptions
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.materials import culled_of_objects
+from raystream.scene.quadric import PlacedQuadrics
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module
 
 Sides = list[NDArray[np.bool_] | None]  # of each object its triangles' ``culled``
 # The maker of a module, what it is over, and the order of each one's triangles.
@@ -168,8 +168,8 @@ def _of_bvhs(built: list[Bvh]) -> LowerLevel:
 
 def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
     """The same for grids."""
-    from viewer.accel.grid import blocks as grid_blocks
-    from viewer.accel.grid import build as grid_build
+    from raystream.accel.grid import blocks as grid_blocks
+    from raystream.accel.grid import build as grid_build
 
     built = []
     parts = zip(

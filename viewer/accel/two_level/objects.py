@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import quadrics
-from viewer.accel.motion import Moving
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.exposure.exposure import at_keys
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.triangles import LARGEST_COORDINATE
-from viewer.scene.mesh import Mesh, transforms_of
-from viewer.scene.quadric import PlacedQuadrics, Quadric
-from viewer.scene.scene import Instance, Scene
+from raystream.accel import quadrics
+from raystream.accel.motion import Moving
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.exposure.exposure import at_keys
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.mesh import Mesh, transforms_of
+from raystream.scene.quadric import PlacedQuadrics, Quadric
+from raystream.scene.scene import Instance, Scene
 
 PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
 # Largest growth of a relative error on the way to an object's space and back. Flat or more distorted instances become

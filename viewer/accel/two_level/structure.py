@@ -17,9 +17,9 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.motion import KEYS, MOTION, Moving
-from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.objects import (
+from raystream.accel.motion import KEYS, MOTION, Moving
+from raystream.accel.quadrics import corners_of
+from raystream.accel.two_level.objects import (
     Objects,
     bent,
     growth,
@@ -27,14 +27,14 @@ from viewer.accel.two_level.objects import (
     objects_of,
     world_boxes,
 )
-from viewer.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions
-from viewer.accel.two_level.top_by_time import top_over
-from viewer.base.errors import ViewerError
-from viewer.kernels.records import RAY
-from viewer.scene.mesh import transforms_of
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, Field, Record, rows_of
+from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions
+from raystream.accel.two_level.top_by_time import top_over
+from raystream.base.errors import ViewerError
+from raystream.kernels.records import RAY
+from raystream.scene.mesh import transforms_of
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, Field, Record, rows_of
 
 INSTANCE = Record(
     "Instance",
@@ -83,8 +83,8 @@ class TwoLevel:
 
     @classmethod
     def of(cls, scene: Scene, kind: str, rule: TopBvhOptions = BY_AREA) -> TwoLevel:
-        """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`), a hierarchy
-        by that rule.
+        """The instances of a scene under a top structure of that kind (`raystream.accel.two_level.top.TOPS`), a
+        hierarchy by that rule.
 
         Raises ViewerError for a coordinate beyond the range of float32 ray tracing.
         """

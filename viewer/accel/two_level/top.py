@@ -1,7 +1,7 @@
 """Top-level structures over the boxes of instances: traversed before the objects.
 
 Their memories have room for any arrangement of the instances, so that movement uploads rows and compiles nothing.
-`viewer.accel.two_level.top_by_time` has the one over instances that move while a shutter is open.
+`raystream.accel.two_level.top_by_time` has the one over instances that move while a shutter is open.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.grid import boxes as grid_boxes
-from viewer.accel.grid import grid
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.cost import LIMIT
-from viewer.accel.motion import Moving
-from viewer.kernels.records import RAY
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import ROWS, SMALL, Field, Record
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.grid import boxes as grid_boxes
+from raystream.accel.grid import grid
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.cost import LIMIT
+from raystream.accel.motion import Moving
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 Boxes = NDArray[np.float32]
 Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables

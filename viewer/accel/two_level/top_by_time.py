@@ -1,22 +1,22 @@
 """The hierarchy over instances of which some move while a shutter is open, with boxes that follow the ray's time.
 
 All that an instance shows moves on lines between two keys, and so within the boxes that are linear between those of the
-keys; boxes over two such boxes at every key hold both in between (`viewer.accel.bvh.keyed`, with sources).
+keys; boxes over two such boxes at every key hold both in between (`raystream.accel.bvh.keyed`, with sources).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh.build import MOST_DEPTH, Bvh
-from viewer.accel.bvh.keyed import keyed, merged, most_segments, with_margin
-from viewer.accel.bvh.tree import MOST_TEXELS, widened
-from viewer.accel.motion import MOTION, Moving
-from viewer.accel.quadrics import corners_of
-from viewer.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Top, TopBvhOptions, TopTables
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import ROWS, Field, Record
+from raystream.accel.bvh import build as bvh_build
+from raystream.accel.bvh.build import MOST_DEPTH, Bvh
+from raystream.accel.bvh.keyed import keyed, merged, most_segments, with_margin
+from raystream.accel.bvh.tree import MOST_TEXELS, widened
+from raystream.accel.motion import MOTION, Moving
+from raystream.accel.quadrics import corners_of
+from raystream.accel.two_level.top import BVH_TOP, BY_AREA, TOPS, Boxes, Changes, Top, TopBvhOptions, TopTables
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import ROWS, Field, Record
 
 OCTANTS = 8  # of directions
 NODE = Record(

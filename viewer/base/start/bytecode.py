@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from viewer.base import cache_folder
+from raystream.base import cache_folder
 
 
 @cache

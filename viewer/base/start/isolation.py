@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # in the environment of child processes, and of theirs
-_PROJECT = str(Path(__file__).resolve().parents[3])  # the folder of this package
+_PACKAGE = Path(__file__).resolve().parents[2]
+# The folder where this package is found by its name, installed or in a checkout.
+_PROJECT = str(_PACKAGE.parent if _PACKAGE.name == "raystream" else _PACKAGE.parent / "tools" / "editable")
 
 
 def python(code: str, *arguments: str) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from viewer.base import cache_folder
+from raystream.base import cache_folder
 
 MOST = 1 << 13  # texts in the file: with more of them those of other commands and versions go
 _FILE = f"dataclasses.{sys.implementation.cache_tag}-{sys.flags.optimize}.code"

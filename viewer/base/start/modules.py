@@ -11,9 +11,9 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from viewer.base.interrupts import UNWAITED
-from viewer.base.start import methods
-from viewer.base.start.isolation import isolate
+from raystream.base.interrupts import UNWAITED
+from raystream.base.start import methods
+from raystream.base.start.isolation import isolate
 
 # What libraries read as they load, where the user has not set it.
 VARIABLES = {
@@ -40,7 +40,7 @@ def begin() -> None:
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     if sys.dont_write_bytecode:
-        from viewer.base.start import bytecode
+        from raystream.base.start import bytecode
 
         bytecode.keep(str(Path(__file__).resolve().parents[2]))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from viewer.base.errors import ViewerError, printable
+from raystream.base.errors import ViewerError, printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,18 +19,18 @@ def dataset(arguments: Namespace) -> bool:
     if arguments.recipe is None:
         raise ViewerError("dataset", "the recipe is missing", "such as raystream dataset shoes.toml")
     if arguments.cluster is not None:
-        from viewer.farm.cluster import check_cluster
+        from raystream.farm.cluster import check_cluster
 
         check_cluster(arguments.cluster)
         if "jobs" in arguments.typed:
             raise ViewerError("--jobs", "are processes of this machine, in place of --cluster", "give one of them")
     elif arguments.mix_builds:
         raise ViewerError("--mix-builds", "needs --cluster", "such as --cluster local")
-    from viewer.cli.dataset.pictures import pictures
-    from viewer.cli.progress import TerminalProgress
-    from viewer.dataset.folder import opened
-    from viewer.dataset.recipe import read
-    from viewer.dataset.stage import DatasetStage
+    from raystream.cli.dataset.pictures import pictures
+    from raystream.cli.progress import TerminalProgress
+    from raystream.dataset.folder import opened
+    from raystream.dataset.recipe import read
+    from raystream.dataset.stage import DatasetStage
 
     recipe, begin = read(arguments.recipe), perf_counter()
     output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))

@@ -7,16 +7,16 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from viewer.base.errors import ViewerError
-from viewer.cli.commands import explained
-from viewer.cli.workers import answers
+from raystream.base.errors import ViewerError
+from raystream.cli.commands import explained
+from raystream.cli.workers import answers
 
 if TYPE_CHECKING:
-    from viewer.cli.progress import TerminalProgress
-    from viewer.dataset.picture import FinishedPicture, Maker
-    from viewer.dataset.stage import DatasetStage
+    from raystream.cli.progress import TerminalProgress
+    from raystream.dataset.picture import FinishedPicture, Maker
+    from raystream.dataset.stage import DatasetStage
 
-MAKER = "viewer.cli.dataset.pictures:Pictures"
+MAKER = "raystream.cli.dataset.pictures:Pictures"
 
 
 def pictures(
@@ -27,7 +27,7 @@ def pictures(
     if not numbers:
         return
     if arguments.cluster is not None:
-        from viewer.farm.pictures import render_dataset
+        from raystream.farm.pictures import render_dataset
 
         def notify(line: str) -> None:
             if not arguments.quiet:
@@ -45,7 +45,7 @@ def pictures(
                 raise ViewerError(where, what, "the same command goes on")
             yield picture
         return
-    from viewer.dataset.picture import Maker
+    from raystream.dataset.picture import Maker
 
     finished = 0
 
@@ -71,8 +71,8 @@ class Pictures:
 
     def render(self, task: Namespace, progress: TerminalProgress) -> tuple[FinishedPicture | None, str]:
         """The picture of a task, or its fault."""
-        from viewer.dataset.picture import Maker
-        from viewer.dataset.stage import DatasetStage
+        from raystream.dataset.picture import Maker
+        from raystream.dataset.stage import DatasetStage
 
         try:
             if self._maker is None:

@@ -13,17 +13,17 @@ from contextlib import suppress
 from queue import Empty, Queue
 from typing import IO, Any
 
-from viewer.base.errors import DeviceError, printable
-from viewer.base.interrupts import child_process
-from viewer.base.start.isolation import SAFE_PATH, python
-from viewer.cli.doctor.items import BEGUN, FOUND, MARK, NO_DEVICE, items
-from viewer.stream.selftest.check import FAIL
+from raystream.base.errors import DeviceError, printable
+from raystream.base.interrupts import child_process
+from raystream.base.start.isolation import SAFE_PATH, python
+from raystream.cli.doctor.items import BEGUN, FOUND, MARK, NO_DEVICE, items
+from raystream.stream.selftest.check import FAIL
 
 START_SECONDS = 60.0  # after which a child is given up that has not yet opened its device
 ITEM_SECONDS = 60.0  # after which an item is
 MOST_DEATHS = 6  # of children one after another, each at its first item: nothing works then
 TAIL = 200  # characters of a dead child's last words
-CODE = "from viewer.cli.doctor.items import main; main(sys.argv[1])"
+CODE = "from raystream.cli.doctor.items import main; main(sys.argv[1])"
 # Programs are compiled, not found: by Mesa, and by NVIDIA's driver.
 COLD = {"MESA_SHADER_CACHE_DISABLE": "true", "MESA_GLSL_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 

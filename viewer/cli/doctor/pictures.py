@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.named import load
-from viewer.renderer.renderer import Renderer
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import shared_device
-from viewer.stream.selftest.check import DIFFERS, FAIL, PASS, Finding
+from raystream.formats.named import load
+from raystream.renderer.renderer import Renderer
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import shared_device
+from raystream.stream.selftest.check import DIFFERS, FAIL, PASS, Finding
 
 SCENE, SIZE, SAMPLES = "cornell", (24, 20), 2
 MASKS = ("depth", "stencil", "kill", "tiles", "none")

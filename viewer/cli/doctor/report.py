@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.version import __version__
-from viewer.cli.doctor.items import CHECKED, COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
+from raystream.base.version import __version__
+from raystream.cli.doctor.items import CHECKED, COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 
 FORMAT = 1  # of the file
 LONGEST = 80  # characters of a text in the one line
@@ -39,7 +39,7 @@ Found = Mapping[str, Data]
 
 
 def made_report(findings: Found, seconds: float) -> Data:
-    """The report as data. findings : by key, as of `viewer.cli.doctor.examination.examination`."""
+    """The report as data. findings : by key, as of `raystream.cli.doctor.examination.examination`."""
     parts: dict[str, dict[str, Data]] = {}
     for key, data in findings.items():
         part, _, name = key.partition(": ")

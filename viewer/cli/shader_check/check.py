@@ -8,14 +8,14 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from viewer.base import paths
-from viewer.base.errors import ShaderError
-from viewer.cli.shader_check.passes import Parts, jobs, jobs_of
-from viewer.photons.keep import OUTPUTS
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import EXACT, WITHOUT_PRECISE, Device
-from viewer.stream.gl.devices import shared_device
-from viewer.stream.selftest.ways import trust
+from raystream.base import paths
+from raystream.base.errors import ShaderError
+from raystream.cli.shader_check.passes import Parts, jobs, jobs_of
+from raystream.photons.keep import OUTPUTS
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import EXACT, WITHOUT_PRECISE, Device
+from raystream.stream.gl.devices import shared_device
+from raystream.stream.selftest.ways import trust
 
 VALIDATOR = "glslangValidator"
 _EXTENSION = re.compile(r"^#extension (\w+) : require$", re.MULTILINE)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import grid
-from viewer.accel.triangles import TESTS
-from viewer.accel.two_level.top import TOPS
-from viewer.cameras.projected import KINDS as CAMERAS
-from viewer.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layered, moving, with_quadric
-from viewer.kernels.photons import MAPS, SEARCHES
-from viewer.options.table import OPTIONS
-from viewer.programs import (
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import grid
+from raystream.accel.triangles import TESTS
+from raystream.accel.two_level.top import TOPS
+from raystream.cameras.projected import KINDS as CAMERAS
+from raystream.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layered, moving, with_quadric
+from raystream.kernels.photons import MAPS, SEARCHES
+from raystream.options.table import OPTIONS
+from raystream.programs import (
     LEVELS,
     PICTURES,
     backdrop_weight,
@@ -30,20 +30,20 @@ from viewer.programs import (
     trace,
     visibility,
 )
-from viewer.renderer.renderer import Renderer
-from viewer.scene.exposure.exposure import moving_camera
-from viewer.scene.material import TEXTURE_FIELDS, Material
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
-from viewer.stream.machines.copies import copy_source
-from viewer.stream.machines.count import census_sources
-from viewer.stream.machines.mask import stream_sources
-from viewer.stream.machines.options import EDGE
+from raystream.renderer.renderer import Renderer
+from raystream.scene.exposure.exposure import moving_camera
+from raystream.scene.material import TEXTURE_FIELDS, Material
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device
+from raystream.stream.machines.copies import copy_source
+from raystream.stream.machines.count import census_sources
+from raystream.stream.machines.mask import stream_sources
+from raystream.stream.machines.options import EDGE
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name
 Jobs = Iterator[Sources]  # each of which is assembled as it is looked at

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from viewer.scene.camera import Camera
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.exposure.exposure import moving_camera
-from viewer.scene.geometry.normals import with_normals
-from viewer.scene.light import KINDS as LIGHTS
-from viewer.scene.light import Light
-from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
+from raystream.scene.camera import Camera
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.exposure.exposure import moving_camera
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.light import KINDS as LIGHTS
+from raystream.scene.light import Light
+from raystream.scene.material import KINDS, TEXTURE_FIELDS, Material
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 
 UNLIT: dict[str, Any] = {"kind": "principled", "unlit": True}
 TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])

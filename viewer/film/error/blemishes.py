@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.tonemap import decode
-from viewer.scene.light import LUMINANCE
+from raystream.film.tonemap import decode
+from raystream.scene.light import LUMINANCE
 
 SPECK = 20 / 255  # of a display value off the median of its 3 x 3
 HOLE = 1 / 3  # of the converged linear luminance

@@ -8,7 +8,7 @@ Quadrature*, 1997). From these V(n) is fitted as a / n + b / n^2, unstratified a
 independent samples have b = 0. The fit is too high where V begins to fall faster after many samples; the rate of the
 last differences alone is noisy where V falls unevenly. The estimate is their geometric mean.
 
-Neighbouring pixels add information (`viewer.film.error.neighbour_variance`): at n = 2^k, V(n) is measured where the
+Neighbouring pixels add information (`raystream.film.error.neighbour_variance`): at n = 2^k, V(n) is measured where the
 picture is smooth. The rate of the differences serves the rest of the picture and sample counts in between. A single
 measurement is noisy where few pixels make the error, so measurements at smaller n, extrapolated by the fitted rate, are
 averaged in.
@@ -42,7 +42,7 @@ class Halves:
     differences : by k, the mean over the picture of the squared luminance difference between the means of both halves
                   of the first 2^k samples.
     variances   : by k, the variance of the mean of the first 2^k samples, averaged over the picture, as measured then.
-    relative_std_errors : by k, the relative standard error of its root, see `viewer.film.error.neighbour_variance`.
+    relative_std_errors : by k, the relative standard error of its root, see `raystream.film.error.neighbour_variance`.
     """
 
     sum: NDArray[np.float32]
@@ -150,12 +150,12 @@ def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> t
 
 @dataclass(frozen=True)
 class SampleBudget:
-    """The sample counts granted to pixels; see `viewer.film.adaptive`.
+    """The sample counts granted to pixels; see `raystream.film.adaptive`.
 
     granted : (H, W) float32, samples per pixel in the end.
     apart   : (H, W) float32, luminance difference of the means of the halves of the first half.
     error   : the estimated relative error at the last decision.
-    efficiency, relative_std_error : as of `viewer.film.film.Film`, at the last decision.
+    efficiency, relative_std_error : as of `raystream.film.film.Film`, at the last decision.
     """
 
     granted: NDArray[np.float32]

@@ -6,13 +6,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.error.neighbour_variance import EDGE
-from viewer.kernels.records import FILM, HALF
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.stream import Stream
+from raystream.film.error.neighbour_variance import EDGE
+from raystream.kernels.records import FILM, HALF
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.stream import Stream
 
 SUMS = Record("Sums", Field("sums", "vec4"), Field("neighbours", "vec4"))  # sums over blocks of `EDGE` x `EDGE` pixels
 MOST_SIZES = 8  # of films: the reduction keeps its targets for them

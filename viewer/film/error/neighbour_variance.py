@@ -22,7 +22,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.error.convergence import variance_of_mean
+from raystream.film.error.convergence import variance_of_mean
 
 EDGE = 8  # pixels along a block's edge: larger blocks are less often smooth, smaller minima are biased low by noise
 INDEPENDENT = 0.25  # V by the squared difference of the halves for independent samples: the upper limit of all nets
@@ -91,7 +91,7 @@ def neighbour_variances(
     """(rows, columns) the sum of V(n), the variance of the mean of n = 2^level samples, over each block's pixels.
 
     sums : `block_sums`. spreads : (rows, columns) sums of the variances of means of independent samples. pixels : of
-    the picture. differences : as for `viewer.film.error.convergence.variance_of_mean`; their rate is used where the
+    the picture. differences : as for `raystream.film.error.convergence.variance_of_mean`; their rate is used where the
     picture is not smooth.
     """
     total = differences[level]

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.options.picture import QUALITIES
-from viewer.options.table import check, most_samples
+from raystream.options.picture import QUALITIES
+from raystream.options.table import check, most_samples
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
 NEXT_LOOK = 1.125  # times the samples of the last look: a look takes a pass over the film
@@ -18,7 +18,7 @@ def bound(error: float, relative_std_error: float) -> float:
     """Upper bound of an estimated error, by which a render may end: it includes `CAUTION` standard errors, since
     frequent looks would else end the render at an estimate that is low by chance.
 
-    relative_std_error : of the estimate, see `viewer.film.error.neighbour_variance.relative_std_error`.
+    relative_std_error : of the estimate, see `raystream.film.error.neighbour_variance.relative_std_error`.
     """
     return error * (1 + CAUTION * relative_std_error)
 

@@ -7,11 +7,11 @@ pixel, number, dimension and seed, and the film keeps its sums exactly.
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
-| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `viewer.film.error.convergence` |
+| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `raystream.film.error.convergence` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves and the attributes
-`film.differences`, `film.variances` and `film.doubts` hold the convergence history (`viewer.film.error.convergence`);
-files without them can be resumed, too.
+`film.differences`, `film.variances` and `film.doubts` hold the convergence history
+(`raystream.film.error.convergence`); files without them can be resumed, too.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import Terminated
-from viewer.film.error.convergence import Halves, SampleBudget
-from viewer.film.files import image, states
-from viewer.film.film import Film
-from viewer.options.table import OPTIONS
-from viewer.programs import PICTURES
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import Terminated
+from raystream.film.error.convergence import Halves, SampleBudget
+from raystream.film.files import image, states
+from raystream.film.film import Film
+from raystream.options.table import OPTIONS
+from raystream.programs import PICTURES
 
 EVERY = 60.0  # seconds between states of a long render
 PAUSE = 10.0  # times the duration of saving, at least, until the next state

@@ -19,19 +19,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.film.error.blemishes import Blemishes, blemishes
-from viewer.film.exposure import AUTO, stops
-from viewer.film.files import image
-from viewer.film.layers import LAYERS, channels
-from viewer.film.tonemap import TONEMAPS, decode, srgb8
-from viewer.formats.files import read_file
-from viewer.formats.image import exr, hdr
-from viewer.formats.image.environment_maps import read_picture
-from viewer.formats.image.exr_colors import displayed
-from viewer.formats.image.images import decode as decode_image
-from viewer.options.table import OPTIONS
-from viewer.scene.light import LUMINANCE
+from raystream.base.errors import ViewerError
+from raystream.film.error.blemishes import Blemishes, blemishes
+from raystream.film.exposure import AUTO, stops
+from raystream.film.files import image
+from raystream.film.layers import LAYERS, channels
+from raystream.film.tonemap import TONEMAPS, decode, srgb8
+from raystream.formats.files import read_file
+from raystream.formats.image import exr, hdr
+from raystream.formats.image.environment_maps import read_picture
+from raystream.formats.image.exr_colors import displayed
+from raystream.formats.image.images import decode as decode_image
+from raystream.options.table import OPTIONS
+from raystream.scene.light import LUMINANCE
 
 DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relative difference
 TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 JPEG_QUALITY = 95  # Pillow's highest recommended; 4:4:4 colour keeps edges sharp
 MOST_WEBP = 16383  # pixels a side, RFC 9649

@@ -26,14 +26,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base import part_file
-from viewer.base.errors import ViewerError
-from viewer.base.textfile import is_stream
-from viewer.film.exposure import exposure_text, stops
-from viewer.film.files.encode import write_jpeg, write_png, write_webp
-from viewer.film.layers import RGB, channels, find
-from viewer.film.tonemap import srgb8, tonemapped
-from viewer.formats.image import exr
+from raystream.base import part_file
+from raystream.base.errors import ViewerError
+from raystream.base.textfile import is_stream
+from raystream.film.exposure import exposure_text, stops
+from raystream.film.files.encode import write_jpeg, write_png, write_webp
+from raystream.film.layers import RGB, channels, find
+from raystream.film.tonemap import srgb8, tonemapped
+from raystream.formats.image import exr
 
 DISPLAYED = {  # 8 bits
     ".png": ("PNG", write_png),

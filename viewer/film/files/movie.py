@@ -2,7 +2,7 @@
 
 | extension | content | library |
 |---|---|---|
-| .png, .exr, .npz with %d or %04d in the name | one picture for each frame | `viewer.film.files.image` |
+| .png, .exr, .npz with %d or %04d in the name | one picture for each frame | `raystream.film.files.image` |
 | .mp4 | H.264, 4:2:0, BT.709 primaries and matrix, sRGB curve | the program ffmpeg, which imageio-ffmpeg brings |
 | .gif | 256 colours of each picture's own, dithered; endless | Pillow |
 """
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.interrupts import child_process
-from viewer.film.files import image
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import child_process
+from raystream.film.files import image
 
 if TYPE_CHECKING:
     from PIL import Image

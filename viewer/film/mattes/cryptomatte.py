@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.mattes.coverage import ranked, summed
+from raystream.film.mattes.coverage import ranked, summed
 
 RANKS = 6  # pairs of id and coverage of a pixel: three layers of RGBA
 _MASK = 0xFFFFFFFF
@@ -47,8 +47,8 @@ def layer_of(
 ) -> NDArray[np.float32]:
     """(H, W, 2 `RANKS`) float32: ids and coverages in turn.
 
-    pairs : pixels, names by number and counts, as of `viewer.film.mattes.coverage.Coverage.pairs`; equal ones are added
-    up. ids : bits of the names. samples : (H, W) of each pixel.
+    pairs : pixels, names by number and counts, as of `raystream.film.mattes.coverage.Coverage.pairs`; equal ones are
+    added up. ids : bits of the names. samples : (H, W) of each pixel.
     """
     height, width = samples.shape
     most, (pixels, numbers, counts) = max(1, len(ids)), pairs

@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.scene import Scene
+from raystream.scene.scene import Scene
 
 MOST_BYTES = 256  # of a name, UTF-8
 
@@ -63,8 +63,8 @@ def assets(scene: Scene) -> Labels:
 
 
 def classes(scene: Scene) -> Labels:
-    """Semantic classes, see `viewer.scene.hierarchy.Hierarchy.classes`: the node's, else that of the nearest node above
-    it which has one. In order of their first appearance; -1 without one."""
+    """Semantic classes, see `raystream.scene.hierarchy.Hierarchy.classes`: the node's, else that of the nearest node
+    above it which has one. In order of their first appearance; -1 without one."""
     node_classes = None if scene.hierarchy is None else scene.hierarchy.classes
     if node_classes is None:
         return Labels(np.full(len(scene.instances), -1, np.int32), ())

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.files import Budget
+from raystream.base.errors import ViewerError
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.files import Budget
 
 Index = NDArray[np.int64]
 _ATTRIBUTES = (("position", 3), ("uv", 2), ("light_uv", 2), ("normal", 3), ("color", 4))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 MAGIC, VERSION = b"IBSP", 46
 PAGE = 128  # texels along a side of a lightmap

@@ -14,20 +14,20 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.bsp import lumps as bsp
-from viewer.formats.bsp.faces import Unfolded, drawn_faces, unfolded
-from viewer.formats.files import Budget, read_file, resolve_uri, short
-from viewer.formats.image.images import read_image
-from viewer.formats.image.memory import ImageMemory
-from viewer.scene.camera import Camera
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Image, Texture
+from raystream.base.errors import ViewerError
+from raystream.formats.bsp import lumps as bsp
+from raystream.formats.bsp.faces import Unfolded, drawn_faces, unfolded
+from raystream.formats.files import Budget, read_file, resolve_uri, short
+from raystream.formats.image.images import read_image
+from raystream.formats.image.memory import ImageMemory
+from raystream.scene.camera import Camera
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.geometry.normals import unit_normals
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 
 NAME = "a Quake III level"
 

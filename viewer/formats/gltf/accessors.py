@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.files import Budget, decode_data_uri, read_file, resolve_uri
-from viewer.formats.gltf.decoders import MESHOPT, installed
-from viewer.formats.gltf.decoders.meshopt import Packed, packed_view
-from viewer.formats.gltf.json import JsonObject
-from viewer.scene.mesh import quiet_nans
+from raystream.formats.files import Budget, decode_data_uri, read_file, resolve_uri
+from raystream.formats.gltf.decoders import MESHOPT, installed
+from raystream.formats.gltf.decoders.meshopt import Packed, packed_view
+from raystream.formats.gltf.json import JsonObject
+from raystream.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

@@ -9,7 +9,7 @@
         "vertexColors": true, "lit": false
     }}
 
-All members are optional, see `viewer.scene.classic`. ``indices`` may be one number.
+All members are optional, see `raystream.scene.classic`. ``indices`` may be one number.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
-from viewer.formats.gltf.json import JsonObject
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.gltf.json import JsonObject
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
 
 _NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
 _MEMBERS = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}

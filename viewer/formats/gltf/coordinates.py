@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from viewer.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject
 
 Sets = tuple[int, ...]
 

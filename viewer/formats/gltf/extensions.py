@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.formats.files import short
-from viewer.formats.gltf.decoders import DECODERS, decoder
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.materials import EXTENSIONS
-from viewer.formats.gltf.omissions import Omissions
+from raystream.formats.files import short
+from raystream.formats.gltf.decoders import DECODERS, decoder
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.materials import EXTENSIONS
+from raystream.formats.gltf.omissions import Omissions
 
 # Supported extensions.
 APPLIED = frozenset(

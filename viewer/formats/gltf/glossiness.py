@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.images import Change
-from viewer.scene.texture import linear_from_srgb
+from raystream.formats.gltf.images import Change
+from raystream.scene.texture import linear_from_srgb
 
 NAME = "KHR_materials_pbrSpecularGlossiness"
 DIELECTRIC = 0.04  # reflectance of index 1.5

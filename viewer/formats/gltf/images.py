@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import decode_data_uri, read_file, resolve_uri
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.coordinates import Sets
-from viewer.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.omissions import Omissions
-from viewer.formats.image.images import decode, header
-from viewer.formats.image.memory import LARGEST_IMAGE, ImageMemory
-from viewer.scene.material import Material
-from viewer.scene.texture import Image, Texture, uv_transform
+from raystream.base.errors import ViewerError
+from raystream.formats.files import decode_data_uri, read_file, resolve_uri
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.coordinates import Sets
+from raystream.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.image.images import decode, header
+from raystream.formats.image.memory import LARGEST_IMAGE, ImageMemory
+from raystream.scene.material import Material
+from raystream.scene.texture import Image, Texture, uv_transform
 
 _WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
 _NEAREST = 9728

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.meshes import Meshes
-from viewer.formats.gltf.nodes import Nodes
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.animation import hidden
-from viewer.scene.hierarchy import compose, visible_nodes
-from viewer.scene.scene import Instance
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.meshes import Meshes
+from raystream.formats.gltf.nodes import Nodes
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.animation import hidden
+from raystream.scene.hierarchy import compose, visible_nodes
+from raystream.scene.scene import Instance
 
 # Memory of an instance: its matrix and Python objects.
 _INSTANCE_BYTES = 512

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
 
 # A parsed value takes up to 80 bytes or so: this many stay below 1 GiB.
 MOST_VALUES = 10_000_000

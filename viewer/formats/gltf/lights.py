@@ -15,12 +15,12 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.nodes import Nodes
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.light import BRIGHTEST, FARTHEST, KINDS, Kind, Light, Vector, unit_directions
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.nodes import Nodes
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.light import BRIGHTEST, FARTHEST, KINDS, Kind, Light, Vector, unit_directions
 
 EXTENSION = "KHR_lights_punctual"
 

@@ -13,14 +13,14 @@ from typing import Protocol
 
 import numpy as np
 
-from viewer.formats.files import short
-from viewer.formats.gltf import glossiness
-from viewer.formats.gltf.classic import read_classic
-from viewer.formats.gltf.images import UNCHANGED, Change
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
-from viewer.scene.texture import Texture, linear_from_srgb
+from raystream.formats.files import short
+from raystream.formats.gltf import glossiness
+from raystream.formats.gltf.classic import read_classic
+from raystream.formats.gltf.images import UNCHANGED, Change
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
+from raystream.scene.texture import Texture, linear_from_srgb
 
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30

@@ -9,22 +9,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.files import short
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.coordinates import DEFAULT, Sets
-from viewer.formats.gltf.decoders import DRACO, draco, installed
-from viewer.formats.gltf.images import GltfTextures
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.motion.deformers import Deformers, Geometry, Rig
-from viewer.formats.gltf.motion.skins import mended
-from viewer.formats.gltf.motion.targets import read_targets, rest_weights, target_count
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.deform.deformation import WIDTHS
-from viewer.scene.geometry.normals import unit_normals, with_normals
-from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from viewer.scene.geometry.tangents import with_tangents
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from raystream.formats.files import short
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.coordinates import DEFAULT, Sets
+from raystream.formats.gltf.decoders import DRACO, draco, installed
+from raystream.formats.gltf.images import GltfTextures
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.motion.deformers import Deformers, Geometry, Rig
+from raystream.formats.gltf.motion.skins import mended
+from raystream.formats.gltf.motion.targets import read_targets, rest_weights, target_count
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.deform.deformation import WIDTHS
+from raystream.scene.geometry.normals import unit_normals, with_normals
+from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
+from raystream.scene.geometry.tangents import with_tangents
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
 # Triangles of a flat mesh from which on they share vertices that have no normals: each would have three of its own, and

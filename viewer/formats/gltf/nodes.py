@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.json import JsonObject, JsonObjects
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.hierarchy import compose, levels, visible_nodes, world_transforms
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.json import JsonObject, JsonObjects
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.hierarchy import compose, levels, visible_nodes, world_transforms
 
 Matrix = NDArray[np.float64]
 

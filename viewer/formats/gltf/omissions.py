@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.decoders import MissingExtra
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.decoders import MissingExtra
 
 _MOST_NAMED = 3
 

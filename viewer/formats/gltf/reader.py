@@ -13,30 +13,30 @@ from pathlib import Path
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import Budget, read_file, short, uri_fault
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.coordinates import material_sets
-from viewer.formats.gltf.extensions import read_extensions
-from viewer.formats.gltf.images import GltfTextures
-from viewer.formats.gltf.instances import Placed, read_instances
-from viewer.formats.gltf.json import JsonObject, JsonObjects, parse
-from viewer.formats.gltf.lights import read_lights
-from viewer.formats.gltf.materials import default_material, read_materials
-from viewer.formats.gltf.meshes import NAME as VARIANTS
-from viewer.formats.gltf.meshes import Meshes, read_variants
-from viewer.formats.gltf.motion.animations import animated_weights, read_animations
-from viewer.formats.gltf.motion.deformers import Deformers
-from viewer.formats.gltf.motion.pointers import Animated, DocumentProperties
-from viewer.formats.gltf.motion.skins import Skins
-from viewer.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
-from viewer.formats.gltf.omissions import Omissions
-from viewer.scene.animation import place_camera
-from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
-from viewer.scene.hierarchy import Hierarchy, visible_nodes
-from viewer.scene.light import Light
-from viewer.scene.projections.models import Orthographic
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.formats.files import Budget, read_file, short, uri_fault
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.coordinates import material_sets
+from raystream.formats.gltf.extensions import read_extensions
+from raystream.formats.gltf.images import GltfTextures
+from raystream.formats.gltf.instances import Placed, read_instances
+from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
+from raystream.formats.gltf.lights import read_lights
+from raystream.formats.gltf.materials import default_material, read_materials
+from raystream.formats.gltf.meshes import NAME as VARIANTS
+from raystream.formats.gltf.meshes import Meshes, read_variants
+from raystream.formats.gltf.motion.animations import animated_weights, read_animations
+from raystream.formats.gltf.motion.deformers import Deformers
+from raystream.formats.gltf.motion.pointers import Animated, DocumentProperties
+from raystream.formats.gltf.motion.skins import Skins
+from raystream.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
+from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.animation import place_camera
+from raystream.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
+from raystream.scene.hierarchy import Hierarchy, visible_nodes
+from raystream.scene.light import Light
+from raystream.scene.projections.models import Orthographic
+from raystream.scene.scene import Scene
 
 NAME = "glTF"
 

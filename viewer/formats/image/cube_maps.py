@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.environment import MOST_TEXELS
+from raystream.scene.environment import MOST_TEXELS
 
 # Accepted names of the faces, in OpenGL's order.
 FACES = (

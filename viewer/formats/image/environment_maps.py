@@ -14,22 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file
-from viewer.formats.image import exr, hdr
-from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
-from viewer.formats.image.exr_colors import ExrColors
-from viewer.formats.image.images import rgb
-from viewer.scene.environment import (
+from raystream.base.errors import ViewerError
+from raystream.formats.files import read_file
+from raystream.formats.image import exr, hdr
+from raystream.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
+from raystream.formats.image.exr_colors import ExrColors
+from raystream.formats.image.images import rgb
+from raystream.scene.environment import (
     DARKNESS,
     MOST_TEXELS,
     ConstantEnvironment,
     Environment,
     ImageEnvironment,
 )
-from viewer.scene.light import BRIGHTEST
-from viewer.scene.sky import SUN, sky, studio
-from viewer.scene.texture import linear_from_srgb
+from raystream.scene.light import BRIGHTEST
+from raystream.scene.sky import SUN, sky, studio
+from raystream.scene.texture import linear_from_srgb
 
 # Larger pictures would take over 2 GiB while being read.
 MOST_PIXELS = 1 << 26

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
 
 MAGIC = b"\x76\x2f\x31\x01"
 LONGEST_HEADER = 1 << 26  # bytes of all parts together: Cryptomattes list the names of what a picture shows

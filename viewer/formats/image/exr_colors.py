@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image.exr import ExrPart, ExrPixels
-from viewer.formats.image.primaries import SRGB, luminance_weights, srgb_from
+from raystream.base.errors import ViewerError
+from raystream.formats.image.exr import ExrPart, ExrPixels
+from raystream.formats.image.primaries import SRGB, luminance_weights, srgb_from
 
 MOST_PIXELS = 1 << 26  # of a display window beyond that of the data
 _CHROMA = ("Y", "RY", "BY")

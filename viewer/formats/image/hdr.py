@@ -11,11 +11,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import jit
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
-from viewer.formats.image.hdr_loops import NOTHING_TO_REPEAT, OVERRUN, TRUNCATED, decode
-from viewer.formats.image.primaries import SRGB, Matrix, srgb_from, xyz_to_srgb
+from raystream.base import jit
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.image.hdr_loops import NOTHING_TO_REPEAT, OVERRUN, TRUNCATED, decode
+from raystream.formats.image.primaries import SRGB, Matrix, srgb_from, xyz_to_srgb
 
 MAGIC = (b"#?RADIANCE", b"#?RGBE")
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.image import png16
-from viewer.formats.image.memory import ImageHeader, ImageMemory
-from viewer.scene.texture import Image
+from raystream.base.errors import ViewerError
+from raystream.formats.image import png16
+from raystream.formats.image.memory import ImageHeader, ImageMemory
+from raystream.scene.texture import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pillow

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from viewer.base.errors import ViewerError
-from viewer.base.memory import available
+from raystream.base.errors import ViewerError
+from raystream.base.memory import available
 
 LARGEST_SIDE = 1 << 24  # texels of an image: Pillow refuses rows of 2 ** 31 bits for want of memory
 LARGEST_IMAGE = 1 << 28  # texels of an image, such as 16,384 x 16,384: 1 GiB

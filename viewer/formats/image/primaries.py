@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 Matrix = NDArray[np.float64]
 

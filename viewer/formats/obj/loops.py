@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.jit import helper
-from viewer.formats.text import at_word_end, integer, number, skip_blanks, skip_word
+from raystream.base.jit import helper
+from raystream.formats.text import at_word_end, integer, number, skip_blanks, skip_word
 
 
 def _words(text: bytes) -> np.ndarray:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from viewer.formats.files import short
-from viewer.formats.text import decoded, without_mark
-from viewer.scene.material import Material
+from raystream.formats.files import short
+from raystream.formats.text import decoded, without_mark
+from raystream.scene.material import Material
 
 # Largest number of bytes read from a library.
 LARGEST = 16 << 20

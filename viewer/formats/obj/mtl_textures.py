@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file
-from viewer.formats.image.images import MODELLERS, read_image
-from viewer.formats.image.memory import ImageMemory
-from viewer.formats.obj.mtl import roughness_of
-from viewer.formats.references import referenced_file, unquoted
-from viewer.scene.material import Material
-from viewer.scene.texture import Image, Texture
+from raystream.base.errors import ViewerError
+from raystream.formats.files import read_file
+from raystream.formats.image.images import MODELLERS, read_image
+from raystream.formats.image.memory import ImageMemory
+from raystream.formats.obj.mtl import roughness_of
+from raystream.formats.references import referenced_file, unquoted
+from raystream.scene.material import Material
+from raystream.scene.texture import Image, Texture
 
 # Options before the file name, or behind it: those of one argument, and of one to three numbers.
 _ONE = ("-blendu", "-blendv", "-cc", "-clamp", "-bm", "-boost", "-texres", "-imfchan", "-type")

@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.formats.files import read_file, short
-from viewer.formats.obj.loops import CORNERS, FACE, FULL, LINE, NOT_YET, arrays, scan
-from viewer.formats.obj.mtl import LARGEST, read_mtl
-from viewer.formats.obj.mtl_textures import read_textures
-from viewer.formats.polygons import triangulate
-from viewer.formats.references import referenced_file, unquoted
-from viewer.formats.text import SMALL, decoded, grown, with_newlines, without_mark
-from viewer.scene.geometry.centre import centred, finite_uvs
-from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from viewer.scene.geometry.weld import weld
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.formats.files import read_file, short
+from raystream.formats.obj.loops import CORNERS, FACE, FULL, LINE, NOT_YET, arrays, scan
+from raystream.formats.obj.mtl import LARGEST, read_mtl
+from raystream.formats.obj.mtl_textures import read_textures
+from raystream.formats.polygons import triangulate
+from raystream.formats.references import referenced_file, unquoted
+from raystream.formats.text import SMALL, decoded, grown, with_newlines, without_mark
+from raystream.scene.geometry.centre import centred, finite_uvs
+from raystream.scene.geometry.normals import unit_normals
+from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
+from raystream.scene.geometry.weld import weld
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import linear_from_srgb
 
 NAME = "OBJ"
 

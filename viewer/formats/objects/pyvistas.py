@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.named import kind_of
-from viewer.formats.objects.surface import ForeignSurface, Gathered, linear
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.bounds import bounds_of
-from viewer.scene.material import Material
-from viewer.scene.projections.models import Orthographic
+from raystream.base.errors import ViewerError
+from raystream.formats.named import kind_of
+from raystream.formats.objects.surface import ForeignSurface, Gathered, linear
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.bounds import bounds_of
+from raystream.scene.material import Material
+from raystream.scene.projections.models import Orthographic
 
 # Samples of the colour map viridis (N. Smith and S. van der Walt, 2015), sRGB: PyVista's default for scalars.
 VIRIDIS = np.array(

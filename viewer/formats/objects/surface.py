@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.arrays import ROUNDING
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.centre import centred
-from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture, linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.scene.arrays import ROUNDING
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.centre import centred
+from raystream.scene.geometry.normals import unit_normals
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 GREY = (0.8, 0.8, 0.8, 1.0)
 WHITE = (1.0, 1.0, 1.0, 1.0)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError, warn
-from viewer.formats import named
-from viewer.formats.named import kind_of
-from viewer.formats.objects import pyvistas, trimeshes
-from viewer.formats.objects.surface import ForeignSurface, Gathered, array_of, colors_of, linear, rows, z_up_camera
-from viewer.options.table import check
-from viewer.scene.camera import Camera
-from viewer.scene.edits.framed import framed
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError, warn
+from raystream.formats import named
+from raystream.formats.named import kind_of
+from raystream.formats.objects import pyvistas, trimeshes
+from raystream.formats.objects.surface import ForeignSurface, Gathered, array_of, colors_of, linear, rows, z_up_camera
+from raystream.options.table import check
+from raystream.scene.camera import Camera
+from raystream.scene.edits.framed import framed
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 ACCEPTED = (
     "a file, a built-in name, a Scene, (vertices, faces[, colors]), a trimesh Trimesh or Scene, a PyVista dataset or"

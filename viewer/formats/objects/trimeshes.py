@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.formats.named import kind_of
-from viewer.formats.objects.surface import GREY, ForeignSurface, Gathered, linear
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
+from raystream.base.errors import ViewerError
+from raystream.formats.named import kind_of
+from raystream.formats.objects.surface import GREY, ForeignSurface, Gathered, linear
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
 
 
 def is_scene(source: Any) -> bool:

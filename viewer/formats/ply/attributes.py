@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file, short
-from viewer.formats.image.images import MODELLERS, read_image
-from viewer.formats.image.memory import ImageMemory
-from viewer.formats.ply.elements import AsciiReader, BinaryReader, Lists
-from viewer.formats.ply.header import Element
-from viewer.formats.references import referenced_file
-from viewer.formats.text import SMALL
-from viewer.scene.geometry.centre import finite_uvs
-from viewer.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from viewer.scene.geometry.weld import weld
-from viewer.scene.material import Material
-from viewer.scene.mesh import Float, Mesh, quiet_nans
-from viewer.scene.texture import Image, Texture, linear_from_srgb
+from raystream.base.errors import ViewerError
+from raystream.formats.files import read_file, short
+from raystream.formats.image.images import MODELLERS, read_image
+from raystream.formats.image.memory import ImageMemory
+from raystream.formats.ply.elements import AsciiReader, BinaryReader, Lists
+from raystream.formats.ply.header import Element
+from raystream.formats.references import referenced_file
+from raystream.formats.text import SMALL
+from raystream.scene.geometry.centre import finite_uvs
+from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
+from raystream.scene.geometry.weld import weld
+from raystream.scene.material import Material
+from raystream.scene.mesh import Float, Mesh, quiet_nans
+from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 _UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))
 _COLORS = (

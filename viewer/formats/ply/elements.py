@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.formats.files import short
-from viewer.formats.ply.header import Element, Header
-from viewer.formats.text import BAD, FULL, SMALL, grown, lists, table, with_newlines
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.formats.files import short
+from raystream.formats.ply.header import Element, Header
+from raystream.formats.text import BAD, FULL, SMALL, grown, lists, table, with_newlines
 
 DAMAGED = "the file is damaged or truncated"
 

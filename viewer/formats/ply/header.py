@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
 
 # Longer than any real header; the search for end_header stops here.
 _LONGEST = 1 << 20

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import read_file, short
-from viewer.formats.ply.attributes import (
+from raystream.base.errors import ViewerError
+from raystream.formats.files import read_file, short
+from raystream.formats.ply.attributes import (
     Faces,
     colors_of,
     columns_of,
@@ -20,14 +20,14 @@ from viewer.formats.ply.attributes import (
     vertex_uvs,
     with_attributes,
 )
-from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, Lists
-from viewer.formats.ply.header import Header, read_header
-from viewer.formats.polygons import triangulate
-from viewer.formats.text import decoded, without_mark
-from viewer.scene.geometry.centre import centred
-from viewer.scene.geometry.normals import unit_normals
-from viewer.scene.mesh import Mesh, quiet_nans
-from viewer.scene.scene import Instance, Scene
+from raystream.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, Lists
+from raystream.formats.ply.header import Header, read_header
+from raystream.formats.polygons import triangulate
+from raystream.formats.text import decoded, without_mark
+from raystream.scene.geometry.centre import centred
+from raystream.scene.geometry.normals import unit_normals
+from raystream.scene.mesh import Mesh, quiet_nans
+from raystream.scene.scene import Instance, Scene
 
 NAME = "PLY"
 
@@ -46,7 +46,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     Vertices: x, y, z; nx, ny, nz; colours; s, t or u, v. Faces with any number of corners are triangulated in the
     file's order, with colours, and with texture coordinates of corners; tristrips too. The pictures of `comment
     TextureFile` are textures. A file without faces is of points, or of the lines between them that element 'edge'
-    names. See `viewer.formats.ply.attributes`. Raises ViewerError for malformed or truncated files.
+    names. See `raystream.formats.ply.attributes`. Raises ViewerError for malformed or truncated files.
     """
     data = without_mark(read_file(path))
     header = read_header(data, path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.base.jit import helper
-from viewer.formats.text import at_word_end, number, skip_blanks, skip_space, skip_word
+from raystream.base.jit import helper
+from raystream.formats.text import at_word_end, number, skip_blanks, skip_space, skip_word
 
 _VERTEX, _FACET, _ENDFACET, _OUTER, _ENDLOOP, _SOLID, _ENDSOLID = (
     np.frombuffer(word, np.uint8).copy()

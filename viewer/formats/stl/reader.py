@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.formats.files import check_regular, read_file
-from viewer.formats.stl.loops import FULL, scan_facets
-from viewer.formats.text import SMALL, grown, with_newlines, without_mark
-from viewer.scene.geometry.centre import centred
-from viewer.scene.geometry.weld import weld
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.formats.files import check_regular, read_file
+from raystream.formats.stl.loops import FULL, scan_facets
+from raystream.formats.text import SMALL, grown, with_newlines, without_mark
+from raystream.scene.geometry.centre import centred
+from raystream.scene.geometry.weld import weld
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 NAME = "STL"
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from viewer.accel.bvh.tree import NODE, PAIR
-from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.refit import BOX, levels
-from viewer.kernels.records import VERTEX
-from viewer.materials.details import DETAIL
-from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.rows import table_pass_source
+from raystream.accel.bvh.tree import NODE, PAIR
+from raystream.accel.deform.deforming import Deforming
+from raystream.accel.deform.refit import BOX, levels
+from raystream.kernels.records import VERTEX
+from raystream.materials.details import DETAIL
+from raystream.stream.compile.addresses import Addresses
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.rows import table_pass_source
 
 # Streams between the passes.
 POSED, TRIANGLES, LEAVES, INNER = "posed", "triangles_posed", "leaves", "inner"

@@ -6,18 +6,18 @@ from collections.abc import Generator, Mapping
 from functools import partial
 from typing import Any
 
-from viewer.accel.deform.deforming import Deforming
-from viewer.accel.deform.refit import WIDTH, levels
-from viewer.renderer.device import deform_passes as forms
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.stream.compile.memories import tables_of
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.rows import RowWriter, TablePass
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Job
+from raystream.accel.deform.deforming import Deforming
+from raystream.accel.deform.refit import WIDTH, levels
+from raystream.renderer.device import deform_passes as forms
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.stream.compile.memories import tables_of
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.rows import RowWriter, TablePass
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw, Job
 
 NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 

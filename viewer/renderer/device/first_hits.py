@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from viewer.cameras.lens import lens_uniforms
-from viewer.lighting.sampler import sampler_uniforms
-from viewer.options.table import OPTIONS
-from viewer.renderer.device.rasterized import RasterizedHits, unsupported_reason
-from viewer.renderer.device.tile_job import FirstHitPass, Rectangle
-from viewer.renderer.inputs.camera import eye
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
+from raystream.cameras.lens import lens_uniforms
+from raystream.lighting.sampler import sampler_uniforms
+from raystream.options.table import OPTIONS
+from raystream.renderer.device.rasterized import RasterizedHits, unsupported_reason
+from raystream.renderer.device.tile_job import FirstHitPass, Rectangle
+from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
 
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
 # slower beyond so many (tools/bench.py raster).

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from viewer.base.errors import ViewerError
-from viewer.base.memory import available
-from viewer.film.layers import LAYERS, SERIES, expanded
-from viewer.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
-from viewer.kernels.records import FEATURES, FILM, HALF
+from raystream.base.errors import ViewerError
+from raystream.base.memory import available
+from raystream.film.layers import LAYERS, SERIES, expanded
+from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS
+from raystream.kernels.records import FEATURES, FILM, HALF
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
 # film as it is read back with its first half, and the float64 arrays by which its noise is judged.

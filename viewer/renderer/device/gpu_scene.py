@@ -13,32 +13,32 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.deform.rebuild import Rebuilder, Trees
-from viewer.accel.grid.on_device import DeviceGrid
-from viewer.accel.structures import Structure
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.base.errors import ViewerError
-from viewer.film.device_film import Pixels
-from viewer.programs import LEVELS, PICTURES, PictureProgram, light_layers
-from viewer.renderer.device.deform_passes import read_tables
-from viewer.renderer.device.deformer import GpuDeformer
-from viewer.renderer.device.first_hits import FirstHits, RasterPass, first_hits
-from viewer.renderer.device.grid_build import GridBuild
-from viewer.renderer.device.machine_pool import Key, MachinePool, driver_fallbacks
-from viewer.renderer.device.scene_upload import replace_scene
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.program_file import renewed
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.memories import tables_of
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Executor, Job
-from viewer.stream.machines.counters import Stats
-from viewer.stream.selftest.ways import device_notes, settle, stack_note
+from raystream.accel.deform.rebuild import Rebuilder, Trees
+from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.structures import Structure
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.base.errors import ViewerError
+from raystream.film.device_film import Pixels
+from raystream.programs import LEVELS, PICTURES, PictureProgram, light_layers
+from raystream.renderer.device.deform_passes import read_tables
+from raystream.renderer.device.deformer import GpuDeformer
+from raystream.renderer.device.first_hits import FirstHits, RasterPass, first_hits
+from raystream.renderer.device.grid_build import GridBuild
+from raystream.renderer.device.machine_pool import Key, MachinePool, driver_fallbacks
+from raystream.renderer.device.scene_upload import replace_scene
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.program_file import renewed
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import tables_of
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Executor, Job
+from raystream.stream.machines.counters import Stats
+from raystream.stream.selftest.ways import device_notes, settle, stack_note
 
 _VERSIONS = count(1)
 

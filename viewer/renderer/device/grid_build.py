@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from viewer.accel.grid.cost import LIMIT
-from viewer.accel.grid.grid import ENTRY as LISTED
-from viewer.accel.grid.on_device import DeviceGrid
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY
-from viewer.kernels.records import TRIANGLE
-from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.stream.compile.addresses import Addresses, PlannedAddresses
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.passes import Pass, hot_pass_source, pass_source
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Draw, Host, Job, TimedStage
+from raystream.accel.grid.cost import LIMIT
+from raystream.accel.grid.grid import ENTRY as LISTED
+from raystream.accel.grid.on_device import DeviceGrid
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import ENTRY
+from raystream.kernels.records import TRIANGLE
+from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.stream.compile.addresses import Addresses, PlannedAddresses
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import Memory
+from raystream.stream.gl.passes import Pass, hot_pass_source, pass_source
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Draw, Host, Job, TimedStage
 
 COUNT = Record("Count", Field("count", "int", about="outputs of an element, or of it and all before"))
 SPAN = Record(
@@ -70,7 +70,7 @@ def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Sour
 class GridBuild:
     """The passes over a table of triangles. Every call needs a current context.
 
-    triangles : ``triangles`` of `viewer.accel.triangles.module`. Raises ShaderError.
+    triangles : ``triangles`` of `raystream.accel.triangles.module`. Raises ShaderError.
     """
 
     def __init__(self, device: Device, triangles: Table, addresses: Addresses) -> None:

@@ -1,17 +1,17 @@
-"""Whether a scene and its settings fit into the limits of the papers' day (`viewer.stream.declare.limits`)."""
+"""Whether a scene and its settings fit into the limits of the papers' day (`raystream.stream.declare.limits`)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import listed
-from viewer.programs import programs_with
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.declare.kernel import Module, Table, Texels, Volume
-from viewer.stream.declare.limits import LIMITS, Limits
+from raystream.base.errors import ViewerError
+from raystream.options.declare import listed
+from raystream.programs import programs_with
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.declare.kernel import Module, Table, Texels, Volume
+from raystream.stream.declare.limits import LIMITS, Limits
 
 # What the elements of a memory are, where its name does not say it.
 WORDS = {"grid_pointers": "voxels", "grid_lists": "entries of the voxels' lists", "nodes": "nodes of the tree"}

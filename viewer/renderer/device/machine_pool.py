@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import cast
 from weakref import WeakMethod
 
-from viewer.base.errors import ShaderError, ViewerError
-from viewer.renderer.device.tuning import tuned
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.programs.compiler import Batch
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Run
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.options import MachineOptions
-from viewer.stream.machines.policy import policy as make_policy
-from viewer.stream.machines.registry import MACHINES
-from viewer.stream.selftest.ways import DriverFallbacks, fallbacks_for
+from raystream.base.errors import ShaderError, ViewerError
+from raystream.renderer.device.tuning import tuned
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.programs.compiler import Batch
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Run
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.options import MachineOptions
+from raystream.stream.machines.policy import policy as make_policy
+from raystream.stream.machines.registry import MACHINES
+from raystream.stream.selftest.ways import DriverFallbacks, fallbacks_for
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
@@ -157,7 +157,7 @@ class MachinePool(Mapping[Key, Machine]):
 
 
 def driver_fallbacks(device: Device, settings: Settings) -> DriverFallbacks:
-    """How programs run by the settings on a device, see `viewer.stream.selftest.ways`."""
+    """How programs run by the settings on a device, see `raystream.stream.selftest.ways`."""
     settings = tuned(settings, device.driver, device.software_form)
     return fallbacks_for(device, settings.machine, settings.mask, settings.count)
 

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.records import FACE, FAR, HIT, RAY, VERTEX
-from viewer.programs.shadow_cast import shadow_cast
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.scene.camera import Camera
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Kernel, Module, Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.rasterize import Rasterizer, draw_source
+from raystream.kernels.records import FACE, FAR, HIT, RAY, VERTEX
+from raystream.programs.shadow_cast import shadow_cast
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.scene.camera import Camera
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Kernel, Module, Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.raster.rasterize import Rasterizer, draw_source
 
 DRAWN = Record(
     "Drawn",

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from viewer.renderer.device.machine_pool import MachinePool
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.resources import Resources
+from raystream.renderer.device.machine_pool import MachinePool
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.stream.declare.kernel import Module
+from raystream.stream.gl.resources import Resources
 
 
 def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from viewer.film.device_film import Buffer, Pixels
-from viewer.kernels.records import HIT, PIXEL
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Copy, Draw, Job, Run, Step, TimedStage
-from viewer.stream.machines.common import Machine
+from raystream.film.device_film import Buffer, Pixels
+from raystream.kernels.records import HIT, PIXEL
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Copy, Draw, Job, Run, Step, TimedStage
+from raystream.stream.machines.common import Machine
 
 PICTURE = "picture"  # the stage of a job that runs a picture's program
 Rectangle = tuple[slice, slice]  # rows and columns of the picture

@@ -19,10 +19,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from viewer.base.cache_folder import folders
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.devices import shared_device
+from raystream.base.cache_folder import folders
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.devices import shared_device
 
 FORMAT = 3
 LARGEST_FILE = 1 << 20  # bytes
@@ -181,7 +181,7 @@ def save_tuning(
 
 
 def defaults(software: bool) -> dict[str, str]:
-    """The values where nothing was measured. software : of `viewer.stream.compile.form.Form`."""
+    """The values where nothing was measured. software : of `raystream.stream.compile.form.Form`."""
     return DEFAULTS if software else GPU_DEFAULTS
 
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.settings import VIEW, Settings
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.settings import VIEW, Settings
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
+from raystream.scene.scene import Scene
 
 
 def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.scene.mesh import Mesh, meshes_of, transforms_of
+from raystream.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.scene.mesh import Mesh, meshes_of, transforms_of
 
 
 class HitAttributes:

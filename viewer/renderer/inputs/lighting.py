@@ -6,27 +6,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from viewer.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
-from viewer.cameras.lens import constant_environment
-from viewer.formats.image.environment_maps import DARKNESS, environment_of
-from viewer.lighting.ambient import Ambient, ambient, in_world
-from viewer.lighting.each_light import each_light, turned
-from viewer.lighting.environment import environment as environment_module
-from viewer.lighting.environment import environment_uniforms
-from viewer.lighting.lights import LightList, scene_lights
-from viewer.lighting.path import candidate_settings, occlusion_settings, path_settings, whitted_settings
-from viewer.lighting.photons import photon_modules
-from viewer.lighting.sampler import sampler as sampler_module
-from viewer.lighting.tree_choice import tree_modules
-from viewer.renderer.inputs.own_light import DefaultEnvironment, default_environment
-from viewer.renderer.inputs.scene_diff import SceneChanges
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.edits.framed import is_single_object
-from viewer.scene.environment import Environment, ImageEnvironment
-from viewer.scene.geometry.bounds import SHADOW
-from viewer.scene.scene import Scene
-from viewer.scene.sky import SUN, sky, studio
-from viewer.stream.declare.kernel import Module
+from raystream.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
+from raystream.cameras.lens import constant_environment
+from raystream.formats.image.environment_maps import DARKNESS, environment_of
+from raystream.lighting.ambient import Ambient, ambient, in_world
+from raystream.lighting.each_light import each_light, turned
+from raystream.lighting.environment import environment as environment_module
+from raystream.lighting.environment import environment_uniforms
+from raystream.lighting.lights import LightList, scene_lights
+from raystream.lighting.path import candidate_settings, occlusion_settings, path_settings, whitted_settings
+from raystream.lighting.photons import photon_modules
+from raystream.lighting.sampler import sampler as sampler_module
+from raystream.lighting.tree_choice import tree_modules
+from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment
+from raystream.renderer.inputs.scene_diff import SceneChanges
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.environment import Environment, ImageEnvironment
+from raystream.scene.geometry.bounds import SHADOW
+from raystream.scene.scene import Scene
+from raystream.scene.sky import SUN, sky, studio
+from raystream.stream.declare.kernel import Module
 
 GRADIENT = "gradient"  # behind what stands in the studio, by default
 UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object

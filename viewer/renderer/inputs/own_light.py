@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.ordered import quantile
-from viewer.film.exposure import MIDDLE, automatic_exposure
-from viewer.lighting.emitters import Emitters, emitters
-from viewer.scene.edits.framed import is_single_object
-from viewer.scene.geometry.surface import SurfacePoints, surface_points
-from viewer.scene.light import Light, luminance
-from viewer.scene.scene import Scene
-from viewer.scene.sky import IRRADIANCE, SCALE, sunlight
+from raystream.base.ordered import quantile
+from raystream.film.exposure import MIDDLE, automatic_exposure
+from raystream.lighting.emitters import Emitters, emitters
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.geometry.surface import SurfacePoints, surface_points
+from raystream.scene.light import Light, luminance
+from raystream.scene.scene import Scene
+from raystream.scene.sky import IRRADIANCE, SCALE, sunlight
 
 Float = NDArray[np.float64]
 

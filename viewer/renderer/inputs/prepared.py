@@ -11,43 +11,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import structures
-from viewer.accel.motion import MOTION, Moving
-from viewer.accel.structures import Primitives, Structure, StructureOptions
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import moving_lens, thin_lens
-from viewer.cameras.projected import projected
-from viewer.film.files.checkpoint import fingerprint
-from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from viewer.lighting.shining import NAME as SHINING
-from viewer.lighting.shining import shining_faces
-from viewer.lighting.tree_choice import MANY_LIGHTS, too_many
-from viewer.materials.details import NAME as DETAILS
-from viewer.materials.details import flat_details, object_details
-from viewer.materials.geometry import flat_geometry, object_geometry
-from viewer.materials.look import Look, scene_look
-from viewer.materials.opacity import asking
-from viewer.materials.tables import appearance, with_tables
-from viewer.renderer.inputs.camera import projection_kind
-from viewer.renderer.inputs.lighting import Lighting, scene_lighting
-from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
-from viewer.renderer.inputs.settings import PREPARED, Settings
-from viewer.scene.camera import Camera
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.classic_plane import on_plane
-from viewer.scene.edits.located import located
-from viewer.scene.edits.materials import culled, decided_materials
-from viewer.scene.edits.mipmaps import with_textures_within
-from viewer.scene.edits.movable import with_light_at
-from viewer.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
-from viewer.scene.geometry.quadrics import Quadrics, with_point_size
-from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
-from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.program import Program
+from raystream.accel import structures
+from raystream.accel.motion import MOTION, Moving
+from raystream.accel.structures import Primitives, Structure, StructureOptions
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import moving_lens, thin_lens
+from raystream.cameras.projected import projected
+from raystream.film.files.checkpoint import fingerprint
+from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
+from raystream.lighting.shining import NAME as SHINING
+from raystream.lighting.shining import shining_faces
+from raystream.lighting.tree_choice import MANY_LIGHTS, too_many
+from raystream.materials.details import NAME as DETAILS
+from raystream.materials.details import flat_details, object_details
+from raystream.materials.geometry import flat_geometry, object_geometry
+from raystream.materials.look import Look, scene_look
+from raystream.materials.opacity import asking
+from raystream.materials.tables import appearance, with_tables
+from raystream.renderer.inputs.camera import projection_kind
+from raystream.renderer.inputs.lighting import Lighting, scene_lighting
+from raystream.renderer.inputs.scene_diff import SceneChanges, scene_changes
+from raystream.renderer.inputs.settings import PREPARED, Settings
+from raystream.scene.camera import Camera
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.classic_plane import on_plane
+from raystream.scene.edits.located import located
+from raystream.scene.edits.materials import culled, decided_materials
+from raystream.scene.edits.mipmaps import with_textures_within
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
+from raystream.scene.geometry.quadrics import Quadrics, with_point_size
+from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
+from raystream.stream.declare.kernel import Module
+from raystream.stream.declare.program import Program
 
 OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
 
@@ -59,7 +59,7 @@ class PreparedScene:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
     given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
-    settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
+    settings : by which it was made; of these, `raystream.renderer.inputs.settings.PREPARED` count.
     structure_options : all decided.
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
@@ -112,7 +112,7 @@ class PreparedScene:
 
     @property
     def backdrop(self) -> str:
-        """The backdrop of camera rays that leave the scene, of `viewer.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `raystream.programs.backdrop.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -259,7 +259,7 @@ def prepare(
 ) -> PreparedScene:
     """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
 
-    options : of `viewer.renderer.inputs.settings.PREPARED`, over those of ``settings``.
+    options : of `raystream.renderer.inputs.settings.PREPARED`, over those of ``settings``.
     before  : of an earlier scene or by other settings: equal parts are shared with it.
 
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
@@ -375,7 +375,7 @@ def _prepared(
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
         geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
-        from viewer.accel.two_level.build import over_instances
+        from raystream.accel.two_level.build import over_instances
 
         structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)

@@ -15,10 +15,10 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from viewer.base.errors import ViewerError, WiringError
-from viewer.options import table as options
-from viewer.programs.registry import PICTURES, PictureProgram, register
-from viewer.stream.declare.program import Program
+from raystream.base.errors import ViewerError, WiringError
+from raystream.options import table as options
+from raystream.programs.registry import PICTURES, PictureProgram, register
+from raystream.stream.declare.program import Program
 
 EXTENSION, NAME = ".py", "PROGRAM"
 REMEDY = f"{NAME} = PictureProgram(name, function, help, caption)"

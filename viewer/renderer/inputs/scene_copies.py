@@ -1,9 +1,9 @@
 """Copies of callers' scenes, which callers may edit in place.
 
 A renderer takes scenes for values: that on show must not change, and two scenes are compared by identity (see
-`viewer.renderer.inputs.scene_diff`). So it copies the scenes that it is passed: lists, materials, transformations and
-other small parts; arrays are shared, with a checksum of their bytes. Of a scene that is passed again, parts of equal
-content have the same copies as before, and edited ones have others.
+`raystream.renderer.inputs.scene_diff`). So it copies the scenes that it is passed: lists, materials, transformations
+and other small parts; arrays are shared, with a checksum of their bytes. Of a scene that is passed again, parts of
+equal content have the same copies as before, and edited ones have others.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.scene.deform.deformation import Deformation, Matrices, MeshPose, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.classic_plane import tiles
-from viewer.scene.geometry.bounds import SQUARE
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh, transforms_of
-from viewer.scene.quadric import Quadric, QuadricShape
-from viewer.scene.scene import Scene, same_items
-from viewer.scene.texture import Image, Texture
+from raystream.base.errors import ViewerError
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.scene.deform.deformation import Deformation, Matrices, MeshPose, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.classic_plane import tiles
+from raystream.scene.geometry.bounds import SQUARE
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh, transforms_of
+from raystream.scene.quadric import Quadric, QuadricShape
+from raystream.scene.scene import Scene, same_items
+from raystream.scene.texture import Image, Texture
 
 COPIED = Mesh, QuadricShape, Deformation, MeshPose, MorphTarget, Material, Texture, Image
 SHARED = Mesh, Deformation, MorphTarget, Image  # their arrays, which may be large

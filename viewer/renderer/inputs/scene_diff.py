@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.materials import culls
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Texture
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.materials import culls
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Texture
 
 
 @dataclass(frozen=True)

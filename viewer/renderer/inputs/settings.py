@@ -8,16 +8,16 @@ from functools import partial
 from inspect import Signature, cleandoc, signature
 from typing import Any, TypeVar
 
-from viewer.accel.structures import StructureOptions
-from viewer.base.errors import ViewerError
-from viewer.film.layers import WORDS
-from viewer.film.tonemap import TONEMAPS
-from viewer.lighting.path import ROULETTE, PathSettings
-from viewer.lighting.sampler import sampler_uniforms
-from viewer.options import table as options
-from viewer.options.declare import Affects, Option, listed
-from viewer.programs import PICTURES, PictureProgram
-from viewer.renderer.inputs.program_file import file_of, read_program
+from raystream.accel.structures import StructureOptions
+from raystream.base.errors import ViewerError
+from raystream.film.layers import WORDS
+from raystream.film.tonemap import TONEMAPS
+from raystream.lighting.path import ROULETTE, PathSettings
+from raystream.lighting.sampler import sampler_uniforms
+from raystream.options import table as options
+from raystream.options.declare import Affects, Option, listed
+from raystream.programs import PICTURES, PictureProgram
+from raystream.renderer.inputs.program_file import file_of, read_program
 
 NAMES = tuple(options.keywords("renderer"))
 STRUCTURE = tuple(options.keywords("prepare"))
@@ -35,7 +35,7 @@ HOMES = {
 
 
 class Settings(Mapping[str, Any]):
-    """A value for every option of `viewer.Renderer`, checked, by name and as an attribute: ``settings.program``.
+    """A value for every option of `raystream.Renderer`, checked, by name and as an attribute: ``settings.program``.
 
     It never changes: `replace` makes another one. Two are equal where all their values are.
 
@@ -137,7 +137,7 @@ class Settings(Mapping[str, Any]):
 
     @property
     def search(self) -> str:
-        """How radiance estimates look for photons: one of `viewer.kernels.photons.SEARCHES`."""
+        """How radiance estimates look for photons: one of `raystream.kernels.photons.SEARCHES`."""
         return "radius" if self.estimate == "progressive" else "nearest"
 
     @property

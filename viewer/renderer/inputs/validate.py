@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError, warn
-from viewer.formats.named import kind_of
-from viewer.formats.objects.take import taken
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.deform.arrays import with_vertices
-from viewer.scene.geometry.transform import shifted
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError, warn
+from raystream.formats.named import kind_of
+from raystream.formats.objects.take import taken
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.geometry.transform import shifted
+from raystream.scene.scene import Scene
 
 SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
 
 
 def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene | PreparedScene:
-    """The scene itself, or that of a name, arrays or another library's object as of `viewer.load`, with its warnings.
+    """The scene itself, or that of a name, arrays or another library's object as of `raystream.load`, with its
+    warnings.
 
     options : keywords of the call; those of the scene are taken out, and a camera is converted with the scene.
     max_texture : where they have none.
@@ -87,7 +88,7 @@ def _real(matrix: Any, where: str, hint: str) -> NDArray[np.float64]:
 
 
 def deformed(scene: Scene, mesh: int, positions: ArrayLike, normals: ArrayLike | None) -> Scene:
-    """The scene with other vertices of a mesh, by its number; see `viewer.scene.deform.arrays.with_vertices`. Raises
+    """The scene with other vertices of a mesh, by its number; see `raystream.scene.deform.arrays.with_vertices`. Raises
     ViewerError for an unknown mesh."""
     count = len(scene.meshes)
     if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:

@@ -6,19 +6,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.base.errors import ViewerError
-from viewer.base.memory import available
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
-from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.routing import StencilRouting, routing_bytes
-from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.renderer.device.footprint import text
-from viewer.renderer.inputs.settings import Settings
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Host, Job
+from raystream.base.errors import ViewerError
+from raystream.base.memory import available
+from raystream.kernels.photons import ENTRY, FIRST, PHOTON
+from raystream.photons.grid import PhotonGrid
+from raystream.photons.keep import Keep
+from raystream.photons.routing import StencilRouting, routing_bytes
+from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.renderer.device.footprint import text
+from raystream.renderer.inputs.settings import Settings
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Host, Job
 
 
 def map_settings(settings: Settings) -> tuple[Any, ...]:
@@ -31,8 +31,9 @@ def map_settings(settings: Settings) -> tuple[Any, ...]:
 class PhotonCells:
     """The photon map of a grid on a device, of one kind at a time.
 
-    streams : those of `viewer.kernels.photons.MAPS`, after `order`. uniforms : of the modules that read them. stored :
-    photons that came to a cell, whether it holds them or not. orders : how often photons were brought to their cells.
+    streams : those of `raystream.kernels.photons.MAPS`, after `order`. uniforms : of the modules that read them.
+    stored : photons that came to a cell, whether it holds them or not. orders : how often photons were brought to their
+    cells.
     """
 
     def __init__(self, device: Device, resources: Resources) -> None:

@@ -10,29 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.kernels.photons import PHOTON, STORED
-from viewer.kernels.records import PATH, PIXEL, RAY
-from viewer.lighting.aim import SpecularSpheres
-from viewer.lighting.path import SMOOTH_OF_TREES
-from viewer.lighting.photons import PhotonPass, RadianceEstimate
-from viewer.lighting.sampler import sampler_uniforms
-from viewer.options.table import OPTIONS
-from viewer.photons.grid import PhotonGrid
-from viewer.photons.sort import list_size
-from viewer.programs import LEVELS, photon_emission, photon_frame
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import Key
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
-from viewer.scene.camera import Camera
-from viewer.scene.exposure.exposure import bounds_in_motion
-from viewer.scene.projections.models import Orthographic
-from viewer.scene.scene import Scene
-from viewer.stream.declare.record import LARGEST_INTEGER
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Job, Run, TimedStage
+from raystream.base.errors import ViewerError
+from raystream.kernels.photons import PHOTON, STORED
+from raystream.kernels.records import PATH, PIXEL, RAY
+from raystream.lighting.aim import SpecularSpheres
+from raystream.lighting.path import SMOOTH_OF_TREES
+from raystream.lighting.photons import PhotonPass, RadianceEstimate
+from raystream.lighting.sampler import sampler_uniforms
+from raystream.options.table import OPTIONS
+from raystream.photons.grid import PhotonGrid
+from raystream.photons.sort import list_size
+from raystream.programs import LEVELS, photon_emission, photon_frame
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.machine_pool import Key
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.photon_map.photon_cells import PhotonCells, map_settings
+from raystream.scene.camera import Camera
+from raystream.scene.exposure.exposure import bounds_in_motion
+from raystream.scene.projections.models import Orthographic
+from raystream.scene.scene import Scene
+from raystream.stream.declare.record import LARGEST_INTEGER
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import Clear, Copy, Draw, Job, Run, TimedStage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -129,7 +129,7 @@ class PhotonMap:
 
     @property
     def streams(self) -> dict[str, Stream]:
-        """Those of `viewer.kernels.photons.MAPS`, after `make`; none where there is no map of the scene as it is."""
+        """Those of `raystream.kernels.photons.MAPS`, after `make`; none where there is no map of the scene as it is."""
         return self.cells.streams if self._version == self.scene.version else {}
 
     @property

@@ -9,12 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.upsampling import SHOWN
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.preview.scheduler import BEHIND_OTHERS, cleans
-from viewer.renderer.sampling.denoising import NoisyPicture
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import NamedStreams, Stream
+from raystream.denoise.upsampling import SHOWN
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.preview.scheduler import BEHIND_OTHERS, cleans
+from raystream.renderer.sampling.denoising import NoisyPicture
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import NamedStreams, Stream
 
 
 class BackgroundDenoiser:

@@ -9,13 +9,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.preview.scheduler import ScheduledFrame
-from viewer.renderer.sampling.frame_plan import Event
-from viewer.scene.camera import Camera
-from viewer.stream.gl.objects import Timestamp
-from viewer.stream.gl.stream import Stream
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.preview.scheduler import ScheduledFrame
+from raystream.renderer.sampling.frame_plan import Event
+from raystream.scene.camera import Camera
+from raystream.stream.gl.objects import Timestamp
+from raystream.stream.gl.stream import Stream
 
 Steps = Generator[Event, None, None]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 
-from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.scheduler import Pacing, Scheduler
-from viewer.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, PlanProgress
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import Timestamp
+from raystream.renderer.preview.frame import FrameJob
+from raystream.renderer.preview.scheduler import Pacing, Scheduler
+from raystream.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, PlanProgress
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.objects import Timestamp
 
 RECONSTRUCTING = PlanProgress(1.0)  # the event of a step after a frame's light
 

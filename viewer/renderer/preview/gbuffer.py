@@ -5,14 +5,14 @@ Both grow with the pixels, that of the rasteriser with the triangles, too.
 
 from __future__ import annotations
 
-from viewer.film.device_film import Buffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.preview.gbuffer_raster import GBufferRaster, raster_scene
-from viewer.renderer.preview.scheduler import rasterises
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.scene.camera import Camera
-from viewer.stream.gl.programs.compiler import Batch
+from raystream.film.device_film import Buffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.preview.gbuffer_raster import GBufferRaster, raster_scene
+from raystream.renderer.preview.scheduler import rasterises
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.scene.camera import Camera
+from raystream.stream.gl.programs.compiler import Batch
 
 # The picture that the driver compiles its part for. Mesa's llvmpipe (22.3) has programs of their own for textures whose
 # edges are powers of two, which those of windows are not.

@@ -16,30 +16,30 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import quadrics
-from viewer.cameras.lens import lens_uniforms
-from viewer.kernels.backdrop import BACKDROP_NEEDS
-from viewer.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
-from viewer.programs import LEVELS, feature_buffers
-from viewer.renderer.device.deformer import GpuDeformer
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.scene.camera import Camera
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.edits.materials import culls
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import PlacedQuadrics, Quadric
-from viewer.scene.scene import Scene
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Kernel, Module, Table
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
-from viewer.stream.raster.rasterize import draw_source
-from viewer.stream.raster.visible import VisibilityBuffer, raster_source
+from raystream.accel import quadrics
+from raystream.cameras.lens import lens_uniforms
+from raystream.kernels.backdrop import BACKDROP_NEEDS
+from raystream.kernels.records import FACE, FEATURES, HIT, RAY, VERTEX
+from raystream.programs import LEVELS, feature_buffers
+from raystream.renderer.device.deformer import GpuDeformer
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.scene.camera import Camera
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.edits.materials import culls
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import PlacedQuadrics, Quadric
+from raystream.scene.scene import Scene
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Kernel, Module, Table
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
+from raystream.stream.raster.rasterize import draw_source
+from raystream.stream.raster.visible import VisibilityBuffer, raster_source
 
 _BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y and z
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]

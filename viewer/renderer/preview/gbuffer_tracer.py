@@ -9,20 +9,20 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-from viewer.cameras.lens import lens_uniforms
-from viewer.film.device_film import Buffer
-from viewer.kernels.records import FEATURES, PIXEL
-from viewer.programs import LEVELS, feature_buffers
-from viewer.renderer.device.machine_pool import Key, warm
-from viewer.renderer.inputs.camera import eye
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.scheduler import STEP
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.scene.camera import Camera
-from viewer.stream.gl.passes import Declared, PassSet
-from viewer.stream.gl.stream import NamedStreams, Stream
-from viewer.stream.machines.choice import CHOICE
-from viewer.stream.machines.singlepass import Singlepass
+from raystream.cameras.lens import lens_uniforms
+from raystream.film.device_film import Buffer
+from raystream.kernels.records import FEATURES, PIXEL
+from raystream.programs import LEVELS, feature_buffers
+from raystream.renderer.device.machine_pool import Key, warm
+from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.scheduler import STEP
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.scene.camera import Camera
+from raystream.stream.gl.passes import Declared, PassSet
+from raystream.stream.gl.stream import NamedStreams, Stream
+from raystream.stream.machines.choice import CHOICE
+from raystream.stream.machines.singlepass import Singlepass
 
 NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
 Blended = Literal["random", "layers", "unfilled"]  # see `GBufferTracer.fill`

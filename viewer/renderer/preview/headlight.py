@@ -15,24 +15,24 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.ordered import distinct
-from viewer.cameras.lens import lens_uniforms
-from viewer.denoise.upsampling import SHOWN
-from viewer.film.tonemap import srgb8
-from viewer.scene.camera import Camera
-from viewer.scene.edits.materials import culls
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
-from viewer.scene.texture import Texture, linear_texels
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.stream import Stream, float_texture
-from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
-from viewer.stream.raster.visible import NEAR, DepthTarget, raster_source
+from raystream.base.errors import ViewerError
+from raystream.base.ordered import distinct
+from raystream.cameras.lens import lens_uniforms
+from raystream.denoise.upsampling import SHOWN
+from raystream.film.tonemap import srgb8
+from raystream.scene.camera import Camera
+from raystream.scene.edits.materials import culls
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Texture, linear_texels
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.stream import Stream, float_texture
+from raystream.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
+from raystream.stream.raster.visible import NEAR, DepthTarget, raster_source
 
 DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis

@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from viewer.denoise.records import FLOW, HISTORY, LIT, POINT
-from viewer.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
-from viewer.denoise.view import view_uniforms
-from viewer.kernels.records import FEATURES, VERTEX
-from viewer.options.declare import Affects
-from viewer.options.table import part
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.scene_diff import scene_changes
-from viewer.renderer.inputs.settings import VIEW, Settings
-from viewer.renderer.preview.scheduler import SHORT_PATHS
-from viewer.scene.camera import Camera
-from viewer.stream.compile.memories import tables_of
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.rows import TablePass, table_pass_source
-from viewer.stream.gl.stream import NamedStreams, Stream
+from raystream.denoise.records import FLOW, HISTORY, LIT, POINT
+from raystream.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
+from raystream.denoise.view import view_uniforms
+from raystream.kernels.records import FEATURES, VERTEX
+from raystream.options.declare import Affects
+from raystream.options.table import part
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.scene_diff import scene_changes
+from raystream.renderer.inputs.settings import VIEW, Settings
+from raystream.renderer.preview.scheduler import SHORT_PATHS
+from raystream.scene.camera import Camera
+from raystream.stream.compile.memories import tables_of
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import Pass, pass_source
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.rows import TablePass, table_pass_source
+from raystream.stream.gl.stream import NamedStreams, Stream
 
 LIGHT = frozenset(part("light"))  # options by which light falls otherwise
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from viewer.denoise.reconstruction import Reconstruction
-from viewer.denoise.reprojection import History
-from viewer.denoise.upsampling import SHOWN, Upsampling
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.device.machine_pool import compiled
-from viewer.renderer.preview.gbuffer import TINY
-from viewer.renderer.preview.motion import PosedMotion
-from viewer.scene.camera import Camera
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.programs.compiler import Batch
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import returned
+from raystream.denoise.reconstruction import Reconstruction
+from raystream.denoise.reprojection import History
+from raystream.denoise.upsampling import SHOWN, Upsampling
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.device.machine_pool import compiled
+from raystream.renderer.preview.gbuffer import TINY
+from raystream.renderer.preview.motion import PosedMotion
+from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.programs.compiler import Batch
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import returned
 
 PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 

@@ -13,23 +13,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.denoise.reconstruction import FittedLight
-from viewer.denoise.reprojection import Changes, History
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.kernels.records import FEATURES
-from viewer.renderer.device.machine_pool import compiled
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.background_denoiser import BackgroundDenoiser
-from viewer.renderer.preview.frame import FrameJob, Steps
-from viewer.renderer.preview.frame_clock import RECONSTRUCTING, FrameClock
-from viewer.renderer.preview.gbuffer import GBuffer
-from viewer.renderer.preview.gbuffer_tracer import Blended, GBufferTracer
-from viewer.renderer.preview.motion import changes, of_motion
-from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.scheduler import (
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.denoise.reconstruction import FittedLight
+from raystream.denoise.reprojection import Changes, History
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.kernels.records import FEATURES
+from raystream.renderer.device.machine_pool import compiled
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.background_denoiser import BackgroundDenoiser
+from raystream.renderer.preview.frame import FrameJob, Steps
+from raystream.renderer.preview.frame_clock import RECONSTRUCTING, FrameClock
+from raystream.renderer.preview.gbuffer import GBuffer
+from raystream.renderer.preview.gbuffer_tracer import Blended, GBufferTracer
+from raystream.renderer.preview.motion import changes, of_motion
+from raystream.renderer.preview.passes import PreviewPasses
+from raystream.renderer.preview.scheduler import (
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
@@ -46,12 +46,12 @@ from viewer.renderer.preview.scheduler import (
     light_in_motion,
     shows,
 )
-from viewer.renderer.sampling.denoising import noisy_picture
-from viewer.renderer.sampling.frame_plan import Event
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.stream.gl.programs.compiler import Batch
-from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import returned
+from raystream.renderer.sampling.denoising import noisy_picture
+from raystream.renderer.sampling.frame_plan import Event
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.stream.gl.programs.compiler import Batch
+from raystream.stream.gl.stream import Stream
+from raystream.stream.jobs import returned
 
 T = TypeVar("T")
 NUMBERS = 4096  # of samples, until previews begin anew

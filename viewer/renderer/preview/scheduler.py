@@ -2,7 +2,7 @@
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
 a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too;
-those of a single draw, which no driver may find too long, are the device's: `viewer.stream.pace`.
+those of a single draw, which no driver may find too long, are the device's: `raystream.stream.pace`.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class FrameKind(Enum):
 
     @property
     def in_motion(self) -> bool:
-        """Whether its samples are for this picture alone, see `viewer.renderer.preview.motion.of_motion`."""
+        """Whether its samples are for this picture alone, see `raystream.renderer.preview.motion.of_motion`."""
         return self in (FrameKind.FLIGHT, FrameKind.RUNG)
 
     @property

@@ -10,19 +10,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.denoise import oidn
-from viewer.denoise.reconstruction import Reconstruction
-from viewer.denoise.upsampling import Upsampling
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.film.files.image import Matte
-from viewer.kernels.records import FEATURES
-from viewer.options.picture import QUALITIES
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import Report
-from viewer.stream.jobs import returned
+from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
+from raystream.denoise.reconstruction import Reconstruction
+from raystream.denoise.upsampling import Upsampling
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.film.files.image import Matte
+from raystream.kernels.records import FEATURES
+from raystream.options.picture import QUALITIES
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import Report
+from raystream.stream.jobs import returned
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 # Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.

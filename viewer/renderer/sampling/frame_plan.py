@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from viewer.renderer.device.tile_job import Rectangle, Tile
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
+from raystream.renderer.device.tile_job import Rectangle, Tile
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class FramePlan:
     photon_part  : beyond 1 a map of another sample's photons will do, or of a ``photon_part``-th of this one's.
 
     tiling   : without it the picture is cut only where it is larger than a stream may be.
-    layers   : of the ray caster, see `viewer.film.layers`. counting : every pass is counted, see `Stats`.
+    layers   : of the ray caster, see `raystream.film.layers`. counting : every pass is counted, see `Stats`.
     """
 
     settings: Settings

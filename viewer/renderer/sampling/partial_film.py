@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from viewer.base.errors import ViewerError
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import Checkpoint
-from viewer.film.film import Film
-from viewer.renderer.device.tile_job import Rectangle
-from viewer.renderer.sampling.frame_plan import FramePlan, TileDone
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.stream.machines.counters import Stats
+from raystream.base.errors import ViewerError
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.stop import Stop
+from raystream.film.files.checkpoint import Checkpoint
+from raystream.film.film import Film
+from raystream.renderer.device.tile_job import Rectangle
+from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.stream.machines.counters import Stats
 
 
 class FilmPart(NamedTuple):

@@ -1,25 +1,25 @@
-"""The parts of a renderer, as sessions, previews and layers know them: `viewer.Renderer` itself drives a session."""
+"""The parts of a renderer, as sessions, previews and layers know them: `raystream.Renderer` itself drives a session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from viewer.options.declare import Affects
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.motion_layer import PosedFrame
-from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.sampling.sampler import Sampler
-from viewer.scene.camera import Camera
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.device import Device
-from viewer.stream.lock import FairLock
+from raystream.options.declare import Affects
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.motion_layer import PosedFrame
+from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.sampling.sampler import Sampler
+from raystream.scene.camera import Camera
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.device import Device
+from raystream.stream.lock import FairLock
 
 
 class RendererParts(Protocol):
-    """See `viewer.Renderer`, which documents them."""
+    """See `raystream.Renderer`, which documents them."""
 
     settings: Settings
     camera: Camera

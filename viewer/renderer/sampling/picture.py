@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from viewer.film.exposure import darkness, exposure_text, stops
-from viewer.film.files import encode, image
-from viewer.film.files.checkpoint import film_layers, film_metadata
-from viewer.film.files.image import Matte
-from viewer.film.film import Film, single
-from viewer.film.tonemap import srgb8
-from viewer.kernels.records import HIT
-from viewer.options.table import OPTIONS
-from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.counters import Stats
+from raystream.film.exposure import darkness, exposure_text, stops
+from raystream.film.files import encode, image
+from raystream.film.files.checkpoint import film_layers, film_metadata
+from raystream.film.files.image import Matte
+from raystream.film.film import Film, single
+from raystream.film.tonemap import srgb8
+from raystream.kernels.records import HIT
+from raystream.options.table import OPTIONS
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")

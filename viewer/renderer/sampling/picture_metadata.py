@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.version import __version__
-from viewer.film.files.checkpoint import CONTENT, DRIVER, fingerprint
-from viewer.film.film import Film
-from viewer.options.declare import Affects
-from viewer.options.table import OPTIONS
-from viewer.renderer.device.tuning import tuned
-from viewer.renderer.inputs.settings import VIEW
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import Picture
-from viewer.scene.edits.materials import culls
-from viewer.scene.exposure.exposure import key_count
-from viewer.stream.machines.counters import Stats
+from raystream.base.version import __version__
+from raystream.film.files.checkpoint import CONTENT, DRIVER, fingerprint
+from raystream.film.film import Film
+from raystream.options.declare import Affects
+from raystream.options.table import OPTIONS
+from raystream.renderer.device.tuning import tuned
+from raystream.renderer.inputs.settings import VIEW
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import Picture
+from raystream.scene.edits.materials import culls
+from raystream.scene.exposure.exposure import key_count
+from raystream.stream.machines.counters import Stats
 
 
 def picture(

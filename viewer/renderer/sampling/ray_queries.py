@@ -8,19 +8,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import lens_uniforms
-from viewer.kernels import RAY, records
-from viewer.kernels.records import HIT
-from viewer.programs import LEVELS, eye_hits, trace
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import Key
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.camera import Camera
-from viewer.stream.declare.program import Program
-from viewer.stream.gl.stream import LARGEST_STREAM, Stream
-from viewer.stream.machines.common import Machine
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import lens_uniforms
+from raystream.kernels import RAY, records
+from raystream.kernels.records import HIT
+from raystream.programs import LEVELS, eye_hits, trace
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.machine_pool import Key
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
+from raystream.stream.declare.program import Program
+from raystream.stream.gl.stream import LARGEST_STREAM, Stream
+from raystream.stream.machines.common import Machine
 
 COARSE = 256, 160  # rays across and down, of `RayQueries.coarse_hits`
 FAR = np.float32(records.FAR)

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from viewer.cameras.backdrop import WHITE, Tone, tones_uniforms
-from viewer.cameras.lens import lens_uniforms
-from viewer.film.adaptive import LEAST, first_decision
-from viewer.film.device_film import Buffer, FilmBuffer
-from viewer.film.error.convergence import ends, is_half
-from viewer.film.error.film_error import FilmError
-from viewer.kernels.records import FILM, PIXEL
-from viewer.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import Key, resolved_settings, warm
-from viewer.renderer.device.tile_job import (
+from raystream.cameras.backdrop import WHITE, Tone, tones_uniforms
+from raystream.cameras.lens import lens_uniforms
+from raystream.film.adaptive import LEAST, first_decision
+from raystream.film.device_film import Buffer, FilmBuffer
+from raystream.film.error.convergence import ends, is_half
+from raystream.film.error.film_error import FilmError
+from raystream.kernels.records import FILM, PIXEL
+from raystream.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.machine_pool import Key, resolved_settings, warm
+from raystream.renderer.device.tile_job import (
     CachedHits,
     EyeHits,
     FirstHitPass,
@@ -29,11 +29,11 @@ from viewer.renderer.device.tile_job import (
     tile_job,
     tiles,
 )
-from viewer.renderer.device.tile_job import rectangles as cut
-from viewer.renderer.inputs.camera import eye
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.sampling.frame_plan import (
+from raystream.renderer.device.tile_job import rectangles as cut
+from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.sampling.frame_plan import (
     Event,
     FramePlan,
     PhotonMapBuilt,
@@ -42,12 +42,12 @@ from viewer.renderer.sampling.frame_plan import (
     TileDone,
     TileUnderWay,
 )
-from viewer.renderer.sampling.picture import COUNTED_LAYERS, SURFACE_LAYERS
-from viewer.scene.camera import Camera
-from viewer.stream.declare.program import Program
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.stream import LARGEST_STREAM, Stream
-from viewer.stream.machines.counters import Stats
+from raystream.renderer.sampling.picture import COUNTED_LAYERS, SURFACE_LAYERS
+from raystream.scene.camera import Camera
+from raystream.stream.declare.program import Program
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.stream import LARGEST_STREAM, Stream
+from raystream.stream.machines.counters import Stats
 
 
 @dataclass(frozen=True)

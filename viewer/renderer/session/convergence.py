@@ -6,16 +6,16 @@ import math
 import time
 from dataclasses import replace
 
-from viewer.film.device_film import Buffer, ComingError, FilmBuffer
-from viewer.film.error.film_error import FilmError
-from viewer.film.error.stop import NEXT_LOOK, Stop, bound
-from viewer.film.film import Film
-from viewer.kernels.light_layers import LIGHT_SUMS
-from viewer.renderer.preview.frame import FrameJob
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import NOISE_AFTER, DisplayState, Progress, ScheduledFrame
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.stream.gl.device import Device
+from raystream.film.device_film import Buffer, ComingError, FilmBuffer
+from raystream.film.error.film_error import FilmError
+from raystream.film.error.stop import NEXT_LOOK, Stop, bound
+from raystream.film.film import Film
+from raystream.kernels.light_layers import LIGHT_SUMS
+from raystream.renderer.preview.frame import FrameJob
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import NOISE_AFTER, DisplayState, Progress, ScheduledFrame
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.stream.gl.device import Device
 
 
 class SessionFilm:

@@ -10,25 +10,25 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.device_film import FilmBuffer
-from viewer.film.error.stop import Stop
-from viewer.options.declare import Affects
-from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.preview.frame import FrameJob, Screen, Steps
-from viewer.renderer.preview.frame_clock import FrameClock
-from viewer.renderer.preview.motion import of_motion
-from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import PHOTON_PART, QUICK, Pacing, ScheduledFrame, Scheduler, stream_shape
-from viewer.renderer.sampling.frame_plan import Event, FramePlan, TileDone, TileUnderWay, Tiling
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import collect
-from viewer.renderer.session.convergence import free
-from viewer.renderer.session.warmup import Warmup
-from viewer.scene.camera import Camera
-from viewer.stream.gl.objects import Timestamp
-from viewer.stream.gl.stream import Stream
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error.stop import Stop
+from raystream.options.declare import Affects
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.preview.frame import FrameJob, Screen, Steps
+from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.motion import of_motion
+from raystream.renderer.preview.passes import PreviewPasses
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import PHOTON_PART, QUICK, Pacing, ScheduledFrame, Scheduler, stream_shape
+from raystream.renderer.sampling.frame_plan import Event, FramePlan, TileDone, TileUnderWay, Tiling
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import collect
+from raystream.renderer.session.convergence import free
+from raystream.renderer.session.warmup import Warmup
+from raystream.scene.camera import Camera
+from raystream.stream.gl.objects import Timestamp
+from raystream.stream.gl.stream import Stream
 
 
 class ShownPicture:

@@ -13,30 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.interrupts import raise_dropped
-from viewer.film.error.stop import Stop
-from viewer.film.files.checkpoint import Checkpoint
-from viewer.film.film import Film
-from viewer.film.layers import NOISY
-from viewer.options.declare import Affects
-from viewer.renderer.device.tile_job import Tile
-from viewer.renderer.inputs.prepared import PreparedScene
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.frame import Screen
-from viewer.renderer.preview.passes import PreviewPasses
-from viewer.renderer.preview.scheduler import POLL, SETTLED, FrameKind, Scheduler
-from viewer.renderer.sampling.denoising import check_denoiser, matte
-from viewer.renderer.sampling.frame_plan import TileDone
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.picture import Picture, Report
-from viewer.renderer.sampling.picture_metadata import picture
-from viewer.renderer.session.convergence import Convergence, ProgressEstimate
-from viewer.renderer.session.frame_runner import FrameRunner, ShownPicture
-from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
-from viewer.stream.gl.device import Device
-from viewer.stream.lock import FairLock, exclusive
-from viewer.stream.machines.counters import Stats
+from raystream.base.interrupts import raise_dropped
+from raystream.film.error.stop import Stop
+from raystream.film.files.checkpoint import Checkpoint
+from raystream.film.film import Film
+from raystream.film.layers import NOISY
+from raystream.options.declare import Affects
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.inputs.prepared import PreparedScene
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.frame import Screen
+from raystream.renderer.preview.passes import PreviewPasses
+from raystream.renderer.preview.scheduler import POLL, SETTLED, FrameKind, Scheduler
+from raystream.renderer.sampling.denoising import check_denoiser, matte
+from raystream.renderer.sampling.frame_plan import TileDone
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.picture import Picture, Report
+from raystream.renderer.sampling.picture_metadata import picture
+from raystream.renderer.session.convergence import Convergence, ProgressEstimate
+from raystream.renderer.session.frame_runner import FrameRunner, ShownPicture
+from raystream.scene.camera import Camera
+from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
+from raystream.stream.lock import FairLock, exclusive
+from raystream.stream.machines.counters import Stats
 
 
 class Session:
@@ -47,7 +47,7 @@ class Session:
     renderer : a renderer; None: see `use`. size : of the picture, (width, height) pixels. stop : the rules, of
     progressive programs. film : of the same picture, to go on from. state : where it is saved, when that is due and
     where `finish` is interrupted. counting : every pass, see `Stats`. layers : arrays by name that a program without a
-    film fills beside the colour, see `viewer.film.layers`. bounce : only light of paths of this length counts.
+    film fills beside the colour, see `raystream.film.layers`. bounce : only light of paths of this length counts.
     sorts_light : into the layers of a new film, without a screen, see `FilmBuffer.light`.
 
     convergence : the picture on show, and how far it has come. progress : of the picture or the samples in progress,

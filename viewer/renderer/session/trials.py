@@ -1,4 +1,4 @@
-"""Values of ``auto`` on a new GPU, by trials in the background: `viewer.renderer.device.tuning` keeps it.
+"""Values of ``auto`` on a new GPU, by trials in the background: `raystream.renderer.device.tuning` keeps it.
 
 Nobody waits for it. Programs are compiled in the driver's threads, runs take some milliseconds each and half a second
 together, nothing on show is touched, and trials stop at once where something is to be shown again. The next process has
@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 import moderngl
 
-from viewer.base.errors import DeviceError, ViewerError
-from viewer.film.device_film import FilmBuffer
-from viewer.renderer.device.footprint import text
-from viewer.renderer.device.gpu_scene import GpuScene
-from viewer.renderer.device.machine_pool import resolved_settings
-from viewer.renderer.device.tuning import (
+from raystream.base.errors import DeviceError, ViewerError
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.device.footprint import text
+from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.device.machine_pool import resolved_settings
+from raystream.renderer.device.tuning import (
     SLOWEST,
     Outcome,
     Preparation,
@@ -32,13 +32,13 @@ from viewer.renderer.device.tuning import (
     save_tuning,
     trials,
 )
-from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
-from viewer.renderer.sampling.frame_plan import FramePlan
-from viewer.renderer.sampling.parts import RendererParts
-from viewer.renderer.sampling.sampler import Sampler
-from viewer.renderer.session.session import Session
-from viewer.stream.jobs import returned
+from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
+from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.sampler import Sampler
+from raystream.renderer.session.session import Session
+from raystream.stream.jobs import returned
 
 
 class TrialRuns:
@@ -67,7 +67,7 @@ class TrialRuns:
                 self._film = FilmBuffer(device, self.size)
 
     def prepare(self, values: Mapping[str, str]) -> Preparation:
-        """See `viewer.renderer.device.tuning.trials`: a run, or why there is none."""
+        """See `raystream.renderer.device.tuning.trials`: a run, or why there is none."""
         asked = {name: word for name, word in values.items() if name != "memory"}
         renderer, device = self.renderer, self.scene.device
         settings = renderer.settings.replace(machine="multipass", **asked)

@@ -6,11 +6,11 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.preview.motion import of_motion
-from viewer.renderer.preview.preview import Preview
-from viewer.renderer.preview.scheduler import COMPILED, LONGEST_COMPILE, POLL_COMPILING, QUICK
-from viewer.renderer.sampling.parts import RendererParts
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview.motion import of_motion
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import COMPILED, LONGEST_COMPILE, POLL_COMPILING, QUICK
+from raystream.renderer.sampling.parts import RendererParts
 
 
 class Warmup:

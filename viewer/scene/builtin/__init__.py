@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from viewer.base.errors import ViewerError
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.scene import Scene
 
 # Name -> description; each is a module of this folder with a function build(), or a function of `_MODULES`.
 SCENES = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.parts.forms import (
+from raystream.scene.builtin.parts.forms import (
     Piece,
     boards,
     box,
@@ -21,13 +21,13 @@ from viewer.scene.builtin.parts.forms import (
     sweep,
     transformed,
 )
-from viewer.scene.builtin.parts.offices import collected
-from viewer.scene.builtin.parts.shapes import Array, Part, revolve
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
+from raystream.scene.builtin.parts.offices import collected
+from raystream.scene.builtin.parts.shapes import Array, Part, revolve
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
 
 JET = 4_446  # triangles
 BLACK, PALE = (0.045, 0.048, 0.055), (0.55, 0.55, 0.56)

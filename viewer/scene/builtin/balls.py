@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.animation import Animation, Track
-from viewer.scene.builtin.parts.shapes import sphere
-from viewer.scene.camera import Camera
-from viewer.scene.hierarchy import Hierarchy
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.animation import Animation, Track
+from raystream.scene.builtin.parts.shapes import sphere
+from raystream.scene.camera import Camera
+from raystream.scene.hierarchy import Hierarchy
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 SEGMENTS = RINGS = 40  # 2 * 40 * 39 = 3,120 triangles
 RING, BALLS_IN_RING = 3.6, 8

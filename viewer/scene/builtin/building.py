@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.parts import offices, storeys
-from viewer.scene.builtin.parts.offices import OFFICES
-from viewer.scene.builtin.parts.storeys import CORE_X, CORE_Z, GALLERY, PLINTH, SEED, STOREY, STOREYS, WELL_X, WELL_Z
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance
-from viewer.scene.scene import Scene
+from raystream.scene.builtin.parts import offices, storeys
+from raystream.scene.builtin.parts.offices import OFFICES
+from raystream.scene.builtin.parts.storeys import CORE_X, CORE_Z, GALLERY, PLINTH, SEED, STOREY, STOREYS, WELL_X, WELL_Z
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance
+from raystream.scene.scene import Scene
 
 
 def build() -> Scene:

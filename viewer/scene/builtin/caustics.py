@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from viewer.scene.builtin.cornell import build as build_cornell
-from viewer.scene.builtin.parts.shapes import Part, quads
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.cornell import build as build_cornell
+from raystream.scene.builtin.parts.shapes import Part, quads
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Instance, Scene
 
 INNER, OUTER, TALL = 0.25, 0.26, 0.1  # of the ring
 # Settings of the published pictures, as options (T. J. Purcell, *Ray Tracing on a Stream Processor*, 2004, section

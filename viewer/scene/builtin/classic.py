@@ -1,7 +1,7 @@
 """The sphere of classic ray tracing on OpenCL and CUDA: glass on a plane, both with vertex colours. Published are that,
 and the total of 10,000 triangles; materials, cameras and environment are our own. +Y is up.
 
-`viewer.scene.edits.classic_plane` is for the bunny and the dragon.
+`raystream.scene.edits.classic_plane` is for the bunny and the dragon.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from viewer.scene.builtin.parts.shapes import Array, Part
-from viewer.scene.camera import Camera
-from viewer.scene.classic import ClassicTexture
-from viewer.scene.edits.classic_plane import GLASS, POLISHED, tiles
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import Array, Part
+from raystream.scene.camera import Camera
+from raystream.scene.classic import ClassicTexture
+from raystream.scene.edits.classic_plane import GLASS, POLISHED, tiles
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 SEGMENTS, RINGS = 100, 42  # of the sphere: 8,200 triangles
 CELLS, HALF = 30, 6.0  # of its plane: along a side, 1,800 triangles; half a side

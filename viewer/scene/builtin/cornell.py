@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from viewer.scene.builtin.parts.shapes import quads
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import quads
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 WHITE, RED, GREEN, LIGHT = range(4)
 HEIGHT = 548.8

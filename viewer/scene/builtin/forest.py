@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.builtin.parts.shapes import Array, Builder, Part, tube, unit
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.builtin.parts.shapes import Array, Builder, Part, tube, unit
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 SEED = 1975
 TREES, MOST_TREES = 2000, 1_000_000

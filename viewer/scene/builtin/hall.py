@@ -12,12 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.parts.shapes import Array, Builder, Part, boxes, quads, revolve, tube, unit
-from viewer.scene.builtin.parts.teapot import teapot
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import Array, Builder, Part, boxes, quads, revolve, tube, unit
+from raystream.scene.builtin.parts.teapot import teapot
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 SEED = 1562
 BAYS, BAY = 10, 4.0

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.parts.forms import (
+from raystream.scene.builtin.parts.forms import (
     Piece,
     boards,
     box,
@@ -25,13 +25,13 @@ from viewer.scene.builtin.parts.forms import (
     sweep,
     transformed,
 )
-from viewer.scene.builtin.parts.offices import collected
-from viewer.scene.builtin.parts.shapes import Array, Part, quads
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
+from raystream.scene.builtin.parts.offices import collected
+from raystream.scene.builtin.parts.shapes import Array, Part, quads
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
 
 CHAIR, PALM_PC, KNIFE = 33_404, 13_532, 1_676  # triangles
 OAK = np.array([0.36, 0.17, 0.06])

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.hall import pierced_wall
-from viewer.scene.builtin.parts.forms import Piece, boards, box, curve, joined, lathe
-from viewer.scene.builtin.parts.offices import collected
-from viewer.scene.builtin.parts.shapes import Part, revolve
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.scene import Scene
+from raystream.scene.builtin.hall import pierced_wall
+from raystream.scene.builtin.parts.forms import Piece, boards, box, curve, joined, lathe
+from raystream.scene.builtin.parts.offices import collected
+from raystream.scene.builtin.parts.shapes import Part, revolve
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.scene import Scene
 
 PALACE = 33_000  # triangles
 MARBLE, SAND, GOLD = (0.72, 0.68, 0.60), (0.60, 0.45, 0.28), (0.80, 0.55, 0.18)

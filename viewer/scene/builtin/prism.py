@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.parts.shapes import Array, Part, polygons, quads, unit
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import Array, Part, polygons, quads, unit
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.scene import Instance, Scene
 
 GLASS = Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", ior=1.6, dispersion=2.0)
 SIDE, HEIGHT = 0.2, 0.16  # of the prism, an equilateral triangle

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.parts.shapes import Array, Builder, Part, boxes, polygons, quads, revolve, tube
-from viewer.scene.builtin.parts.teapot import teapot
-from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import Array, Builder, Part, boxes, polygons, quads, revolve, tube
+from raystream.scene.builtin.parts.teapot import teapot
+from raystream.scene.camera import Camera
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 DIVISIONS = 30  # of a teapot patch: 57,360 triangles in 2 m
 LENGTH, WIDTH = 105.0, 68.0  # of the pitch

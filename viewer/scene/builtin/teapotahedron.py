@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from viewer.scene.builtin.parts.shapes import Builder, Part, boxes, quads, revolve
-from viewer.scene.builtin.parts.solids import SOLIDS, solid
-from viewer.scene.builtin.parts.teapot import teapot
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Instance, Scene
+from raystream.scene.builtin.parts.shapes import Builder, Part, boxes, quads, revolve
+from raystream.scene.builtin.parts.solids import SOLIDS, solid
+from raystream.scene.builtin.parts.teapot import teapot
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
 
 DIVISIONS = 16  # of a teapot patch
 TILES = 24  # along a side of the floor

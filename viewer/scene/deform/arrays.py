@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.base.jit import run
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.normals import split_with_normals
-from viewer.scene.mesh import Float, Mesh
-from viewer.scene.quadric import Quadric
+from raystream.base.errors import ViewerError
+from raystream.base.jit import run
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.normals import split_with_normals
+from raystream.scene.mesh import Float, Mesh
+from raystream.scene.quadric import Quadric
 
 SMALL = 500  # triangles up to which the loop is not worth compiling
 _groups: WeakKeyDictionary[Deformation, tuple[NDArray[np.int64], int]] = WeakKeyDictionary()

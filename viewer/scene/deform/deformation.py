@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.mesh import Float, Int
+from raystream.scene.mesh import Float, Int
 
 Matrices = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from dataclasses import FrozenInstanceError
 from functools import cached_property
 from typing import Never
 
-from viewer.base.errors import ViewerError
-from viewer.scene.deform.deformation import WIDTHS, Deformation, MeshPose
-from viewer.scene.deform.vertices import Posed, posed
-from viewer.scene.mesh import Int, Mesh
+from raystream.base.errors import ViewerError
+from raystream.scene.deform.deformation import WIDTHS, Deformation, MeshPose
+from raystream.scene.deform.vertices import Posed, posed
+from raystream.scene.mesh import Int, Mesh
 
 
 class DeformedMesh(Mesh):

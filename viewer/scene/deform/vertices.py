@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.scene.deform.deformation import Deformation, MeshPose
-from viewer.scene.geometry.triangles import LARGEST_COORDINATE
-from viewer.scene.mesh import Float, Mesh
+from raystream.base.jit import run
+from raystream.scene.deform.deformation import Deformation, MeshPose
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.mesh import Float, Mesh
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.scene.mesh import transforms_of
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.mesh import transforms_of
+from raystream.scene.scene import Scene
 
 PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes
 

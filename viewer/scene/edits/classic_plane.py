@@ -10,13 +10,13 @@ from functools import cache
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
-from viewer.scene.edits.materials import colorings
-from viewer.scene.geometry.bounds import NONE, SHADOW
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image, Texture, uv_transform
+from raystream.base.errors import ViewerError
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
+from raystream.scene.edits.materials import colorings
+from raystream.scene.geometry.bounds import NONE, SHADOW
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image, Texture, uv_transform
 
 TILES = 8.0  # repetitions of the texture along a side of a plane
 WIDTHS = 3.0  # side of the plane, in largest edges of the model

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.bounds import bounds_of_instances
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.surface import spread, surface_points
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.projections.models import Orthographic
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.bounds import bounds_of_instances
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.surface import spread, surface_points
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.projections.models import Orthographic
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 FRAMED = "the scene is framed"
 ASPECT = 4 / 3  # of the picture that a camera is judged by, which the file does not always say

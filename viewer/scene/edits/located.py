@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.centre import FAR
-from viewer.scene.geometry.transform import shifted
-from viewer.scene.mesh import Instance
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.centre import FAR
+from raystream.scene.geometry.transform import shifted
+from raystream.scene.mesh import Instance
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 POINTS = 64  # vertices that are looked at first
 

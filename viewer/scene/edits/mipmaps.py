@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Image
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Image
 
 STRIP = 1 << 15  # texels decoded at once: their floats fit a processor's cache
 Floats = NDArray[np.float32]

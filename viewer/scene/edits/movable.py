@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.scene.light import Light, Vector
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.light import Light, Vector
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 
 class Movable(NamedTuple):

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.geometry.batches import batches, offsets
-from viewer.scene.geometry.normals import all_with_normals
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.geometry.batches import batches, offsets
+from raystream.scene.geometry.normals import all_with_normals
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
 FEW = 2000  # triangles of a mesh without normals yet; larger ones count as smooth

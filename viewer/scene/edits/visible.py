@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.camera import Camera
-from viewer.scene.edits.materials import culls
-from viewer.scene.geometry.framing import view_direction
-from viewer.scene.geometry.surface import SurfacePoints, surface_points
-from viewer.scene.material import Material
-from viewer.scene.scene import Scene
+from raystream.scene.camera import Camera
+from raystream.scene.edits.materials import culls
+from raystream.scene.geometry.framing import view_direction
+from raystream.scene.geometry.surface import SurfacePoints, surface_points
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 LEAST = 0.01  # of a model's surface that faces its default view
 FROM_THE_FRONT = "its triangles have one side, and face away from the default view: it is seen from the other side"

@@ -11,14 +11,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.animation import Pose
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.exposure.keys import enough_keys
-from viewer.scene.light import Light
-from viewer.scene.scene import Scene
+from raystream.base.errors import ViewerError
+from raystream.scene.animation import Pose
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.exposure.keys import enough_keys
+from raystream.scene.light import Light
+from raystream.scene.scene import Scene
 
 Placed = TypeVar("Placed", Camera, Light)
 
@@ -27,8 +27,8 @@ def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto")
     """The scene while a shutter is open, from ``opens`` to ``closes``, seconds of its chosen animation.
 
     keys : number at even times, both ends among them; ``auto``: as many as straight lines between them need
-    (`viewer.scene.exposure.keys`). Parts that do not move have none; where nothing moves, and where both times are one,
-    this is the posed scene.
+    (`raystream.scene.exposure.keys`). Parts that do not move have none; where nothing moves, and where both times are
+    one, this is the posed scene.
     Raises ViewerError for a shutter that closes before it opens, and as `Scene.pose`.
     """
     if closes < opens:

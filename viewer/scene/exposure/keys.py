@@ -8,14 +8,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.options.picture import MOST_KEYS
-from viewer.scene.animation import Pose
-from viewer.scene.camera import Camera
-from viewer.scene.deform.deformation import MeshPose
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.mesh import Mesh
-from viewer.scene.quadric import Quadric
-from viewer.scene.scene import Scene
+from raystream.options.picture import MOST_KEYS
+from raystream.scene.animation import Pose
+from raystream.scene.camera import Camera
+from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
+from raystream.scene.scene import Scene
 
 Key = TypeVar("Key")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.mesh import Float, Int, Mesh
+from raystream.scene.mesh import Float, Int, Mesh
 
 
 def offsets(counts: ArrayLike) -> NDArray[np.int64]:

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.geometry.batches import alike, batches, joined, offsets
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.transform import transform_points
-from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
-from viewer.scene.quadric import Quadric, bounds_of_quadric
+from raystream.scene.geometry.batches import alike, batches, joined, offsets
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.transform import transform_points
+from raystream.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from raystream.scene.quadric import Quadric, bounds_of_quadric
 
 Float = NDArray[np.float64]
 
@@ -177,7 +177,7 @@ SQUARE = Mesh(
 )
 ALBEDO = 0.5
 NONE = "none"  # in place of a size: no ground, and no floor either
-SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`viewer.cameras.backdrop`)
+SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`raystream.cameras.backdrop`)
 # The default size: in heights of the model, or in its larger width if that is more.
 HEIGHTS, WIDTHS = 20.0, 5.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.mesh import Float
+from raystream.scene.mesh import Float
 
 # Distance from the origin, in edges of the box, from which float32 rounds by more than a millionth of the edge.
 FAR = 16.0

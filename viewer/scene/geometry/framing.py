@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.camera import LEAST_ASPECT, Camera
+from raystream.scene.camera import LEAST_ASPECT, Camera
 
 # Degrees: the camera's way round about +Y from +Z towards +X, and its height above the horizon.
 AROUND, ABOVE = 35.0, 15.0

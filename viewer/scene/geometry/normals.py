@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.jit import run
-from viewer.scene.geometry.batches import batches, joined, offsets
-from viewer.scene.geometry.normals_loops import crease_normals, scratch
-from viewer.scene.geometry.weld import weld
-from viewer.scene.mesh import Float, Int, Mesh
+from raystream.base.jit import run
+from raystream.scene.geometry.batches import batches, joined, offsets
+from raystream.scene.geometry.normals_loops import crease_normals, scratch
+from raystream.scene.geometry.weld import weld
+from raystream.scene.mesh import Float, Int, Mesh
 
 # Coplanar faces with rounded unit normals still count as one surface at a crease angle of 0.
 ROUNDING = 1e-12

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from viewer.base.jit import helper
+from raystream.base.jit import helper
 
 # Up to this many corners around a point are compared pairwise; beyond it, normals are binned by direction.
 FEW = 64

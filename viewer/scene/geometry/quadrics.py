@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.mesh import Float, Int, Mesh
-from viewer.scene.quadric import Quadric, QuadricShape
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.mesh import Float, Int, Mesh
+from raystream.scene.quadric import Quadric, QuadricShape
 
 _SPHERE = QuadricShape((1.0, 1.0, 1.0), constant=-1.0)
 _TUBE = QuadricShape(

@@ -9,13 +9,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.ordered import distinct
-from viewer.scene.geometry.batches import alike
-from viewer.scene.geometry.bounds import SQUARE, finite_rows, used_points
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.transform import transform_points
-from viewer.scene.mesh import Instance, Mesh, meshes_of, transforms_of
-from viewer.scene.quadric import Quadric
+from raystream.base.ordered import distinct
+from raystream.scene.geometry.batches import alike
+from raystream.scene.geometry.bounds import SQUARE, finite_rows, used_points
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.transform import transform_points
+from raystream.scene.mesh import Instance, Mesh, meshes_of, transforms_of
+from raystream.scene.quadric import Quadric
 
 Float = NDArray[np.float64]
 

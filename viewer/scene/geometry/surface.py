@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.mesh import Instance, Mesh
-from viewer.scene.quadric import Quadric
+from raystream.base.errors import ViewerError
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.mesh import Instance, Mesh
+from raystream.scene.quadric import Quadric
 
 Float = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.geometry.weld import weld
-from viewer.scene.mesh import Float, Int, Mesh
+from raystream.scene.geometry.weld import weld
+from raystream.scene.mesh import Float, Int, Mesh
 
 # Number of vertices and triangles below which loops are not worth compiling.
 SMALL = 1000

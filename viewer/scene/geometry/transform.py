@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.mesh import Float
+from raystream.scene.mesh import Float
 
 
 def transform_points(points: Float, matrices: NDArray[np.float64]) -> NDArray[np.float64]:

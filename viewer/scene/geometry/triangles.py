@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.scene.geometry.batches import alike, offsets, ranges
-from viewer.scene.geometry.normals import all_with_normals
-from viewer.scene.geometry.quadrics import Quadrics
-from viewer.scene.geometry.transform import transform_normals, transform_points, transform_tangents
-from viewer.scene.mesh import Float, Instance, Int, Mesh, meshes_of, transforms_of
-from viewer.scene.quadric import PlacedQuadrics, Quadric, check_map
-from viewer.stream.declare.record import LARGEST_INTEGER
+from raystream.base.errors import ViewerError
+from raystream.scene.geometry.batches import alike, offsets, ranges
+from raystream.scene.geometry.normals import all_with_normals
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.transform import transform_normals, transform_points, transform_tangents
+from raystream.scene.mesh import Float, Instance, Int, Mesh, meshes_of, transforms_of
+from raystream.scene.quadric import PlacedQuadrics, Quadric, check_map
+from raystream.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the watertight test's products of two coordinates overflow float32.
 LARGEST_COORDINATE = 1e18

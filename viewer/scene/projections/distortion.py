@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
 
 Array = NDArray[np.float64]
 Numbers = tuple[float, ...]

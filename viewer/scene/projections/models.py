@@ -15,9 +15,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.attributes import declared
-from viewer.base.errors import ViewerError
-from viewer.scene.projections.distortion import Distortion, brown_conrady, opencv_fisheye
+from raystream.base.attributes import declared
+from raystream.base.errors import ViewerError
+from raystream.scene.projections.distortion import Distortion, brown_conrady, opencv_fisheye
 
 Array = NDArray[np.float64]
 Size = tuple[int, int]

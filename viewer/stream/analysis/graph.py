@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from viewer.stream.analysis.lower import Lower
-from viewer.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
-from viewer.stream.analysis.values import (
+from raystream.stream.analysis.lower import Lower
+from raystream.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
+from raystream.stream.analysis.values import (
     BOTH,
     CONST,
     INPUT,

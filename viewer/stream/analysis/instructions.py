@@ -4,7 +4,7 @@ The machine has registers of four floats. An instruction works on up to four com
 swizzle, sign or absolute value, and written under a mask and a condition code. These are NVIDIA's vertex and fragment
 programs, in which the papers counted (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
 there are no integers and no bits. The count is that of an optimising compiler of the day:
-`viewer.stream.analysis.graph` inlines functions, merges equal values, and drops unused ones.
+`raystream.stream.analysis.graph` inlines functions, merges equal values, and drops unused ones.
 
 One instruction each
     add, subtract, multiply of a scalar or of a vector (ADD, MUL); multiply and add where the product is used by that
@@ -46,9 +46,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from viewer.stream.analysis.graph import Graph
-from viewer.stream.analysis.spirv import NoCompiler, compiled
-from viewer.stream.analysis.values import (
+from raystream.stream.analysis.graph import Graph
+from raystream.stream.analysis.spirv import NoCompiler, compiled
+from raystream.stream.analysis.values import (
     BOTH,
     CHOOSE,
     COMPARISONS,
@@ -62,12 +62,12 @@ from viewer.stream.analysis.values import (
     constant_of,
     is_logical,
 )
-from viewer.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.limits import LIMITS
+from raystream.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.limits import LIMITS
 
 ADDRESSES = (
     *("fetch_", "photon_cell", "photon_grid", "photons_of_cell", "photon_at", "arena_texel", "texel_of"),
@@ -138,7 +138,7 @@ class Instructions:
 def count(text: str, stage: str = "frag", kernel: str = "") -> Instructions:
     """The instructions of a GLSL program, by the module's rules. kernel: the function that ``main`` calls, if any.
 
-    Raises `viewer.stream.analysis.spirv.NoCompiler` without glslangValidator.
+    Raises `raystream.stream.analysis.spirv.NoCompiler` without glslangValidator.
     """
     return _counted(text, stage, kernel)
 
@@ -372,9 +372,9 @@ def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> I
 
 def plain(source: Source) -> Source:
     """A program without workarounds and scheduling: without the copies of uniforms for llvmpipe
-    (`viewer.stream.compile.memories.uniform_glsl`), with plain conversions of integers (``lib/int_of.glsl``) and plain
-    sums (``lib/exact.glsl``: no compiler of the day rearranges them, and the one behind the counts has no ``precise``),
-    and without its state's loop and test, which a mask and ``unroll`` 1 replace.
+    (`raystream.stream.compile.memories.uniform_glsl`), with plain conversions of integers (``lib/int_of.glsl``) and
+    plain sums (``lib/exact.glsl``: no compiler of the day rearranges them, and the one behind the counts has no
+    ``precise``), and without its state's loop and test, which a mask and ``unroll`` 1 replace.
     """
     return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
 

@@ -11,8 +11,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from viewer.stream.analysis.spirv import FUNCTIONS, Operation
-from viewer.stream.analysis.values import COMPOSE, CONST, Node, Value, Values, constant_of, is_logical
+from raystream.stream.analysis.spirv import FUNCTIONS, Operation
+from raystream.stream.analysis.values import COMPOSE, CONST, Node, Value, Values, constant_of, is_logical
 
 FOLDED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("IAdd", "FAdd"), operator.add),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from viewer.stream.analysis.spirv import Binary
+from raystream.stream.analysis.spirv import Binary
 
 CONST, INPUT, LOOP, JOIN = "const", "input", "loop", "join"
 COMPOSE, EXTRACT, CHOOSE = "compose", "extract", "choose"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from viewer.base.errors import DeviceError
-from viewer.stream.declare.kernel import Table, Texels, Volume
-from viewer.stream.declare.record import SMALL
+from raystream.base.errors import DeviceError
+from raystream.stream.declare.kernel import Table, Texels, Volume
+from raystream.stream.declare.record import SMALL
 
 WIDEST = 16384  # texels of a row in use: enough for 2^24 records of up to 16 texels in as many rows
 MOST_LAYERS = 256  # of a 2-D array texture, guaranteed by OpenGL 3.3

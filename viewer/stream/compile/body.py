@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from viewer.stream.compile.form import Form, outputs, unrolls
-from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
-from viewer.stream.compile.order import Element, StateLoop
-from viewer.stream.compile.prepare import Preparation
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Access
-from viewer.stream.declare.program import DONE, RETURN, Call, State, Target, entry_state
+from raystream.stream.compile.form import Form, outputs, unrolls
+from raystream.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
+from raystream.stream.compile.order import Element, StateLoop
+from raystream.stream.compile.prepare import Preparation
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Access
+from raystream.stream.declare.program import DONE, RETURN, Call, State, Target, entry_state
 
 Line = tuple[str, str]  # of GLSL, and where it is from
 

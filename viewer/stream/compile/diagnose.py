@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from viewer.base.errors import ShaderError, WiringError
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Origin, Source, blank_comments
-from viewer.stream.declare.kernel import Kernel
+from raystream.base.errors import ShaderError, WiringError
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Origin, Source, blank_comments
+from raystream.stream.declare.kernel import Kernel
 
 _CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(")
 _DEFINITION = re.compile(r"^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*\{", re.MULTILINE)

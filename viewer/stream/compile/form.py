@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from viewer.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.link import LinkedProgram, Step
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The generator of fragment programs: the only place that writes a ``main()`` for kernels.
 
 A step (one state, a fused group, or all states) becomes: load streams; call kernels, each exit setting the next state,
-in loops nested by `viewer.stream.compile.order`; store streams. Generated outputs are ``invariant``: compilers would
+in loops nested by `raystream.stream.compile.order`; store streams. Generated outputs are ``invariant``: compilers would
 else contract and reassociate the same kernel differently in different programs, and bits would differ.
 
 Counting is a separate program, drawn over the same rays before the step's. It runs the same kernels and adds up their
@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.body import add_main, state_constant
-from viewer.stream.compile.diagnose import check_needs, diagnosis
-from viewer.stream.compile.form import Form, inputs, outputs, textures, unrolls
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
-from viewer.stream.compile.prepare import Preparation, preparations
-from viewer.stream.compile.source import VERSION, Source, read_shader
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.program import Call
-from viewer.stream.declare.record import Record
+from raystream.stream.compile.addresses import Addresses
+from raystream.stream.compile.body import add_main, state_constant
+from raystream.stream.compile.diagnose import check_needs, diagnosis
+from raystream.stream.compile.form import Form, inputs, outputs, textures, unrolls
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
+from raystream.stream.compile.prepare import Preparation, preparations
+from raystream.stream.compile.source import VERSION, Source, read_shader
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.program import Call
+from raystream.stream.declare.record import Record
 
 # Features of the form for GPUs.
 GPU_FORM = "GPU_FORM"

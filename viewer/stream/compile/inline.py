@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from viewer.stream.declare.program import RETURN, Call, Groups, Program, State, Target
+from raystream.stream.declare.program import RETURN, Call, Groups, Program, State, Target
 
 MARK = "@"  # between a state's own name and its copy's return state
 

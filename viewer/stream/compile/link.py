@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from viewer.base.errors import WiringError
-from viewer.options.declare import suggestion
-from viewer.stream.compile.inline import inlined, origin
-from viewer.stream.compile.order import Element, flatten, weak_topological_order
-from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
-from viewer.stream.declare.program import DONE, Program, entry_state
-from viewer.stream.declare.record import SMALL, Record
+from raystream.base.errors import WiringError
+from raystream.options.declare import suggestion
+from raystream.stream.compile.inline import inlined, origin
+from raystream.stream.compile.order import Element, flatten, weak_topological_order
+from raystream.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
+from raystream.stream.declare.program import DONE, Program, entry_state
+from raystream.stream.declare.record import SMALL, Record
 
 MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
 MOST_SAMPLERS = 16
@@ -103,7 +103,7 @@ class LinkedProgram:
                 raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
 
     def inlined(self) -> LinkedProgram:
-        """The same program with calls inlined (`viewer.stream.compile.inline`)."""
+        """The same program with calls inlined (`raystream.stream.compile.inline`)."""
         return LinkedProgram(inlined(self.program), self.modules, self.counted)
 
     @property
@@ -338,7 +338,7 @@ class LinkedProgram:
 
     def steps(self, fuse: str, software: bool = True) -> list[Step]:
         """The passes of a multipass machine under a fusion ('none', or groups of the program), in its order; software :
-        of `viewer.stream.compile.form.Form`.
+        of `raystream.stream.compile.form.Form`.
 
         A group that needs more textures than OpenGL 3.3 guarantees is shortened, with a note in `limits`.
         """

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from viewer.stream.compile.addresses import Addressing
-from viewer.stream.declare.kernel import Module, Table, Texels, Volume
-from viewer.stream.declare.record import Record
+from raystream.stream.compile.addresses import Addressing
+from raystream.stream.declare.kernel import Module, Table, Texels, Volume
+from raystream.stream.declare.record import Record
 
 
 def memory_glsl(memory: Table | Volume | Texels, layout: Addressing, counting: bool) -> str:

@@ -1,4 +1,4 @@
-"""Placement of prepared values (`viewer.stream.declare.kernel.PreparedValue`): after each state that writes their
+"""Placement of prepared values (`raystream.stream.declare.kernel.PreparedValue`): after each state that writes their
 stream, behind the exits from which a kernel uses them before the next write, and on load if one does.
 """
 
@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.declare.kernel import PreparedValue
-from viewer.stream.declare.program import State
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.declare.kernel import PreparedValue
+from raystream.stream.declare.program import State
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from viewer.base import paths
-from viewer.base.errors import ShaderError
-from viewer.options.declare import suggestion
-from viewer.stream.declare.record import Record
+from raystream.base import paths
+from raystream.base.errors import ShaderError
+from raystream.options.declare import suggestion
+from raystream.stream.declare.record import Record
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import WiringError
-from viewer.stream.declare.record import IDENTIFIER, LARGEST_INTEGER, Record
+from raystream.base.errors import WiringError
+from raystream.stream.declare.record import IDENTIFIER, LARGEST_INTEGER, Record
 
 
 class Access(Enum):
@@ -207,8 +207,8 @@ class Module:
     functions of other modules. uses : records of its functions' arguments. text : generated GLSL, emitted before the
     source. local : it has variables besides its record (a stack) that end with the pass. capacities : names of
     constants that may be larger than necessary; programs with the larger value are reused. features : conditional
-    parts of sources, its own and other modules'; see `viewer.stream.compile.source`. prepared : values derived from a
-    record for its functions.
+    parts of sources, its own and other modules'; see `raystream.stream.compile.source`. prepared : values derived from
+    a record for its functions.
     """
 
     name: str

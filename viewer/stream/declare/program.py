@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from viewer.base.errors import WiringError
-from viewer.options.declare import suggestion
-from viewer.stream.declare.kernel import Kernel, ModuleState
-from viewer.stream.declare.record import Record
+from raystream.base.errors import WiringError
+from raystream.options.declare import suggestion
+from raystream.stream.declare.kernel import Kernel, ModuleState
+from raystream.stream.declare.record import Record
 
 
 class _Mark:
@@ -80,7 +80,7 @@ class Program:
     streams : name -> record (or `ModuleState`). inputs : streams filled by the host. results : the program's output.
     start   : where every ray begins.
     groups  : fusion name -> tuples of states for one pass; ``"->shade"`` stands for the states called with the return
-    state "shade", once calls are inlined (`viewer.stream.compile.inline`).
+    state "shade", once calls are inlined (`raystream.stream.compile.inline`).
     gpu_groups : in place of those of the same name for GPUs, where a traversal keeps the registers to itself.
     order   : of all states in an iteration of a single pass; by default the linker's.
     resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.

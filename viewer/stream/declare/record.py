@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError, WiringError
+from raystream.base.errors import ViewerError, WiringError
 
 LARGEST_INTEGER = 1 << 24  # exact in float32 up to here
 SMALL = 1 << 22  # magnitude up to which shaders/lib/int_of.glsl converts by bits

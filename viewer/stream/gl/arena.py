@@ -12,12 +12,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.addresses import IN_BUFFER, arena_row, texels_of
-from viewer.stream.declare.kernel import Table
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import CHUNK, UPLOADS, BufferTexture, differing, packed_rows
-from viewer.stream.gl.stream import float_texture
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.addresses import IN_BUFFER, arena_row, texels_of
+from raystream.stream.declare.kernel import Table
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import CHUNK, UPLOADS, BufferTexture, differing, packed_rows
+from raystream.stream.gl.stream import float_texture
 
 LEAST = 1 << 14  # texels of a new arena
 

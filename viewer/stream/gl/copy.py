@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.stream import Stream
 
 FORMS = ("rows_from_rectangle", "rectangle_from_rows")
 

@@ -1,4 +1,4 @@
-"""The OpenGL context and its driver's capabilities, queried here alone (opened by `viewer.stream.gl.devices`)."""
+"""The OpenGL context and its driver's capabilities, queried here alone (opened by `raystream.stream.gl.devices`)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.link import MOST_ATTACHMENTS
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.limits import Limits, rounded
-from viewer.stream.gl import elsewhere, workarounds
-from viewer.stream.gl.programs.compiler import Batch, Compilation, Compiler
-from viewer.stream.gl.programs.handover import KIND, Handover
-from viewer.stream.gl.workarounds import set_samplers
-from viewer.stream.lock import FairLock
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.limits import Limits, rounded
+from raystream.stream.gl import elsewhere, workarounds
+from raystream.stream.gl.programs.compiler import Batch, Compilation, Compiler
+from raystream.stream.gl.programs.handover import KIND, Handover
+from raystream.stream.gl.workarounds import set_samplers
+from raystream.stream.lock import FairLock
 
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
@@ -86,7 +86,7 @@ class Device:
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
     imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
-    driver that fails them, see `viewer.stream.selftest.ways`. binaries : see `Compiler`. remark : of its opening.
+    driver that fails them, see `raystream.stream.selftest.ways`. binaries : see `Compiler`. remark : of its opening.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -107,7 +107,8 @@ class Device:
     # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
-    # Self-tests run so far, by name: how the driver fails them, empty where it passes (`viewer.stream.selftest.ways`).
+    # Self-tests run so far, by name: how the driver fails them, empty where it passes
+    # (`raystream.stream.selftest.ways`).
     selftests: dict[str, str] = field(default_factory=dict, init=False)
     # Unused queries (`Query`) by what they ask: the names of each.
     queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
@@ -257,7 +258,7 @@ class Device:
 
     @property
     def array_stores(self) -> bool:
-        """Whether a fragment program can keep a stack (`viewer.stream.gl.workarounds.array_stores`)."""
+        """Whether a fragment program can keep a stack (`raystream.stream.gl.workarounds.array_stores`)."""
         # No `functools.cached_property`: it has a lock in Python 3.11, which would be held in the wait for the context.
         with self.current():
             if self._array_stores is None:

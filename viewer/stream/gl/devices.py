@@ -10,12 +10,12 @@ from typing import Any
 import glcontext
 import moderngl
 
-from viewer.base.errors import DeviceError
-from viewer.stream.declare.limits import LIMITS
-from viewer.stream.gl import elsewhere
-from viewer.stream.gl.device import Device, Process, this_thread
-from viewer.stream.gl.programs.disk_cache import check_room
-from viewer.stream.gl.programs.handover import Handover
+from raystream.base.errors import DeviceError
+from raystream.stream.declare.limits import LIMITS
+from raystream.stream.gl import elsewhere
+from raystream.stream.gl.device import Device, Process, this_thread
+from raystream.stream.gl.programs.disk_cache import check_room
+from raystream.stream.gl.programs.handover import Handover
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"

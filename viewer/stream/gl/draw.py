@@ -13,10 +13,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import Query
-from viewer.stream.pace import FIRST, FIRST_PLAIN, MOST_UNKNOWN, Box, DrawSizes
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.objects import Query
+from raystream.stream.pace import FIRST, FIRST_PLAIN, MOST_UNKNOWN, Box, DrawSizes
 
 CORNERS: NDArray[np.float32] = np.array(
     [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32

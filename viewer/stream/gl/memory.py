@@ -15,12 +15,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.addresses import IN_BUFFER, Addressing, layout
-from viewer.stream.declare.kernel import Table, Texels, Volume
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import PinnedBuffer, RawObject
-from viewer.stream.gl.stream import Stream, float_texture
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.addresses import IN_BUFFER, Addressing, layout
+from raystream.stream.declare.kernel import Table, Texels, Volume
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.objects import PinnedBuffer, RawObject
+from raystream.stream.gl.stream import Stream, float_texture
 
 CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0

@@ -14,8 +14,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.memory import Pages
-from viewer.stream.gl.device import Device
+from raystream.base.memory import Pages
+from raystream.stream.gl.device import Device
 
 
 class RawObject:

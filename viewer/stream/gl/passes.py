@@ -7,15 +7,15 @@ from typing import Any
 
 import moderngl
 
-from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.memories import memory_glsl
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
-from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.addresses import Addresses
+from raystream.stream.compile.memories import memory_glsl
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, square
+from raystream.stream.gl.memory import Memory
+from raystream.stream.gl.stream import Stream
 
 
 def pass_source(
@@ -30,7 +30,7 @@ def pass_source(
 
     inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
     are pixels, addressed by column and row: ``element(ivec2 at)``, ``fetch_<name>(ivec2 at)``. features : conditional
-    parts of the source; see `viewer.stream.compile.source`.
+    parts of the source; see `raystream.stream.compile.source`.
     """
     source = pass_head(inputs, output, planar, **constants)
     source.features |= set(features)

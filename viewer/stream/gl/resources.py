@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
-from viewer.stream.compile.addresses import Addressing, layout, texels_of
-from viewer.stream.compile.memories import base_name, cold_tables
-from viewer.stream.declare.kernel import Module, Table, Texels, Volume
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.arena import Arena
-from viewer.stream.gl.copy import Copies
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.addresses import Addressing, layout, texels_of
+from raystream.stream.compile.memories import base_name, cold_tables
+from raystream.stream.declare.kernel import Module, Table, Texels, Volume
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.copy import Copies
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import Memory
+from raystream.stream.gl.stream import Stream
 
 Source = Table | Volume | Texels
 
@@ -48,17 +48,17 @@ class Resources:
 
     @property
     def arena_row(self) -> int:
-        """See `viewer.stream.compile.addresses.Addresses`."""
+        """See `raystream.stream.compile.addresses.Addresses`."""
         return self.arena.row
 
     def layout(self, memory: Source) -> Addressing:
-        """See `viewer.stream.compile.addresses.Addresses`."""
+        """See `raystream.stream.compile.addresses.Addresses`."""
         memory = self._current(memory)
         buffers = self._lent is None or isinstance(memory, Texels)
         return layout(self.device.max_texture, memory, self.device.max_buffer if buffers else 0)
 
     def base(self, table: Table) -> int:
-        """See `viewer.stream.compile.addresses.Addresses`; uploads the table on first use."""
+        """See `raystream.stream.compile.addresses.Addresses`; uploads the table on first use."""
         current = self._current(table)
         assert isinstance(current, Table)
         return self.arena.base(current)

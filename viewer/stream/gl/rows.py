@@ -7,18 +7,18 @@ from typing import Any
 
 import moderngl
 
-from viewer.stream.compile.addresses import IN_BUFFER, Addresses
-from viewer.stream.compile.generate import add_modules
-from viewer.stream.compile.memories import cold_tables
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.memory import BufferTexture
-from viewer.stream.gl.passes import Pass, add_fetch, pass_main
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.addresses import IN_BUFFER, Addresses
+from raystream.stream.compile.generate import add_modules
+from raystream.stream.compile.memories import cold_tables
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.memory import BufferTexture
+from raystream.stream.gl.passes import Pass, add_fetch, pass_main
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
 
 _TEXEL = Record("MemoryTexel", Field("value", "vec4"))
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import moderngl
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import RawObject
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.objects import RawObject
 
 KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
 ALWAYS, EQUAL = 0x0207, 0x0202

@@ -9,9 +9,9 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.declare.record import FieldSlice, Record
-from viewer.stream.gl.device import Device, in_context
-from viewer.stream.gl.objects import Readback
+from raystream.stream.declare.record import FieldSlice, Record
+from raystream.stream.gl.device import Device, in_context
+from raystream.stream.gl.objects import Readback
 
 LARGEST_STREAM = 1 << 20  # rays in flight; larger pictures are split
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.source import Source
+from raystream.stream.compile.source import Source
 
 
 def probe_sources() -> tuple[Source, Source]:

@@ -11,12 +11,12 @@ from contextlib import nullcontext
 
 import moderngl
 
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
 
 CHOICE = Record("Choice", Field("chosen", "float", about="above 0: the ray takes part in the run"))
 DEPTH = 0.5  # of the chosen rays; exact in every depth format

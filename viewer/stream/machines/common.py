@@ -10,19 +10,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import DeviceError
-from viewer.stream.compile.form import Form, inputs, outputs
-from viewer.stream.compile.generate import fragment
-from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.choice import Choice
-from viewer.stream.machines.counters import KernelTotal, Stats
-from viewer.stream.machines.options import DEFAULTS, MachineOptions
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.form import Form, inputs, outputs
+from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.choice import Choice
+from raystream.stream.machines.counters import KernelTotal, Stats
+from raystream.stream.machines.options import DEFAULTS, MachineOptions
 
 STATE_WORDS = 2  # state and return state
 COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import moderngl
 
-from viewer.stream.compile.form import Form, outputs
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.form import Form, outputs
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.stream import Stream
 
 
 def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:

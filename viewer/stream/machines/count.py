@@ -13,14 +13,14 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import COUNTS
-from viewer.stream.machines.mask import Mask, step_source
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import COUNTS
+from raystream.stream.machines.mask import Mask, step_source
 
 COUNT_MODES = ("query", "census")
 MANY = 0.4  # of the tiles, beyond which one square is faster: on llvmpipe by two, were it all of them

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.order import innermost
-from viewer.stream.declare.program import DONE, entry_state
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.order import innermost
+from raystream.stream.declare.program import DONE, entry_state
 
 
 @dataclass(frozen=True)

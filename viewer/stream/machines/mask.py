@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 
 import moderngl
 
-from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.link import LinkedProgram, Step
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.stream import Stream
 
 # Exact in float32, and rounded alike by the fragment program and the quad; room for 255 steps.
 DEPTH_OF_STEP = 1.0 / 256.0
@@ -293,7 +293,7 @@ class StencilMask(Mask):
 
 
 class TileMask(Mask):
-    """No mask within a tile, and no tile without rays: see `viewer.stream.machines.flow`."""
+    """No mask within a tile, and no tile without rays: see `raystream.stream.machines.flow`."""
 
     name = "tiles"
     by_tiles = True

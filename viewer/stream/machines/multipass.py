@@ -18,15 +18,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import Step
-from viewer.stream.gl.objects import Query
-from viewer.stream.machines.common import RunProgress
-from viewer.stream.machines.count import MANY, Census, waiting
-from viewer.stream.machines.counters import Stats
-from viewer.stream.machines.flow import Flow, LoopTiles
-from viewer.stream.machines.passes import PassMachine
-from viewer.stream.machines.policy import Policy, Sweep
-from viewer.stream.machines.step_pass import StepPass
+from raystream.stream.compile.link import Step
+from raystream.stream.gl.objects import Query
+from raystream.stream.machines.common import RunProgress
+from raystream.stream.machines.count import MANY, Census, waiting
+from raystream.stream.machines.counters import Stats
+from raystream.stream.machines.flow import Flow, LoopTiles
+from raystream.stream.machines.passes import PassMachine
+from raystream.stream.machines.policy import Policy, Sweep
+from raystream.stream.machines.step_pass import StepPass
 
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).

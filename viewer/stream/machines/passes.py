@@ -1,6 +1,6 @@
 """The passes of the multipass machine: a kernel each, drawn as a quad behind the mask of its state.
 
-Purcell 2004, chapters 4 and 5; `viewer.stream.machines.multipass` chooses the next pass.
+Purcell 2004, chapters 4 and 5; `raystream.stream.machines.multipass` chooses the next pass.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from contextlib import nullcontext
 import moderngl
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.stream.compile.inline import origin
-from viewer.stream.compile.link import Step
-from viewer.stream.declare.record import SMALL, Field, Record
-from viewer.stream.gl.draw import Tiles
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine
-from viewer.stream.machines.copies import Snapshot
-from viewer.stream.machines.count import Queries
-from viewer.stream.machines.counters import KernelPass
-from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.options import Unroll
-from viewer.stream.machines.step_pass import StepPass
+from raystream.base.errors import ViewerError
+from raystream.stream.compile.inline import origin
+from raystream.stream.compile.link import Step
+from raystream.stream.declare.record import SMALL, Field, Record
+from raystream.stream.gl.draw import Tiles
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.copies import Snapshot
+from raystream.stream.machines.count import Queries
+from raystream.stream.machines.counters import KernelPass
+from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.options import Unroll
+from raystream.stream.machines.step_pass import StepPass
 
 STATE = Record(
     "State",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 
 class Policy(Protocol):

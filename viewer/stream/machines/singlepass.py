@@ -6,14 +6,14 @@ from collections.abc import Generator, Iterator, Mapping
 
 import moderngl
 
-from viewer.stream.compile.form import Form
-from viewer.stream.gl.draw import Drawing, Tiles
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, RunProgress
-from viewer.stream.machines.counters import KernelPass, Stats
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.sample_batches import SampleBatches
+from raystream.stream.compile.form import Form
+from raystream.stream.gl.draw import Drawing, Tiles
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import Machine, RunProgress
+from raystream.stream.machines.counters import KernelPass, Stats
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.sample_batches import SampleBatches
 
 
 class Singlepass(Machine):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from viewer.stream.compile.form import Form, outputs
-from viewer.stream.compile.link import Step
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.machines.common import STATE_WORDS, Machine
-from viewer.stream.machines.copies import copy_source
-from viewer.stream.machines.mask import DEPTH_OF_STEP, Mask
+from raystream.stream.compile.form import Form, outputs
+from raystream.stream.compile.link import Step
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.machines.common import STATE_WORDS, Machine
+from raystream.stream.machines.copies import copy_source
+from raystream.stream.machines.mask import DEPTH_OF_STEP, Mask
 
 
 class StepPass:

@@ -15,10 +15,10 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.stream import Stream, float_texture
-from viewer.stream.pace import DrawSizes
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader
+from raystream.stream.gl.stream import Stream, float_texture
+from raystream.stream.pace import DrawSizes
 
 GROUP = 128  # triangles, at most, that are left out or drawn together
 ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl

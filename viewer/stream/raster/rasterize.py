@@ -2,7 +2,7 @@
 processor.
 
 A draw has its own vertex and fragment program, made of the same modules as kernels. It fills a rectangle of records;
-`viewer.stream.gl.copy` copies these to a stream in row order for machines.
+`raystream.stream.gl.copy` copies these to a stream in row order for machines.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.addresses import Addresses
-from viewer.stream.compile.generate import add_modules
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, ranges
-from viewer.stream.gl.objects import RawObject
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.addresses import Addresses
+from raystream.stream.compile.generate import add_modules
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, ranges
+from raystream.stream.gl.objects import RawObject
+from raystream.stream.gl.stream import Stream
 
 _RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
 _DEPTH_32F = 0x8CAC
@@ -36,7 +36,7 @@ def draw_source(
     rounds: bool = False,
 ) -> Source:
     """A vertex or fragment program of these modules and a file with ``main``; ``records`` are those it uses besides the
-    modules'. rounds: records are packed in the imposed float format (`viewer.stream.declare.limits`)."""
+    modules'. rounds: records are packed in the imposed float format (`raystream.stream.declare.limits`)."""
     source = Source.begin()
     if rounds:
         source.include("lib/stored.glsl")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.objects import RawObject
-from viewer.stream.gl.stream import float_texture
-from viewer.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, PinholeView
-from viewer.stream.raster.rasterize import attach_depth
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader
+from raystream.stream.gl.objects import RawObject
+from raystream.stream.gl.stream import float_texture
+from raystream.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, PinholeView
+from raystream.stream.raster.rasterize import attach_depth
 
 NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from viewer.stream.gl.device import Device
+from raystream.stream.gl.device import Device
 
 # By feature: the first OpenGL that has it (0: none), and the extensions that bring it to others.
 FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from viewer.base.errors import printable
-from viewer.stream.gl.device import Device
+from raystream.base.errors import printable
+from raystream.stream.gl.device import Device
 
 PASS, DIFFERS, FAIL, ABSENT = "pass", "differs", "fail", "absent"
 MOST_TEXT = 300  # characters of an error
@@ -29,7 +29,7 @@ class Finding:
 @dataclass(frozen=True)
 class Check:
     """A check by name. run : called with the device's context current. decides : it is one of those by which
-    `viewer.stream.selftest.ways` chooses how programs run."""
+    `raystream.stream.selftest.ways` chooses how programs run."""
 
     name: str
     run: Callable[[Device], Finding]

@@ -9,11 +9,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
-from viewer.stream.gl.stream import Stream
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.stream import Stream
 
 _STATE = moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE
 

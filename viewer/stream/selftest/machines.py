@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.gl.device import Device
-from viewer.stream.machines.count import COUNT_MODES
-from viewer.stream.machines.mask import MASKS
-from viewer.stream.machines.registry import MACHINES
-from viewer.stream.selftest import program
-from viewer.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
+from raystream.stream.gl.device import Device
+from raystream.stream.machines.count import COUNT_MODES
+from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.registry import MACHINES
+from raystream.stream.selftest import program
+from raystream.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
 
 SIZE = (37, 11)  # odd, and a little more than a tile
 

@@ -11,15 +11,15 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
-from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.mask import DEPTH_OF_STEP
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
-from viewer.stream.selftest.draws import draw, drawing, render, source, stream, texels
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.mask import DEPTH_OF_STEP
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
+from raystream.stream.selftest.draws import draw, drawing, render, source, stream, texels
 
 SIZE = (48, 40)  # of masks: odd blocks of every hierarchical depth buffer
 STEPS = (*range(0, 14), *range(248, 256))  # of the 256 that a mask may tell apart
@@ -114,7 +114,7 @@ class Marked:
 
 
 def depth_mask(device: Device) -> Finding:
-    """Depths that a program writes select their texels, and no others (`viewer.stream.machines.mask.DepthMask`)."""
+    """Depths that a program writes select their texels, and no others (`raystream.stream.machines.mask.DepthMask`)."""
     marked = Marked(device, step_numbers())
     marked.lay("mask_depth", 0)
     for step in STEPS:
@@ -125,7 +125,7 @@ def depth_mask(device: Device) -> Finding:
 
 
 def kill_mask(device: Device) -> Finding:
-    """Depths of a square that a program discards parts of (`viewer.stream.machines.mask.KillMask`)."""
+    """Depths of a square that a program discards parts of (`raystream.stream.machines.mask.KillMask`)."""
     marked = Marked(device, step_numbers())
     for step in STEPS:
         marked.lay("mask_kill", step)
@@ -136,7 +136,8 @@ def kill_mask(device: Device) -> Finding:
 
 
 def stencil_mask(device: Device) -> Finding:
-    """Stencil values set bit by bit, and at once where the driver can (`viewer.stream.machines.mask.StencilMask`)."""
+    """Stencil values set bit by bit, and at once where the driver can
+    (`raystream.stream.machines.mask.StencilMask`)."""
     findings = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
     if device.stencil_export:
         findings.append(_stencil_mask(device, "mask_stencil", [LARGEST]))

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.gl.device import EXACT, Device
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact
-from viewer.stream.selftest.draws import computed
+from raystream.stream.gl.device import EXACT, Device
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact
+from raystream.stream.selftest.draws import computed
 
 SIZE = (128, 96)
 ROUNDED = 0.5 + 1e-6  # units in the last place of a right rounding

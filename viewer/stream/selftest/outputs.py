@@ -8,13 +8,13 @@ from time import perf_counter
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.link import MOST_ATTACHMENTS
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.selftest.check import ABSENT, DIFFERS, PASS, Check, Finding, exact
-from viewer.stream.selftest.draws import computed, draw, drawing, render, source, stream, texels
+from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.selftest.check import ABSENT, DIFFERS, PASS, Check, Finding, exact
+from raystream.stream.selftest.draws import computed, draw, drawing, render, source, stream, texels
 
 SIZE = (96, 80)
 PASSES = 24  # in place

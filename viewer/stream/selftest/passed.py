@@ -9,15 +9,15 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from viewer.base import part_file
-from viewer.base.cache_folder import folders
-from viewer.stream.gl.device import Device
+from raystream.base import part_file
+from raystream.base.cache_folder import folders
+from raystream.stream.gl.device import Device
 
 FORMAT = 1  # of the self-tests that decide; a change runs them again
 
 
 def folder() -> Path:
-    """Of drivers, in the cache: see `viewer.base.cache_folder.folders`."""
+    """Of drivers, in the cache: see `raystream.base.cache_folder.folders`."""
     place = folders("drivers")[-1]
     return place if place.name == "drivers" else place / "drivers"
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Table
-from viewer.stream.declare.program import DONE, Program, State
-from viewer.stream.declare.record import Field, Record
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Table
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
 
 SEED = Record("Seed", Field("n", "int"))
 NUMBER = Record("Number", Field("n", "int"), Field("steps", "int"), Field("sum", "float"))

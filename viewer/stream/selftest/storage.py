@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.addresses import IN_BUFFER, layout
-from viewer.stream.declare.kernel import Table
-from viewer.stream.declare.record import Field, Record
-from viewer.stream.gl import workarounds
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import Memory
-from viewer.stream.gl.stream import Stream
-from viewer.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
-from viewer.stream.selftest.draws import draw, drawing, source, stream, texels
+from raystream.stream.compile.addresses import IN_BUFFER, layout
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import Field, Record
+from raystream.stream.gl import workarounds
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.memory import Memory
+from raystream.stream.gl.stream import Stream
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
+from raystream.stream.selftest.draws import draw, drawing, source, stream, texels
 
 WIDTH = 256  # of the streams of bits
 ROWS = 20_000  # of a table: more texels than the 65,536 that OpenGL 3.3 guarantees of a buffer texture

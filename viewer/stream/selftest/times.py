@@ -8,12 +8,12 @@ from time import perf_counter
 
 import numpy as np
 
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing
-from viewer.stream.gl.memory import BufferTexture
-from viewer.stream.gl.objects import Query
-from viewer.stream.gl.stream import Stream
-from viewer.stream.selftest.draws import draw, drawing, source, texels
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing
+from raystream.stream.gl.memory import BufferTexture
+from raystream.stream.gl.objects import Query
+from raystream.stream.gl.stream import Stream
+from raystream.stream.selftest.draws import draw, drawing, source, texels
 
 LARGE, SMALL = (1024, 1024), (64, 64)  # texels
 SECONDS = 0.05  # of a measurement, but for a first one

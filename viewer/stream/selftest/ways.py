@@ -1,18 +1,18 @@
 """All self-tests, and the ways around failed ones: the next mask, count, memory or machine that the driver passes.
 
 The self-tests that decide are short and run when they are first needed; those passed are kept by the driver's build,
-see `viewer.stream.selftest.passed`. To run them in the command ``doctor`` alone would leave wrong pictures to whoever
-has not heard of it.
+see `raystream.stream.selftest.passed`. To run them in the command ``doctor`` alone would leave wrong pictures to
+whoever has not heard of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from viewer.stream.gl.device import Device
-from viewer.stream.selftest import machines, masks, numbers, outputs, storage
-from viewer.stream.selftest.check import FAIL, Check, examine
-from viewer.stream.selftest.passed import keep, passed
+from raystream.stream.gl.device import Device
+from raystream.stream.selftest import machines, masks, numbers, outputs, storage
+from raystream.stream.selftest.check import FAIL, Check, examine
+from raystream.stream.selftest.passed import keep, passed
 
 MORE = "`raystream doctor` tells more"
 BARRIER, BUFFERS = "texture barrier", "buffer textures"

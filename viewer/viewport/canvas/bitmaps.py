@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
-from viewer.stream.gl.device import Device
-from viewer.viewport.display.display import Display
-from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.frame_loop import FrameLoop
+from raystream.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
+from raystream.stream.gl.device import Device
+from raystream.viewport.display.display import Display
+from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.frame_loop import FrameLoop
 
 IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 

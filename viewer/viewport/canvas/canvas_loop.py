@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from viewer.renderer.preview.scheduler import PIECE
-from viewer.viewport.canvas.canvas_view import CanvasView
+from raystream.renderer.preview.scheduler import PIECE
+from raystream.viewport.canvas.canvas_view import CanvasView
 
 EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
 TELLING = 0.5  # seconds between two lines of progress

@@ -16,28 +16,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.film.error.stop import Stop
-from viewer.formats.named import load
-from viewer.formats.objects.take import taken
-from viewer.options import table as options
-from viewer.renderer.device.tuning import tuned_device
-from viewer.renderer.inputs.camera import view as camera_of
-from viewer.renderer.inputs.settings import VIEW, Settings
-from viewer.renderer.preview.scheduler import ASLEEP, PIECE
-from viewer.renderer.sampling.picture import Picture
-from viewer.renderer.session.session import Session
-from viewer.scene.camera import Camera
-from viewer.scene.edits.animated import check_animated
-from viewer.scene.scene import Scene
-from viewer.viewport.browser import serialize_motion
-from viewer.viewport.canvas.bitmaps import Bitmaps
-from viewer.viewport.commands import picture_handlers
-from viewer.viewport.controls.keymap import Keymap
-from viewer.viewport.display.picture_texture import PictureTexture
-from viewer.viewport.host import ViewerHost
-from viewer.viewport.preferences import Preferences
-from viewer.viewport.viewport import RULES, configured, rules
+from raystream.base.errors import ViewerError
+from raystream.film.error.stop import Stop
+from raystream.formats.named import load
+from raystream.formats.objects.take import taken
+from raystream.options import table as options
+from raystream.renderer.device.tuning import tuned_device
+from raystream.renderer.inputs.camera import view as camera_of
+from raystream.renderer.inputs.settings import VIEW, Settings
+from raystream.renderer.preview.scheduler import ASLEEP, PIECE
+from raystream.renderer.sampling.picture import Picture
+from raystream.renderer.session.session import Session
+from raystream.scene.camera import Camera
+from raystream.scene.edits.animated import check_animated
+from raystream.scene.scene import Scene
+from raystream.viewport.browser import serialize_motion
+from raystream.viewport.canvas.bitmaps import Bitmaps
+from raystream.viewport.commands import picture_handlers
+from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.host import ViewerHost
+from raystream.viewport.preferences import Preferences
+from raystream.viewport.viewport import RULES, configured, rules
 
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
@@ -50,7 +50,7 @@ OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that
 class CanvasView:
     """A view of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
-    source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
+    source : as of `raystream.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
     spp, time, error, quality : rules that end the picture, as `rules` has them. exposure, tonemap : of the bitmap.
     mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. deliver : called with an ending such
     as ".exr" by the actions that save the picture, in place of a file on this machine. options : those of `Renderer`;

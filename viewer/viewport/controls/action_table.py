@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.programs import PICTURES
+from raystream.programs import PICTURES
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.camera import Camera
-from viewer.viewport.controls.optics import CameraOptics
-from viewer.viewport.controls.pose import (
+from raystream.scene.camera import Camera
+from raystream.viewport.controls.optics import CameraOptics
+from raystream.viewport.controls.pose import (
     ENDS,
     FINEST,
     MOVE_SECONDS,
@@ -29,7 +29,7 @@ from viewer.viewport.controls.pose import (
     pose_of,
     turn,
 )
-from viewer.viewport.controls.thrust import Thrust
+from raystream.viewport.controls.thrust import Thrust
 
 Array = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import suggestion
-from viewer.viewport.controls.action_table import ACTIONS, BY_NAME, MOUSE, Action
+from raystream.base.errors import ViewerError
+from raystream.options.declare import suggestion
+from raystream.viewport.controls.action_table import ACTIONS, BY_NAME, MOUSE, Action
 
 __all__ = ["ACTIONS", "BY_NAME", "MOUSE", "Action", "Keymap", "key_text", "markdown_table", "parse_key"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from viewer.scene.camera import Camera
-from viewer.scene.projections.models import LARGEST_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
-from viewer.viewport.controls.pose import CameraPose
+from raystream.scene.camera import Camera
+from raystream.scene.projections.models import LARGEST_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
+from raystream.viewport.controls.pose import CameraPose
 
 FOV_STEP = 1.05
 LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees

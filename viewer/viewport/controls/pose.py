@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.camera import Camera, Vector
+from raystream.scene.camera import Camera, Vector
 
 Array = NDArray[np.float64]
 

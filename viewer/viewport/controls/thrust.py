@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.viewport.controls.pose import ENDS
+from raystream.viewport.controls.pose import ENDS
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.program import Call
-from viewer.stream.declare.record import COMPONENTS, Field
-from viewer.viewport.debug_views import false_color
-from viewer.viewport.debug_views.false_color import FalseColorPicture, Label
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.program import Call
+from raystream.stream.declare.record import COMPONENTS, Field
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.false_color import FalseColorPicture, Label
 
 Calls = Mapping[str, NDArray[np.int32]]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from viewer.renderer.renderer import Renderer
-from viewer.viewport.debug_views.heat import Heat
-from viewer.viewport.debug_views.inspector import Inspector
-from viewer.viewport.debug_views.photons import PhotonView
-from viewer.viewport.debug_views.probe import Probe, forget, probing
-from viewer.viewport.viewport import Viewport
+from raystream.renderer.renderer import Renderer
+from raystream.viewport.debug_views.heat import Heat
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.photons import PhotonView
+from raystream.viewport.debug_views.probe import Probe, forget, probing
+from raystream.viewport.viewport import Viewport
 
 HEATS = (None, "steps", "tests")
 

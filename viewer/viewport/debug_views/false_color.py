@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 Color = tuple[int, int, int]
 Picture = NDArray[np.uint8]
@@ -227,7 +227,7 @@ def vector(
 
 def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
     """A picture of colours: (H, W, 3) linear sRGB."""
-    from viewer.film.tonemap import srgb8
+    from raystream.film.tonemap import srgb8
 
     picture = srgb8(values, exposure=0.0, tonemap="none")
     picture[~valid] = NONE

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.renderer.preview.scheduler import TileRows, stream_shape
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
-from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.scene.camera import Camera
-from viewer.viewport.debug_views import false_color
-from viewer.viewport.debug_views.false_color import FalseColorPicture, Legend
+from raystream.base.errors import ViewerError
+from raystream.renderer.preview.scheduler import TileRows, stream_shape
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.scene.camera import Camera
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.false_color import FalseColorPicture, Legend
 
 COARSE = 8  # pixels along the edge of a coarse map's block with one ray
 ALIKE = 2.0  # ratio below which two maps' limits count as equal
@@ -25,7 +25,7 @@ ALIKE = 2.0  # ratio below which two maps' limits count as equal
 class Heat:
     """Steps or tests per ray of a picture of ``size`` (width, height), computed tile by tile within time budgets.
 
-    layer : a key of `viewer.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run.
+    layer : a key of `raystream.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run.
     limit
     : the count of the brightest colour in another map, kept if it suits this one. Raises ViewerError for another
     ``layer``.

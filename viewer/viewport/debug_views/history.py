@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.viewport.debug_views.false_color import FARTHEST
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.viewport.debug_views.false_color import FARTHEST
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.options import table as options
-from viewer.options.declare import suggestion
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.options.photons import PHOTONS
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.stream.machines.common import RunProgress
-from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.debug_views import channels as channel_list
-from viewer.viewport.debug_views.channels import Channel
-from viewer.viewport.debug_views.false_color import Color, FalseColorPicture, Legend, state_colors
-from viewer.viewport.debug_views.heat import Heat, heat
-from viewer.viewport.debug_views.single_step import fill, program_form, single_step
+from raystream.base.errors import ViewerError
+from raystream.options import table as options
+from raystream.options.declare import suggestion
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.photons import PHOTONS
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.stream.machines.common import RunProgress
+from raystream.stream.machines.multipass import Multipass
+from raystream.viewport.debug_views import channels as channel_list
+from raystream.viewport.debug_views.channels import Channel
+from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Legend, state_colors
+from raystream.viewport.debug_views.heat import Heat, heat
+from raystream.viewport.debug_views.single_step import fill, program_form, single_step
 
 __all__ = ["Heat", "Inspector", "PassRecord", "Totals", "heat"]
 
@@ -47,7 +47,7 @@ class PassRecord:
 @dataclass(frozen=True)
 class Totals:
     """Totals of a run. active_share: average share of the rays per pass; per_state: the same for each state's passes,
-    named as in `viewer.stream.machines.counters.Stats.per_step`."""
+    named as in `raystream.stream.machines.counters.Stats.per_step`."""
 
     rays: int
     passes: int

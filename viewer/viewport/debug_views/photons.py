@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.options.declare import listed
-from viewer.photons.grid import PhotonGrid
-from viewer.programs import programs_with
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.stream.gl.stream import Stream
-from viewer.viewport.debug_views import false_color
-from viewer.viewport.debug_views.false_color import FalseColorPicture, Legend
-from viewer.viewport.debug_views.wires import box_edges
-from viewer.viewport.viewport import Viewport
+from raystream.base.errors import ViewerError
+from raystream.options.declare import listed
+from raystream.photons.grid import PhotonGrid
+from raystream.programs import programs_with
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.stream.gl.stream import Stream
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.false_color import FalseColorPicture, Legend
+from raystream.viewport.debug_views.wires import box_edges
+from raystream.viewport.viewport import Viewport
 
 MOST_CELLS = 4000  # largest number drawn, fullest first
 

@@ -9,22 +9,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer import kernels
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.base.errors import ViewerError
-from viewer.kernels import HIT, RAY
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.renderer.renderer import Renderer
-from viewer.renderer.sampling.picture import COUNTED_LAYERS
-from viewer.scene.camera import Camera
-from viewer.scene.geometry.triangles import Triangles
-from viewer.stream.declare.kernel import ModuleState
-from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
-from viewer.stream.declare.record import Record
-from viewer.stream.machines.multipass import Multipass
-from viewer.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
-from viewer.viewport.debug_views.single_step import fill, program_form, single_step
-from viewer.viewport.debug_views.traversals import Traversals, traversals
+from raystream import kernels
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.base.errors import ViewerError
+from raystream.kernels import HIT, RAY
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.scene.camera import Camera
+from raystream.scene.geometry.triangles import Triangles
+from raystream.stream.declare.kernel import ModuleState
+from raystream.stream.declare.program import DONE, RETURN, Call, Program, State, Target
+from raystream.stream.declare.record import Record
+from raystream.stream.machines.multipass import Multipass
+from raystream.viewport.debug_views.history import COLUMNS, Change, PixelSurface, Probe, Row, Segment, Test
+from raystream.viewport.debug_views.single_step import fill, program_form, single_step
+from raystream.viewport.debug_views.traversals import Traversals, traversals
 
 __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 

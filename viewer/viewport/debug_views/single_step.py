@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.cameras.lens import lens_uniforms
-from viewer.options.named_values import PolicyChoice, Unroll
-from viewer.renderer.inputs.camera import eye
-from viewer.renderer.renderer import Renderer
-from viewer.scene.camera import Camera
-from viewer.stream.declare.program import Program
-from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import Policy
-from viewer.stream.machines.policy import policy as make_policy
+from raystream.base.errors import ViewerError
+from raystream.cameras.lens import lens_uniforms
+from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.renderer.inputs.camera import eye
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.stream.declare.program import Program
+from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import Policy
+from raystream.stream.machines.policy import policy as make_policy
 
 
 class SingleStep:

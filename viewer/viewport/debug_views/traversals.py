@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh import tree as bvh
-from viewer.accel.grid import grid
-from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Record
-from viewer.viewport.debug_views.history import Segment, TraversalStep
+from raystream.accel.bvh import tree as bvh
+from raystream.accel.grid import grid
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Record
+from raystream.viewport.debug_views.history import Segment, TraversalStep
 
 
 class Traversals(Protocol):
@@ -28,7 +28,7 @@ class Traversals(Protocol):
 
 
 class GridTraversals:
-    """Those of the uniform grid (`viewer.accel.grid.grid`), from the same arrays that its module uploads."""
+    """Those of the uniform grid (`raystream.accel.grid.grid`), from the same arrays that its module uploads."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
         self.numbers = numbers
@@ -66,7 +66,7 @@ class GridTraversals:
 
 
 class BvhTraversals:
-    """Those of the stackless bounding volume hierarchy (`viewer.accel.bvh.tree`): the state is one node's number."""
+    """Those of the stackless bounding volume hierarchy (`raystream.accel.bvh.tree`): the state is one node's number."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
         self.numbers = numbers

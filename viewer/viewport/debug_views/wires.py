@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.accel.bvh.build import Bvh
-from viewer.accel.grid.build import Grid
-from viewer.accel.grid.on_device import DeviceGrid
-from viewer.accel.two_level.structure import TwoLevel
-from viewer.scene.camera import Camera
+from raystream.accel.bvh.build import Bvh
+from raystream.accel.grid.build import Grid
+from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.two_level.structure import TwoLevel
+from raystream.scene.camera import Camera
 
 NEAR = 1e-4  # of the distance to the target: nearer parts of a line are clipped
 PIECES = 12  # of a line, where it may be a curve

@@ -8,13 +8,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.exposure import automatic_exposure, block_edge
-from viewer.renderer.preview.scheduler import METERED
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import Readback, read_texture
-from viewer.stream.gl.stream import float_texture
-from viewer.viewport.display.picture_texture import film_source
+from raystream.film.exposure import automatic_exposure, block_edge
+from raystream.renderer.preview.scheduler import METERED
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import Readback, read_texture
+from raystream.stream.gl.stream import float_texture
+from raystream.viewport.display.picture_texture import film_source
 
 ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
 SAME = 0.01  # stops that nobody sees
@@ -66,7 +66,7 @@ class AutoExposure:
         return due
 
     def measure(self, picture: moderngl.Texture) -> float:
-        """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
+        """The exposure in stops that suits a picture on the device, as `raystream.film.exposure.stops` has it."""
         texture = self._blocks(picture)
         blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.film.tonemap import TONEMAPS
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.viewport.display.picture_texture import film_source
+from raystream.film.tonemap import TONEMAPS
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.viewport.display.picture_texture import film_source
 
 
 class Display:

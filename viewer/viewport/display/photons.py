@@ -10,14 +10,14 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels.photons import ENTRY, PHOTON
-from viewer.kernels.records import HIT
-from viewer.scene.camera import Camera
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, ranges
-from viewer.stream.gl.passes import add_fetch
-from viewer.stream.gl.stream import Stream
+from raystream.kernels.photons import ENTRY, PHOTON
+from raystream.kernels.records import HIT
+from raystream.scene.camera import Camera
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Shader, ranges
+from raystream.stream.gl.passes import add_fetch
+from raystream.stream.gl.stream import Stream
 
 PREMULTIPLIED = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
 NEAR = 1e-4  # of the distance to the target: nearer parts of a wire are cut off

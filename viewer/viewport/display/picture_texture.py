@@ -8,17 +8,17 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.denoise.upsampling import SHOWN
-from viewer.kernels.photons import ESTIMATE
-from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.renderer.device.tile_job import Tile
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.objects import read_texture
-from viewer.stream.gl.passes import add_fetch
-from viewer.stream.gl.stream import Stream, float_texture
-from viewer.stream.machines.multipass import Multipass
+from raystream.denoise.upsampling import SHOWN
+from raystream.kernels.photons import ESTIMATE
+from raystream.kernels.records import FILM, PATH, RADIANCE
+from raystream.renderer.device.tile_job import Tile
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import read_texture
+from raystream.stream.gl.passes import add_fetch
+from raystream.stream.gl.stream import Stream, float_texture
+from raystream.stream.machines.multipass import Multipass
 
 SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
 SEARCHING = ("shell", "cell", "photon", "total")  # its states
@@ -40,7 +40,7 @@ def running_source() -> Source:
 
 
 class PictureTexture:
-    """A session's screen (`viewer.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
+    """A session's screen (`raystream.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
     float32, row 0 at the top. blank : nothing has been shown so far. changes : how often it has looked otherwise."""
 
     def __init__(self, device: Device) -> None:

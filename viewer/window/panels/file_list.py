@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from viewer.base.errors import printable
-from viewer.base.interrupts import UNWAITED
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.folder import Entry, Folder, read_folder, start_folder
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.overlay import said_below, said_height
-from viewer.window.panels.theme import color, units
-from viewer.window.panels.widgets import button, grouped, memory, tip
+from raystream.base.errors import printable
+from raystream.base.interrupts import UNWAITED
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.folder import Entry, Folder, read_folder, start_folder
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.overlay import said_below, said_height
+from raystream.window.panels.theme import color, units
+from raystream.window.panels.widgets import button, grouped, memory, tip
 
 SIZE = (620.0, 440.0)
 LEAST_DATED = 460.0  # a narrower list shows no dates

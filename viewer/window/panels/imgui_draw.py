@@ -11,8 +11,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.viewport.display.picture_texture import film_source
-from viewer.window.bundle import imgui
+from raystream.viewport.display.picture_texture import film_source
+from raystream.window.bundle import imgui
 
 _SCISSOR_TEST = 0x0C11
 _BLEND_FUNCTIONS = (0x80C9, 0x80C8, 0x80CB, 0x80CA)  # GL_BLEND_SRC_RGB, DST_RGB, SRC_ALPHA, DST_ALPHA

@@ -9,16 +9,16 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.device.tuning import tuning
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.debug_views.false_color import Color, Label, Legend, Ramp
-from viewer.viewport.debug_views.inspector import Inspector
-from viewer.window.bundle import ImVec2, imgui, implot
-from viewer.window.panels import layout, theme
-from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.overlay import below
-from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import fact, grouped, label, press, rate, shares
+from raystream.renderer.device.tuning import tuning
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.window.bundle import ImVec2, imgui, implot
+from raystream.window.panels import layout, theme
+from raystream.window.panels.imgui_draw import ImguiDraw
+from raystream.window.panels.overlay import below
+from raystream.window.panels.theme import units
+from raystream.window.panels.widgets import fact, grouped, label, press, rate, shares
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0

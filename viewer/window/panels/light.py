@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.film.error.stop import stop_of
-from viewer.options import table as options
-from viewer.options.picture import DEFAULT_QUALITY, QUALITIES
-from viewer.options.table import MOST_SAMPLES
-from viewer.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
-from viewer.scene.edits.movable import Movable
-from viewer.scene.environment import ImageEnvironment
-from viewer.scene.sky import SUN
-from viewer.viewport.context import ViewportContext
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels.options import choice, combo, draw_part, slider, whole
-from viewer.window.panels.theme import ACCENT, color, units
-from viewer.window.panels.widgets import LABELS, about, label, press, shares, tip
+from raystream.film.error.stop import stop_of
+from raystream.options import table as options
+from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
+from raystream.options.table import MOST_SAMPLES
+from raystream.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
+from raystream.scene.edits.movable import Movable
+from raystream.scene.environment import ImageEnvironment
+from raystream.scene.sky import SUN
+from raystream.viewport.context import ViewportContext
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels.options import choice, combo, draw_part, slider, whole
+from raystream.window.panels.theme import ACCENT, color, units
+from raystream.window.panels.widgets import LABELS, about, label, press, shares, tip
 
 MOST_LISTED = 50  # lights, in the list
 BY_SCENE = "by the scene"

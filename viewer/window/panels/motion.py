@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from viewer.viewport.animation_player import SPEEDS
-from viewer.viewport.context import ViewportContext
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import label, press, shares
+from raystream.viewport.animation_player import SPEEDS
+from raystream.viewport.context import ViewportContext
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.theme import units
+from raystream.window.panels.widgets import label, press, shares
 
 TIMELINE_WIDTH = 560.0
 FLAGS = (

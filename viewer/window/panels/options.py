@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from viewer.options import table as options
-from viewer.options.declare import Option, listed
-from viewer.options.named_values import PhotonFilter, PolicyChoice, Unroll
-from viewer.programs import programs_with
-from viewer.renderer.inputs.settings import Settings
-from viewer.renderer.photon_map.photon_map import PhotonMap
-from viewer.viewport.context import ViewportContext
-from viewer.window.bundle import imgui
-from viewer.window.panels.inspector import draw_legend
-from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import LABELS, about, fact, grouped, label, press, segments, shares, tip
+from raystream.options import table as options
+from raystream.options.declare import Option, listed
+from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.programs import programs_with
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.viewport.context import ViewportContext
+from raystream.window.bundle import imgui
+from raystream.window.panels.inspector import draw_legend
+from raystream.window.panels.theme import units
+from raystream.window.panels.widgets import LABELS, about, fact, grouped, label, press, segments, shares, tip
 
 MANY, MOST_TO_SLIDE = 100, 1 << 24  # values from which on a slider is logarithmic, and from which there is none
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")

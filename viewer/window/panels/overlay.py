@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from viewer.base import errors
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import HelpLine
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.motion import timeline_room
-from viewer.window.panels.theme import color, units
-from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
+from raystream.base import errors
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.keymap import HelpLine
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.motion import timeline_room
+from raystream.window.panels.theme import color, units
+from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, rate
 
 QUIET = (
     imgui.WindowFlags_.no_decoration

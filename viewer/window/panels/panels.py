@@ -8,26 +8,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from viewer.film.tonemap import TONEMAPS
-from viewer.options import table as options
-from viewer.programs import PICTURES
-from viewer.scene.projections.models import Fisheye
-from viewer.scene.scene import Scene
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.camera_controller import CameraController
-from viewer.viewport.controls.optics import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.inspector import draw_inspector
-from viewer.window.panels.layout import panels_fit, scale_of
-from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
-from viewer.window.panels.motion import draw_motion, draw_timeline
-from viewer.window.panels.options import choose, combo, draw_option, draw_part, draw_photons, slider
-from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
-from viewer.window.panels.probe import draw_probe
-from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
+from raystream.film.tonemap import TONEMAPS
+from raystream.options import table as options
+from raystream.programs import PICTURES
+from raystream.scene.projections.models import Fisheye
+from raystream.scene.scene import Scene
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.controls.optics import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.imgui_draw import ImguiDraw
+from raystream.window.panels.inspector import draw_inspector
+from raystream.window.panels.layout import panels_fit, scale_of
+from raystream.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
+from raystream.window.panels.motion import draw_motion, draw_timeline
+from raystream.window.panels.options import choose, combo, draw_option, draw_part, draw_photons, slider
+from raystream.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
+from raystream.window.panels.probe import draw_probe
+from raystream.window.panels.theme import units
+from raystream.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
 
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.debug_views.false_color import Color, state_colors
-from viewer.viewport.debug_views.history import COLUMNS, Probe
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.overlay import below
-from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import grouped
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.debug_views.false_color import Color, state_colors
+from raystream.viewport.debug_views.history import COLUMNS, Probe
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.overlay import below
+from raystream.window.panels.theme import units
+from raystream.window.panels.widgets import grouped
 
 SIZE = (620.0, 230.0)
 

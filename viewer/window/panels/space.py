@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.preview.scheduler import DRAWN_HEAT
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.debug_views.wires import box_edges, project, structure_lines
-from viewer.window.bundle import imgui
-from viewer.window.panels import layout, theme
-from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.inspector import draw_legend
-from viewer.window.panels.light import draw_markers
-from viewer.window.panels.overlay import QUIET
-from viewer.window.panels.probe import covered
-from viewer.window.panels.theme import units
+from raystream.renderer.preview.scheduler import DRAWN_HEAT
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.debug_views.wires import box_edges, project, structure_lines
+from raystream.window.bundle import imgui
+from raystream.window.panels import layout, theme
+from raystream.window.panels.imgui_draw import ImguiDraw
+from raystream.window.panels.inspector import draw_legend
+from raystream.window.panels.light import draw_markers
+from raystream.window.panels.overlay import QUIET
+from raystream.window.panels.probe import covered
+from raystream.window.panels.theme import units
 
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
 

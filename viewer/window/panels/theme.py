@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
-from viewer.window.panels import layout
-from viewer.window.panels.layout import GROUND
+from raystream.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
+from raystream.window.panels import layout
+from raystream.window.panels.layout import GROUND
 
 Color = tuple[float, float, float, float]  # sRGB, straight alpha
 

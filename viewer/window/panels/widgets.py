@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from viewer.viewport.context import ViewportContext
-from viewer.viewport.controls.keymap import BY_NAME
-from viewer.window.bundle import ImVec2, imgui
-from viewer.window.panels.layout import GROUND
-from viewer.window.panels.theme import ACCENT, color, font, units
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.controls.keymap import BY_NAME
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels.layout import GROUND
+from raystream.window.panels.theme import ACCENT, color, font, units
 
 LABELS = 92.0  # width of the column of labels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viewer.scene.material import MaterialKind
+from raystream.scene.material import MaterialKind
 
 KIND = MaterialKind(
     str(Path(__file__).with_name("clay.glsl")), lambda material: {"parameter": material.roughness * material.roughness}

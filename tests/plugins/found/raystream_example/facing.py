@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viewer.kernels import paths
-from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY
-from viewer.programs.first_hits import first_hit_states, first_hit_streams
-from viewer.programs.registry import PictureProgram
-from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.kernel import IN, INOUT, Kernel
-from viewer.stream.declare.program import DONE, Call, Program, State
+from raystream.kernels import paths
+from raystream.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY
+from raystream.programs.first_hits import first_hit_states, first_hit_streams
+from raystream.programs.registry import PictureProgram
+from raystream.programs.traversal import FLAT, TraversalStates
+from raystream.stream.declare.kernel import IN, INOUT, Kernel
+from raystream.stream.declare.program import DONE, Call, Program, State
 
 FACE = Kernel(
     "face_camera",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from raystream.stream.analysis.instructions import Instructions, instructions
+from raystream.stream.compile.link import LinkedProgram
 from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.counts.programs import PUBLISHED_KERNELS
 from reproduction.simulators.counts.words import Words, words
-from viewer.stream.analysis.instructions import Instructions, instructions
-from viewer.stream.compile.link import LinkedProgram
 
 
 def kernel_rows(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import viewer
-from viewer.kernels.photons import ENTRY
-from viewer.photons.routing import point_sources
-from viewer.photons.sort import sort_sources
-from viewer.renderer.renderer import Renderer
-from viewer.stream.analysis.instructions import Instructions, count, plain
-from viewer.stream.compile.form import Form
-from viewer.stream.compile.generate import fragment
-from viewer.stream.gl.device import Device
+import raystream
+from raystream.kernels.photons import ENTRY
+from raystream.photons.routing import point_sources
+from raystream.photons.sort import sort_sources
+from raystream.renderer.renderer import Renderer
+from raystream.stream.analysis.instructions import Instructions, count, plain
+from raystream.stream.compile.form import Form
+from raystream.stream.compile.generate import fragment
+from raystream.stream.gl.device import Device
 
 MAPS = ("sort", "stencil")
 ESTIMATE = ("shell", "cell", "photon")  # the states that are the published radiance estimate together
@@ -60,7 +60,7 @@ def photon_instructions(device: Device) -> dict[str, Instructions]:
     }
     for kind in MAPS:
         renderer = Renderer(
-            viewer.load("glass_ball"), device=device, program="photon", estimate="published", photon_map=kind
+            raystream.load("glass_ball"), device=device, program="photon", estimate="published", photon_map=kind
         )
         linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings, True)
         whole = Instructions()

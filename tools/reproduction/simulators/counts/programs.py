@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import viewer
-from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.inputs.prepared import prepare
-from viewer.renderer.inputs.settings import Settings
-from viewer.scene.scene import Scene
-from viewer.stream.compile.link import LinkedProgram
+import raystream
+from raystream.programs import LEVELS, PICTURES
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.scene.scene import Scene
+from raystream.stream.compile.link import LinkedProgram
 
 # The kernels of table 5.1, and the states of each program that do their work: what is one kernel there may be several
 # here, of which a surface's shading runs each once. The tracers' shadow caster goes through lights one by one, where
@@ -33,11 +33,11 @@ RECIPE = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"
 def published_program(name: str = "cast", scene: Scene | str = "cornell", **options: Any) -> LinkedProgram:
     """A program of pictures (``cast``, ``shadow``, ``whitted``, ``path``) or ``trace``'s, by a pass for every kernel.
 
-    options : of `viewer.renderer.inputs.settings.Settings`, over a grid, the published test and random numbers of a
+    options : of `raystream.renderer.inputs.settings.Settings`, over a grid, the published test and random numbers of a
     table. Raises ViewerError.
     """
     settings = Settings().replace(**{**RECIPE, "program": name, **options})
-    prepared = prepare(viewer.load(scene) if isinstance(scene, str) else scene, settings)
+    prepared = prepare(raystream.load(scene) if isinstance(scene, str) else scene, settings)
     program = PICTURES[name](LEVELS[prepared.structure.levels])
     parts = prepared.modules(True, "film" in program.inputs, settings.sampler)
     return LinkedProgram(program, parts)

@@ -3,7 +3,7 @@
 Streams are those of the kernels' declarations: a pass reads the elements of ``IN`` and ``INOUT`` arguments, and writes
 those of ``OUT`` and ``INOUT``. Random reads are the calls of ``fetch_<memory>`` in the kernel and in all functions that
 it calls: each call in the text once, which is both arms of a branch and one iteration of a loop, so that of data a call
-may need less (`viewer.stream.machines.counters` counts what real rays fetch). A word is 32 bits.
+may need less (`raystream.stream.machines.counters` counts what real rays fetch). A word is 32 bits.
 
 Machines: ``SIMD`` (multipass) is a pass for every call of a kernel, with all its streams, and the rays' state read and
 written. ``MIMD`` (branching) is one pass: the program's inputs and results are all that it reads and writes, counted
@@ -16,12 +16,12 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from viewer.stream.analysis.instructions import step_sources
-from viewer.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
-from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Table, Texels, Volume
-from viewer.stream.declare.program import DONE, RETURN, State
+from raystream.stream.analysis.instructions import step_sources
+from raystream.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Table, Texels, Volume
+from raystream.stream.declare.program import DONE, RETURN, State
 
 MACHINES = ("SIMD", "MIMD")
 STATE_NUMBERS = 2  # of a ray: its state, and the one that it returns to

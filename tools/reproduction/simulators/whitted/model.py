@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.structures import Structure, StructureOptions
-from viewer.accel.two_level.build import over_instances
-from viewer.base.errors import ViewerError
-from viewer.scene.classic import MODES, ClassicMaterial
-from viewer.scene.edits.materials import decided_materials
-from viewer.scene.geometry.triangles import Triangles
-from viewer.scene.scene import Scene
-from viewer.scene.texture import Texture
+from raystream.accel.structures import Structure, StructureOptions
+from raystream.accel.two_level.build import over_instances
+from raystream.base.errors import ViewerError
+from raystream.scene.classic import MODES, ClassicMaterial
+from raystream.scene.edits.materials import decided_materials
+from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.scene import Scene
+from raystream.scene.texture import Texture
 
 # Of the renderer, for the same structure and the thesis's test: barycentric coordinates by Cramer's rule (6.2).
 SETTINGS: dict[str, Any] = {
@@ -180,7 +180,7 @@ def _material(scene: Scene, name: str, own: ClassicMaterial | None, base: Any) -
 
 def linear(texture: Texture) -> NDArray[np.float32]:
     """(H, W, 4): the texels of an image of colours, linear."""
-    from viewer.scene.texture import linear_from_srgb
+    from raystream.scene.texture import linear_from_srgb
 
     texels = texture.image.texels.astype(np.float64)
     if texture.image.texels.dtype.kind == "u":

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.scene.camera import Camera
 from reproduction.simulators.emulation import Frame
 from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Traced
-from viewer.scene.camera import Camera
 
 POCL = "Portable Computing Language"
 INSTALL = 'pip install ".[reproduce]", which brings pyopencl, and on Linux on x86-64 pocl'

@@ -1,7 +1,7 @@
 """The thesis's CPU column: one thread that goes through every pixel's tree of rays depth first, compiled by numba.
 
-The thesis's own is a recursion over another scene graph. numba compiles the loops through `viewer.base.jit`, which the
-viewer's builders need as well.
+The thesis's own is a recursion over another scene graph. numba compiles the loops through `raystream.base.jit`, which
+the viewer's builders need as well.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
+from raystream.scene.camera import Camera
 from reproduction.simulators.emulation import Frame
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Traced
-from viewer.base import jit
-from viewer.scene.camera import Camera
 
 
 def wide(rays: NDArray) -> NDArray[np.float32]:

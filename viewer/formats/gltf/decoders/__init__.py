@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-from viewer.base.errors import ViewerError
+from raystream.base.errors import ViewerError
 
 # Module names; the packages of DracoPy and meshopt bear the same ones.
 DRACO, MESHOPT, BASISU = "DracoPy", "meshopt", "opengl_basisu"

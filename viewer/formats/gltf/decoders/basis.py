@@ -6,10 +6,10 @@ import struct
 
 import numpy as np
 
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.decoders import BASISU, decoder
-from viewer.formats.image.memory import ImageHeader
-from viewer.scene.texture import Image
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.decoders import BASISU, decoder
+from raystream.formats.image.memory import ImageHeader
+from raystream.scene.texture import Image
 
 _KTX2 = b"\xabKTX 20\xbb\r\n\x1a\n"
 _HEADER = 80  # bytes, the index of the parts included

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.decoders import DRACO, decoder
-from viewer.formats.gltf.json import JsonObject
+from raystream.formats.gltf.decoders import DRACO, decoder
+from raystream.formats.gltf.json import JsonObject
 
 NAME = "KHR_draco_mesh_compression"
 

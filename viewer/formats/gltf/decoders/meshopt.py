@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
-from viewer.formats.gltf.decoders import MESHOPT, decoder
-from viewer.formats.gltf.json import JsonObject
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.gltf.decoders import MESHOPT, decoder
+from raystream.formats.gltf.json import JsonObject
 
 # The extensions' names, and the filters of each; the one ratified later goes first.
 _FILTERS = ("NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL")

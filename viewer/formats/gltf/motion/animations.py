@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.files import short
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.decoders import MissingExtra
-from viewer.formats.gltf.json import JsonObject, JsonObjects
-from viewer.formats.gltf.lights import EXTENSION as LIGHTS
-from viewer.formats.gltf.motion.pointers import Animated, animation_targets, pointer_of, target_of
-from viewer.formats.gltf.motion.targets import target_count
-from viewer.formats.gltf.nodes import Nodes
-from viewer.formats.gltf.omissions import fault_text
-from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.decoders import MissingExtra
+from raystream.formats.gltf.json import JsonObject, JsonObjects
+from raystream.formats.gltf.lights import EXTENSION as LIGHTS
+from raystream.formats.gltf.motion.pointers import Animated, animation_targets, pointer_of, target_of
+from raystream.formats.gltf.motion.targets import target_count
+from raystream.formats.gltf.nodes import Nodes
+from raystream.formats.gltf.omissions import fault_text
+from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 
 _FLOAT = 5126
 # Memory of a track with its JSON objects.

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.motion.skins import Skins
-from viewer.scene.deform.deformation import Deformation, MorphTarget
-from viewer.scene.deform.mesh import DeformedMesh
-from viewer.scene.hierarchy import Deformer
-from viewer.scene.mesh import Float, Int, Mesh
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.motion.skins import Skins
+from raystream.scene.deform.deformation import Deformation, MorphTarget
+from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.hierarchy import Deformer
+from raystream.scene.mesh import Float, Int, Mesh
 
 
 class Rig(NamedTuple):

@@ -17,18 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.formats.gltf.images import UNCHANGED, Change, transform_of
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.lights import EXTENSION as LIGHTS
-from viewer.formats.gltf.lights import describe
-from viewer.formats.gltf.materials import read_material
-from viewer.scene.animation import PATHS
-from viewer.scene.camera import Camera
-from viewer.scene.light import Light
-from viewer.scene.material import Material
-from viewer.scene.projections.models import Orthographic
-from viewer.scene.texture import Texture
+from raystream.base.errors import ViewerError
+from raystream.formats.gltf.images import UNCHANGED, Change, transform_of
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.lights import EXTENSION as LIGHTS
+from raystream.formats.gltf.lights import describe
+from raystream.formats.gltf.materials import read_material
+from raystream.scene.animation import PATHS
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.projections.models import Orthographic
+from raystream.scene.texture import Texture
 
 NAME = "KHR_animation_pointer"
 

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import JsonObject
-from viewer.formats.gltf.nodes import Nodes
-from viewer.scene.hierarchy import Skin
-from viewer.scene.mesh import Float, Int
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.nodes import Nodes
+from raystream.scene.hierarchy import Skin
+from raystream.scene.mesh import Float, Int
 
 # Sums of weights that are nearer to 1 than this are rounding alone: those of 8 bits are multiples of 1/255.
 _ROUNDING = 1e-6

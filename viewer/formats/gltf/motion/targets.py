@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viewer.formats.gltf.accessors import Accessors
-from viewer.formats.gltf.json import JsonObject
-from viewer.scene.deform.deformation import MorphTarget
-from viewer.scene.mesh import Float
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.json import JsonObject
+from raystream.scene.deform.deformation import MorphTarget
+from raystream.scene.mesh import Float
 
 # Field of `MorphTarget` -> widths in a file.
 _WIDTHS = {"positions": (3,), "normals": (3,), "tangents": (3,), "colors": (3, 4), "uvs": (2,), "uvs_1": (2,)}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.builtin.parts.shapes import Array, Part, quads, unit
+from raystream.scene.builtin.parts.shapes import Array, Part, quads, unit
 
 
 class Piece(NamedTuple):

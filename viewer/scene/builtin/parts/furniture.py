@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.scene.builtin.parts.forms import Piece, box, cushion, joined, lathe, placed, ring, sweep
-from viewer.scene.builtin.parts.shapes import Part, boxes, quads, revolve, unit
+from raystream.scene.builtin.parts.forms import Piece, box, cushion, joined, lathe, placed, ring, sweep
+from raystream.scene.builtin.parts.shapes import Part, boxes, quads, revolve, unit
 
 PAINT, WOOD, METAL, CLOTH, LEAF, LAMP, SCREEN = range(7)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from viewer.scene.builtin.parts.forms import Piece, box, placed
-from viewer.scene.builtin.parts.furniture import (
+from raystream.scene.builtin.parts.forms import Piece, box, placed
+from raystream.scene.builtin.parts.furniture import (
     BIRCH,
     LAMP,
     OAK,
@@ -33,8 +33,8 @@ from viewer.scene.builtin.parts.furniture import (
     shelf,
     sofa,
 )
-from viewer.scene.builtin.parts.shapes import Builder, quads, sphere
-from viewer.scene.mesh import Mesh
+from raystream.scene.builtin.parts.shapes import Builder, quads, sphere
+from raystream.scene.mesh import Mesh
 
 BAY, CLEAR = 48.8 / 12, 3.1
 OFFICES = 6

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.scene.mesh import Mesh
+from raystream.scene.mesh import Mesh
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

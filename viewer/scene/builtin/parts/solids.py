@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.scene.builtin.parts.shapes import Array, Part, polygons, unit
+from raystream.scene.builtin.parts.shapes import Array, Part, polygons, unit
 
 GOLDEN = (1 + 5**0.5) / 2
 SOLIDS = ("tetrahedron", "cube", "octahedron", "dodecahedron", "icosahedron")

@@ -1,4 +1,4 @@
-"""Parts of the furnished building (`viewer.scene.builtin.building`) around its rooms: facade, walls, floors, stairs,
+"""Parts of the furnished building (`raystream.scene.builtin.building`) around its rooms: facade, walls, floors, stairs,
 roof. Units are metres; +Y is up, and the centre of the plan is at 0.
 """
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viewer.scene.builtin.parts import offices
-from viewer.scene.builtin.parts.forms import Piece, box, joined, lathe, placed, ring, sweep
-from viewer.scene.builtin.parts.furniture import METAL, PAINT, STEEL, WOOD, door
-from viewer.scene.builtin.parts.offices import BAY, collected
-from viewer.scene.builtin.parts.shapes import Array, Part, boxes, quads
-from viewer.scene.mesh import Mesh
+from raystream.scene.builtin.parts import offices
+from raystream.scene.builtin.parts.forms import Piece, box, joined, lathe, placed, ring, sweep
+from raystream.scene.builtin.parts.furniture import METAL, PAINT, STEEL, WOOD, door
+from raystream.scene.builtin.parts.offices import BAY, collected
+from raystream.scene.builtin.parts.shapes import Array, Part, boxes, quads
+from raystream.scene.mesh import Mesh
 
 SEED = 1994
 EDGES = (50.0, 25.6, 39.6)  # of the box: 250, 128 and 198 voxels of 0.2 m

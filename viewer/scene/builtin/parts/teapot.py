@@ -11,9 +11,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base import paths
-from viewer.base.errors import ViewerError
-from viewer.scene.builtin.parts.shapes import Array, Index, Part, unit
+from raystream.base import paths
+from raystream.base.errors import ViewerError
+from raystream.scene.builtin.parts.shapes import Array, Index, Part, unit
 
 # Normals closer than this belong to one smooth surface.
 CREASE = np.cos(np.radians(30.0))

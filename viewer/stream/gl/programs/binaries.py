@@ -8,7 +8,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-from viewer.base import cache_folder
+from raystream.base import cache_folder
 
 MOST = 256 << 20  # bytes of all drivers' programs on disk; beyond, those not used for longest go first
 SWEPT = 16 << 20  # bytes written by a process between two looks at the whole

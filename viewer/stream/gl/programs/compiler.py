@@ -13,11 +13,11 @@ from weakref import WeakSet
 
 import moderngl
 
-from viewer.base.errors import ShaderError
-from viewer.base.interrupts import interrupts_held
-from viewer.stream.compile.source import Source
-from viewer.stream.gl.programs.binaries import Binaries
-from viewer.stream.gl.programs.handover import Handover
+from raystream.base.errors import ShaderError
+from raystream.base.interrupts import interrupts_held
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.programs.binaries import Binaries
+from raystream.stream.gl.programs.handover import Handover
 
 _KINDS = {"vertex_shader": 0x8B31, "fragment_shader": 0x8B30, "geometry_shader": 0x8DD9}
 _COMPILE_STATUS, _LINK_STATUS, _LOG_LENGTH, _COMPLETION = 0x8B81, 0x8B82, 0x8B84, 0x91B1
