@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from raystream.options import values
 from raystream.options.declare import Value
@@ -11,9 +11,9 @@ SWITCH = Value(values.read_switch, False)
 ON_OFF = Value(values.read_on_off, True, "on|off", choices=("on", "off"))
 
 
-def choice(*words: str, metavar: str = "NAME", **more: Any) -> Value:
+def choice(*words: str, metavar: str = "NAME") -> Value:
     """One of these words; the first is the default."""
-    return Value(values.read_word, words[0], metavar, choices=words, **more)
+    return Value(values.read_word, words[0], metavar, choices=words)
 
 
 def optional_choice(*words: str) -> Value:
@@ -22,10 +22,10 @@ def optional_choice(*words: str) -> Value:
 
 
 def integer(
-    low: int, high: int, default: int | Literal["auto"] | None = None, metavar: str = "N", zero: str = ""
+    low: int, high: int, default: int | Literal["auto"] | None = None, metavar: str = "N", note: str = ""
 ) -> Value:
-    """A whole number; None: or none; ``auto``: or that. zero : ends ``expected``, behind a 0."""
-    expected = "a whole number from {low} to {high}" + (f"; 0{zero}" if zero else "")
+    """A whole number; None: or none; ``auto``: or that. note : follows the range in words."""
+    expected = "a whole number from {low} to {high}" + note
     if default == "auto":
         return Value(values.read_integer_or_auto, default, f"{metavar}|auto", f"auto or {expected}", low, high)
     read = values.read_optional_integer if default is None else values.read_integer
@@ -33,12 +33,12 @@ def integer(
 
 
 def number(
-    metavar: str, low: float, high: float, default: float | None = None, unit: str = "", zero: str = "", **more: Any
+    metavar: str, low: float, high: float, default: float | None = None, unit: str = "", note: str = ""
 ) -> Value:
-    """A number, ends of the range included; None: or none. unit : its unit, in words. zero : ends ``expected``, behind a 0."""
-    expected = f"a number{f' of {unit}' if unit else ''} from {{low:g}} to {{high:g}}" + (f"; 0{zero}" if zero else "")
+    """A number, ends of the range included; None: or none. unit : in words. note : follows the range in words."""
+    expected = f"a number{f' of {unit}' if unit else ''} from {{low:g}} to {{high:g}}{note}"
     read = values.read_optional_closed_real if default is None else values.read_real
-    return Value(read, default, metavar, expected, low, high, **more)
+    return Value(read, default, metavar, expected, low, high)
 
 
 def file(metavar: str, expected: str = "", default: str | None = None) -> Value:

@@ -53,7 +53,7 @@ PHOTONS = of_part(
     ),
     Option(
         "caustic_photons",
-        integer(0, 1 << 21, 1 << 14, zero=": those of --photons bring them"),
+        integer(0, 1 << 21, 1 << 14, note="; 0: those of --photons bring them"),
         Help("photons aimed at mirrors and glass, which alone bring caustics then; none where nothing is specular"),
         Affects.UNIFORMS,
         Scope(emission=True),
@@ -83,7 +83,7 @@ PHOTONS = of_part(
     ),
     Option(
         "photon_radius",
-        number("R", 0, 1e18, 0.0, zero=" chooses one"),
+        number("R", 0, 1e18, 0.0, note="; 0 chooses one"),
         Help(
             "greatest radius of an estimate, scene units; without, pixels decide, or a share of the scene",
             zero="automatic",

@@ -130,7 +130,7 @@ ESTIMATE = of_part(
     ),
     Option(
         "clamp",
-        number("RADIANCE", 0, 1e6, 0.0, zero=" clamps nothing"),
+        number("RADIANCE", 0, 1e6, 0.0, note="; 0 clamps nothing"),
         Help(
             "largest component of a sample, against fireflies; biased: the picture gets a little too dark",
             slider=(0, 100),
