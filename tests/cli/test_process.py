@@ -15,7 +15,7 @@ from calls import PATIENCE, needs_renderer, process, run
 from signals import heeding
 
 from raystream.cli import main as cli
-from raystream.options.declare import PAPERS
+from raystream.options.declare import PAPERS, listed
 from raystream.options.table import OPTIONS, by_topic
 
 
@@ -47,7 +47,8 @@ def test_help_shows_what_people_set(capsys, monkeypatch):
     assert sorted(shown) == sorted(option.flag for option in OPTIONS.values() if option.help.shown == "first")
     assert 20 <= len(shown) <= 25 and {"--output", "--size", "--spp", "--camera", "--environment"} <= set(shown)
     flat = " ".join(text.split())
-    assert flat.endswith(f"those of a topic: {', '.join(by_topic(OPTIONS.values()))}.")
+    assert "SCENE a scene file or the name of a built-in scene picture: -o" in flat
+    assert flat.endswith(f"--help TOPIC: those of {listed(by_topic(OPTIONS.values()))}.")
     assert "--quality NAME limits of noise and samples: draft, good or best --resume" in flat
     assert "--environment none|... environment lighting --background" in flat
     wide = helped(capsys, monkeypatch, "render", "--help", width=160)
@@ -63,10 +64,10 @@ def test_every_option_is_once_in_the_whole_help_and_with_its_topic(command, caps
     others = ["--help", *(["--json"] if declared.json else [])]
     assert sorted(flags) == sorted([*others, *(option.flag for option in options)])
     assert max(map(len, whole.splitlines())) <= 80
-    for topic, listed in by_topic(options).items():
+    for topic, members in by_topic(options).items():
         text = helped(capsys, monkeypatch, command, "--help", topic or "options")
-        assert re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", text, re.MULTILINE) == [option.flag for option in listed]
-        assert all(" ".join(option.about.split()[:3]) in " ".join(text.split()) for option in listed)
+        assert re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", text, re.MULTILINE) == [option.flag for option in members]
+        assert all(" ".join(option.about.split()[:3]) in " ".join(text.split()) for option in members)
 
 
 def test_whole_help_has_values_and_defaults(capsys, monkeypatch):

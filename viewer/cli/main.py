@@ -32,7 +32,7 @@ from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
 from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
 from raystream.options.compare import COMPARE
-from raystream.options.declare import Option, suggestion
+from raystream.options.declare import Option, listed, suggestion
 from raystream.options.processor import CHECK, MEASURE
 from raystream.options.table import OPTIONS, by_topic, check, meant, of_view
 
@@ -247,35 +247,34 @@ class _Parser(argparse.ArgumentParser):
         actions = {action.dest: action for action in self._actions}
         sections = {name or "options": [actions.pop(option.name) for option in of] for name, of in topics.items()}
         if topic == ALL:
-            others = [
-                [action for action in actions.values() if bool(action.option_strings) == k] for k in (False, True)
-            ]
-            sections = {"positional arguments": others[0], **sections}
-            sections["options"] = [*others[1], *sections.get("options", ())]
+            positional = [action for action in actions.values() if not action.option_strings]
+            general = [action for action in actions.values() if action.option_strings]
+            sections = {"positional arguments": positional, **sections}
+            sections["options"] = general + sections.get("options", [])
         elif topic in sections:
             sections = {topic: sections[topic]}
         else:
             names = (ALL, *sections)
-            raise ViewerError(
-                f"--help {topic}", "unknown topic", suggestion(topic, names) or f"topics: {', '.join(names)}"
-            )
+            hint = suggestion(topic, names) or f"topics: {', '.join(names)}"
+            raise ViewerError(f"--help {topic}", "unknown topic", hint)
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, [], [])
-        for title, listed in sections.items():
+        for title, of in sections.items():
             formatter.start_section(title)
-            formatter.add_arguments(listed)
+            formatter.add_arguments(of)
             formatter.end_section()
         return formatter.format_help()
 
     def _at_first(self, topics: Mapping[str, list[Option]]) -> str:
         width = _width()
         lines = [f"usage: {self.usage}", "", self.description or "", ""]
+        lines += [f"  {action.metavar:{TYPED}}{action.help}" for action in self._actions if not action.option_strings]
         for topic, options in topics.items():
             first = [option for option in options if option.help.shown == "first"]
             lines += [f"{topic or 'options'}:"] if first else []
             lines += [f"  {_typed(option):{TYPED}}{option.brief(width - 2 - TYPED)}" for option in first]
-        names = ", ".join(topic or "options" for topic in topics)
-        more = f"--help {ALL} tells every option in full, --help TOPIC those of a topic: {names}."
+        names = listed(topic or "options" for topic in topics)
+        more = f"--help {ALL}: every option in full; --help TOPIC: those of {names}."
         return "\n".join([*lines, "", *textwrap.wrap(more, width), ""])
 
     def error(self, message: str) -> NoReturn:
