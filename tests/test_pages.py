@@ -154,6 +154,10 @@ def test_tables_are_as_generated(page: str) -> None:
     assert "<!-- made: " in text and pages.made(text) == text
 
 
+def test_types_of_options_are_as_generated() -> None:
+    assert (ROOT / pages.STUB).read_text(encoding="utf-8") == pages.options_stub()
+
+
 def test_the_tool_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     for page in pages.PAGES:
@@ -161,9 +165,10 @@ def test_the_tool_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
         (tmp_path / page).write_text("# A page\n", encoding="utf-8")
     keys = tmp_path / "viewer" / "window" / "README.md"
     keys.write_text("before\n<!-- made: keys -->\nold\n<!-- /made -->\nbehind\n", encoding="utf-8")
+    (tmp_path / pages.STUB).parent.mkdir(exist_ok=True)
     assert pages.main(["--check"]) == 1 and "old" in keys.read_text(encoding="utf-8")
     assert pages.main([]) == 0 and pages.main(["--check"]) == 0
-    assert capsys.readouterr().out == "viewer/window/README.md\n" * 2
+    assert capsys.readouterr().out == f"viewer/window/README.md\n{pages.STUB}\n" * 2
     made = keys.read_text(encoding="utf-8")
     assert made == f"before\n<!-- made: keys -->\n{pages.keys()}\n<!-- /made -->\nbehind\n"
 

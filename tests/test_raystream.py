@@ -54,6 +54,10 @@ def test_editors_know_the_names(tmp_path, monkeypatch):
     code = """
 import raystream
 reveal_type(raystream.Camera.framing)
+settings = raystream.Settings(machine='singlepass')
+settings.fues
+settings.replace(fues='ray')
+raystream.Renderer('cornell', dept=3)
 raystream.render('cornell').save(1)
 raystream.rendr
 import raystream.pyrender as pyrender
@@ -80,11 +84,13 @@ reveal_type(renderer.render(scene, flags=RenderFlags.RGBA)[0])
     assert not errors
     assert "-> raystream.scene.camera.Camera" in out and 'incompatible type "int"' in out
     assert 'Module has no attribute "rendr"' in out
+    assert '"Settings" has no attribute "fues"' in out
+    assert 'Unexpected keyword argument "fues"' in out and 'Unexpected keyword argument "dept"' in out
     assert "-> raystream.pyrender.mesh.Mesh" in out and 'Module has no attribute "Sceen"' in out
     revealed = [line.partition("Revealed type is ")[2].strip('"') for line in out.splitlines() if "Revealed" in line][
         2:
     ]
-    assert out.count(" error: ") == 3 and revealed[:2] == ["raystream.pyrender.light.Light | None", "float"]
+    assert out.count(" error: ") == 6 and revealed[:2] == ["raystream.pyrender.light.Light | None", "float"]
     found = [re.findall("floating|unsignedinteger", each) for each in revealed[2:]]
     assert found == [["floating"], ["floating"], ["floating"], ["unsignedinteger"]]
 

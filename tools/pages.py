@@ -2,7 +2,7 @@
 
 A page's generated part stands between ``<!-- made: NAME -->`` and ``<!-- /made -->``: the table of options, the list of
 keys, the figures of ``tools/figures.toml`` with their numbers out of the results' JSON, the list of these files, and
-the index of mended bugs.
+the index of mended bugs. The types of options for editors (`stubs`) are a file of their own.
 ``--check`` writes nothing; exit code 1 where a page would change.
 """
 
@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from stubs import options_stub
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "tools" / "results"
@@ -91,6 +93,7 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 PAGES = ("README.md", "viewer/options/README.md", "viewer/window/README.md", "tools/results/README.md")
 PAGES += ("tests/repro/README.md",)
+STUB = "viewer/options/typed.pyi"
 
 
 def _entries(kind: str) -> list[dict[str, Any]]:
@@ -168,10 +171,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     check, changed = parser.parse_args(argv).check, False
-    for name in PAGES:
+    for name in (*PAGES, STUB):
         path = ROOT / name
-        before = path.read_text(encoding="utf-8")
-        after = made(before)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        after = options_stub() if name == STUB else made(before)
         if after != before:
             changed = True
             print(name)

@@ -192,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with open(docs / "index.md", "a", encoding="utf-8") as first:
             first.write(menu(staged))
         _write(docs / "conf.py", SETTINGS)
-        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", Path(folder) / "read"]
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(Path(folder) / "read")]
         return subprocess.run([*command, docs, options.out.resolve()], check=False).returncode
 
 

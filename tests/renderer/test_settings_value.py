@@ -30,7 +30,7 @@ def test_settings_are_one_value() -> None:
     assert plain.differences(other) == {"depth": Affects.UNIFORMS, "policy": Affects.NOTHING}
     with pytest.raises(AttributeError, match="replace"):
         plain.depth = 3
-    with pytest.raises(AttributeError, match="no setting 'deph'"):
+    with pytest.raises(AttributeError, match="no attribute 'deph'"):
         _ = plain.deph
     with pytest.raises(ViewerError, match=r"keyword 'deph': unknown.*'depth'"):
         plain.replace(deph=3)

@@ -40,7 +40,7 @@ def _arrow(parts: list[str], x0: float, y0: float, x1: float, y1: float) -> None
 
 def draw_scene_memory() -> str:
     """Figure 5.1: from a voxel to its list of triangles, and from there to their corners."""
-    prepared = prepare(raystream.load("cornell"), Settings().replace(**{**RECIPE, "program": "cast", "grid": GRID}))
+    prepared = prepare(raystream.load("cornell"), Settings(**RECIPE).replace(program="cast", grid=GRID))
     memories = {m.name: m for module in prepared.structure.modules(True) for m in module.memories}
     volume, lists, triangles = (memories[name] for name in ("grid_pointers", "grid_lists", "triangles"))
     assert isinstance(volume, Volume) and isinstance(lists, Table) and isinstance(triangles, Table)

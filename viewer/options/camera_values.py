@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from raystream.options.declare import Option, suggestion, wrong
 from raystream.options.values import real
@@ -13,7 +13,7 @@ _SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
 _COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
 
 
-def read_ortho(option: Option, value: Any) -> float | str | None:
+def read_ortho(option: Option, value: Any) -> float | Literal["auto"] | None:
     """A height above 0, ``auto``, or none."""
     if value is None or value == "auto":
         return value  # type: ignore[no-any-return]

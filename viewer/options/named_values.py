@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raystream.options.declare import Option, suggestion, wrong
-from raystream.options.values import is_auto, real, whole
+from raystream.options.values import is_auto, real, takes, whole
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
     return PhotonFilter(choice.name, filter_width)
 
 
+@takes("Unroll | int | str | Sequence[int]")
 def read_unroll(option: Option, value: Any) -> Unroll:
     """Calls of a kernel in a pass: one number for all, one for each kernel, or ``auto``."""
     calls = value.counts if isinstance(value, Unroll) else value

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from raystream.options.declare import Option, suggestion, wrong
 
@@ -18,6 +18,19 @@ OPEN_IMAGE_DENOISE = "pyoidn"  # the package of its binding
 
 N = TypeVar("N", int, float)
 V = TypeVar("V")
+
+
+R = TypeVar("R", bound=Callable[[Option, Any], Any])
+
+
+def takes(types: str) -> Callable[[R], R]:
+    """Decorate a reader that takes other types than it returns, and texts, as annotations write them."""
+
+    def decorate(read: R) -> R:
+        read.takes = types  # type: ignore[attr-defined]
+        return read
+
+    return decorate
 
 
 def optional(read: Callable[[Option, Any], V]) -> Callable[[Option, Any], V | None]:
@@ -38,6 +51,7 @@ def read_word(option: Option, value: Any) -> str:
     raise wrong(option, value, hint=hint)
 
 
+@takes("str | bool")
 def read_denoiser(option: Option, value: Any) -> str:
     """One of the option's words. True: that of the best denoiser that is installed; False: none."""
     if isinstance(value, bool):
@@ -81,7 +95,8 @@ def read_integer(option: Option, value: Any) -> int:
     return _within(option, value, whole(value))
 
 
-def read_roulette(option: Option, value: Any) -> int | str | None:
+@takes("int | Literal['auto', 'never'] | str | None")
+def read_roulette(option: Option, value: Any) -> int | Literal["auto"] | None:
     """A whole number; ``"auto"``; ``"never"`` or None: None."""
     word = value if isinstance(value, str) else None
     if value is None or word in ("never", "None"):  # as files to resume have it
@@ -94,7 +109,7 @@ def is_auto(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "auto")  # an array has no plain equality
 
 
-def read_integer_or_auto(option: Option, value: Any) -> int | str:
+def read_integer_or_auto(option: Option, value: Any) -> int | Literal["auto"]:
     """A whole number in the option's range, or ``auto``."""
     return "auto" if is_auto(value) else read_integer(option, value)
 
@@ -104,7 +119,7 @@ def read_real(option: Option, value: Any) -> float:
     return _within(option, value, real(value))
 
 
-def read_real_or_auto(option: Option, value: Any) -> float | str:
+def read_real_or_auto(option: Option, value: Any) -> float | Literal["auto"]:
     """A finite number in the option's range, or ``auto``."""
     return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
 
@@ -166,6 +181,7 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
     return number
 
 
+@takes("int | str | Sequence[int]")
 def read_size(option: Option, value: Any) -> tuple[int, int]:
     """``"WxH"`` or two whole numbers; one is the side of a square."""
     side = whole(value)
@@ -194,6 +210,7 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
     return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
 
 
+@takes("str | bool | Sequence[float] | None")
 def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
     """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; ``"shadow"``: a floor
     that is not seen itself; ``"none"`` or False: none; None: the scene's default."""
@@ -280,6 +297,7 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
     return angles[0], angles[1]
 
 
+@takes("str | Mapping[str, Any] | Sequence[Any]")
 def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
     """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
     entries = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
@@ -300,6 +318,7 @@ def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, flo
     return tuple(places.items())
 
 
+@takes("str | Sequence[str]")
 def read_names(option: Option, value: Any) -> tuple[str, ...]:
     """Names, as a list or with commas between them."""
     if isinstance(value, str):
@@ -327,6 +346,7 @@ def read_file(option: Option, value: Any) -> str | None:
     raise wrong(option, value)
 
 
+@takes("bool | Literal['on', 'off'] | str")
 def read_on_off(option: Option, value: Any) -> bool:
     """True or False; also ``on`` and ``off``."""
     if isinstance(value, bool):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from numpy.typing import ArrayLike
 
@@ -36,6 +36,11 @@ from raystream.scene.scene import Scene
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device, in_one_switch
 from raystream.stream.lock import FairLock, exclusive
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from raystream.options.typed import RendererKeywords
 
 
 @documented
@@ -69,17 +74,18 @@ class Renderer:
         *,
         device: int | Device | None = None,
         progress: Report | None = None,
-        **options: Any,
+        **options: Unpack[RendererKeywords],
     ) -> None:
+        chosen: dict[str, Any] = {**options}
         if device is not None and not isinstance(device, Device):
-            options["device"] = device
-        first = first_scene(scene, settings, options, progress)
+            chosen["device"] = device
+        first = first_scene(scene, settings, chosen, progress)
         self.settings, self.camera, self._source = first.settings, first.camera, first.source
         opened = device if isinstance(device, Device) else tuned_device(self.settings)
         self.last_frame: Callable[[], PosedFrame] | None = None
         self.lock = FairLock(opened.check)  # the same for all devices that `revive` may open
         self._own(GpuScene(opened, first.prepared))
-        warn(self.settings.unused(options))
+        warn(self.settings.unused(chosen))
 
     def __repr__(self) -> str:
         return f"<Renderer of {self.prepared.scene!r} by program {self.settings.program} on {self.device.name}>"
@@ -137,7 +143,7 @@ class Renderer:
         moment: float | None = None,
         animation: str | int | None = None,
         progress: Report | None = None,
-        **changes: Any,
+        **changes: Unpack[RendererKeywords],
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
@@ -157,7 +163,7 @@ class Renderer:
         """
         self.revive()
         shown = ShownScene(self._source, self.settings, self.prepared, self.camera)
-        request = scene_request(shown, scene, settings, changes, moment, animation)
+        request = scene_request(shown, scene, settings, {**changes}, moment, animation)
         camera, deepest = show_scene(self.gpu_scene, self.camera, request, progress)
         self.settings, self.camera, self._source = request.settings, camera, request.source
         return deepest

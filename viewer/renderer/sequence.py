@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,11 @@ from raystream.scene.exposure.keys import enough_cameras
 from raystream.scene.geometry.framing import LENS, filling, view_direction
 from raystream.scene.scene import Scene
 
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from raystream.options.typed import RendererKeywords, RenderKeywords
+
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
 _GLANCES = 16
 
@@ -47,7 +52,7 @@ def render(
     shutter: tuple[float, float] | str | None = None,
     motion_keys: int | str = "auto",
     fps: float = 30.0,
-    **options: Any,
+    **options: Unpack[RenderKeywords],
 ) -> Picture:
     """A picture of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
@@ -65,16 +70,17 @@ def render(
     Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without
     OpenGL 3.3.
     """
-    for name in options.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
+    chosen: dict[str, Any] = {**options}
+    for name in chosen.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
-        source = scene_given(scene, options)
+        source = scene_given(scene, chosen)
         animated = playing(source.given if isinstance(source, PreparedScene) else source, animation)
         warn(moment_remarks(animated, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
         scene = shown_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
-    drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
-    renderer = Renderer(scene, **options)
+    drawn = {name: chosen.pop(name) for name in RENDER_KEYWORDS if name in chosen}
+    renderer = Renderer(scene, **chosen)
     with renderer.device.held():
         try:
             return renderer.render(**drawn)
@@ -195,13 +201,12 @@ def render_frames(
     frames: range,
     fps: float = 30.0,
     turntable: bool = False,
-    camera: Camera | str | None = None,
     render: dict[str, Any] | None = None,
     progress: Report | None = None,
     shutter: tuple[float, float] | str | None = None,
     motion_keys: int | str = "auto",
     animation: str | int | None = None,
-    **options: Any,
+    **options: Unpack[RendererKeywords],
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
 
@@ -215,9 +220,9 @@ def render_frames(
 
     Raises ViewerError where nothing would move, and the errors of `Renderer`.
     """
-    taking = {**options, "camera": camera}
+    taking: dict[str, Any] = {**options}
     shown = scene_given(scene, taking)
-    camera = taking.pop("camera")
+    camera = taking.pop("camera", None)
     scene = playing(shown.given if isinstance(shown, PreparedScene) else shown, animation)
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}

@@ -33,6 +33,8 @@ WORKED = frozenset(
     name for name in NAMES if name == "ground" or OPTIONS[name].affects in (Affects.STRUCTURE, Affects.LIGHTING)
 )
 
+DEFAULT_VIEW: dict[str, Any] = dict.fromkeys(VIEW)  # the scene's own camera
+
 
 def work(
     scene: Scene,
@@ -140,7 +142,7 @@ class SceneLoader:
         self._drop_coming()
         self.view.actions.expect_scene(self.view.renderer is None)
         self._worker_scene = scene
-        settings = self.requested.replace(**dict.fromkeys(VIEW))
+        settings = self.requested.replace(**DEFAULT_VIEW)
         if scene is not None and before is not None and settings.ground != before.settings.ground:
             scene = scene.without_ground()
         self.loader.start(path, scene, settings=settings, before=before, pixels=math.prod(self.view.area.pixels))
@@ -255,7 +257,7 @@ class SceneLoader:
     def _first(self, prepared: PreparedScene, bounds: Any) -> Renderer:
         """The renderer of the first scene."""
         view_options = {name: self.requested[name] for name in VIEW}  # of the first scene alone
-        self.requested = settings = self.requested.replace(**dict.fromkeys(VIEW))
+        self.requested = settings = self.requested.replace(**DEFAULT_VIEW)
         if self._opened is not None and self._opened[1] != view_options:
             self._opened = None  # another camera has been asked for since
         if view_options["camera"] is None:

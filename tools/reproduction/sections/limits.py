@@ -27,7 +27,7 @@ from ..registry import section
 from ..shown import webp
 
 YEARS = tuple(LIMITS)
-STEPWISE = {**RECIPE, "fuse": "none", "unroll": 1}
+STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
 # Scenes and voxels along the shortest side; the bunny's grid is that of D fig. 5.2.
 SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
 QUICK = 2  # of them
@@ -141,7 +141,7 @@ def _scenes(context: Context) -> Iterator[Part]:
 
 
 def _sizes(context: Context, name: str, grid: int) -> dict[str, Any]:
-    settings = Settings().replace(**{**STEPWISE, "program": "cast", "grid": grid})
+    settings = Settings(**STEPWISE).replace(program="cast", grid=grid)
     prepared = prepare(context.scene(name), settings)
     resolution = " x ".join(str(int(n)) for n in prepared.structure.built.resolution)
     return {"grid": resolution, **{word: n for n, word, _ in sizes(prepared, settings, LIMITS["2004"])}}

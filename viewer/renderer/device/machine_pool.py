@@ -143,7 +143,7 @@ class MachinePool(Mapping[Key, Machine]):
         streams: Mapping[str, Stream] | None = None,
         deferred: bool = False,
     ) -> Machine:
-        options = MachineOptions(key.counting, deferred, settings.fuse, settings.mask, settings.tile)
+        options = MachineOptions(key.counting, deferred, settings.fuse, settings.mask, int(settings.tile))
         fallback = None if settings.stepwise else lambda: self._linked(program, settings, True)
         linked = self._linked(program, settings)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, self.resources, streams, fallback, options)

@@ -195,7 +195,8 @@ def tuning(driver: str, software: bool) -> Mapping[str, str]:
 def tuned(settings: Settings, driver: str, software: bool) -> Settings:
     """The settings with the meaning of ``auto`` in its place, but for that of ``memory``, which the device has."""
     automatic = [name for name in CHOICES if name != "memory" and settings[name] == "auto"]
-    return settings.replace(**{name: tuning(driver, software)[name] for name in automatic}) if automatic else settings
+    values: dict[str, Any] = {name: tuning(driver, software)[name] for name in automatic}
+    return settings.replace(**values) if values else settings
 
 
 def in_buffers(settings: Settings, device: Device) -> bool:

@@ -45,7 +45,8 @@ KINDS_OF = {  # projections that an option belongs to; the first one where there
 
 def _requested_kind(settings: Settings) -> str | None:
     """The name of the projection that the options ask for; None: the camera's own."""
-    kind, source = settings.projection, "projection"
+    kind: str | None = settings.projection
+    source = "projection"
     for name, kinds in KINDS_OF.items():
         if settings[name] is None:
             continue
@@ -65,9 +66,10 @@ def _projection(kind: str, camera: Camera, settings: Settings) -> Projection | N
     if kind == "orthographic":
         if settings.ortho is None and isinstance(projection, Orthographic):
             return projection
-        # Of a file's camera the focus is its target: at the middle of the scene.
-        shown = 2 * math.tan(math.radians(camera.fov) / 2) * camera.focus_distance
-        return Orthographic(shown if settings.ortho in (None, "auto") else settings.ortho)
+        if settings.ortho is None or settings.ortho == "auto":
+            # Of a file's camera the focus is its target: at the middle of the scene.
+            return Orthographic(2 * math.tan(math.radians(camera.fov) / 2) * camera.focus_distance)
+        return Orthographic(settings.ortho)
     if kind == "equirectangular":
         return Equirectangular()
     if kind in ("fisheye", "equisolid"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import Signature, cleandoc, signature
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from raystream.accel.structures import StructureOptions
 from raystream.base.errors import ViewerError
@@ -15,8 +15,14 @@ from raystream.lighting.path import ROULETTE, PathSettings
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options import table as options
 from raystream.options.declare import Affects, Option, listed
+from raystream.options.typed import SettingValues
 from raystream.programs import PICTURES, PictureProgram
 from raystream.renderer.inputs.program_file import file_of, read_program
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from raystream.options.typed import SettingKeywords
 
 NAMES = tuple(options.keywords("renderer"))
 STRUCTURE = tuple(options.keywords("prepare"))
@@ -33,7 +39,7 @@ HOMES = {
 }
 
 
-class Settings(Mapping[str, Any]):
+class Settings(SettingValues, Mapping[str, Any]):
     """A value for every option of `raystream.Renderer`, checked, by name and as an attribute: ``settings.program``.
 
     It never changes: `replace` makes another one. Two are equal where all their values are.
@@ -41,17 +47,13 @@ class Settings(Mapping[str, Any]):
     Raises ViewerError for an unknown option and a value out of range.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ()
+    _values: dict[str, Any]
 
-    def __init__(self, **chosen: Any) -> None:
+    def __init__(self, **chosen: Unpack[SettingKeywords]) -> None:
         values = {name: options.OPTIONS[name].value.default for name in NAMES}
         values |= {name: checked(name, value) for name, value in chosen.items()}
         object.__setattr__(self, "_values", values)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in NAMES:
-            return self._values[name]
-        raise AttributeError(f"no setting '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"settings do not change: take replace({name}=...)")
@@ -79,7 +81,7 @@ class Settings(Mapping[str, Any]):
         program = file_of(self.program) or self.program  # which another process reads itself
         return partial(Settings, **{**self._values, "program": program}), ()
 
-    def replace(self, **changes: Any) -> Settings:
+    def replace(self, **changes: Unpack[SettingKeywords]) -> Settings:
         """The same with other values, which are checked; itself where nothing differs.
 
         Raises ViewerError for an unknown option and a value out of range.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from raystream.options.declare import Affects
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -16,6 +16,11 @@ from raystream.scene.camera import Camera
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device
 from raystream.stream.lock import FairLock
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from raystream.options.typed import RendererKeywords
 
 
 class RendererParts(Protocol):
@@ -36,4 +41,6 @@ class RendererParts(Protocol):
     @property
     def progressive(self) -> bool: ...
     def program(self, settings: Settings | None = None) -> Program: ...
-    def update(self, scene: Any = None, settings: Settings | None = None, **changes: Any) -> Affects: ...
+    def update(
+        self, scene: Any = None, settings: Settings | None = None, **changes: Unpack[RendererKeywords]
+    ) -> Affects: ...

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import moderngl
 
@@ -68,7 +69,7 @@ class TrialRuns:
 
     def prepare(self, values: Mapping[str, str]) -> Preparation:
         """See `raystream.renderer.device.tuning.trials`: a run, or why there is none."""
-        asked = {name: word for name, word in values.items() if name != "memory"}
+        asked: dict[str, Any] = {name: word for name, word in values.items() if name != "memory"}
         renderer, device = self.renderer, self.scene.device
         settings = renderer.settings.replace(machine="multipass", **asked)
         if settings.first_hits == "raster":

@@ -27,7 +27,7 @@ PUBLISHED_KERNELS: dict[str, dict[str, tuple[str, ...]]] = {
     "Shade: Path": {"path": ("scatter",)},
 }
 # As the papers have them: a grid, the published intersection test, random numbers from a texture.
-RECIPE = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"}
+RECIPE: dict[str, Any] = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"}
 
 
 def published_program(name: str = "cast", scene: Scene | str = "cornell", **options: Any) -> LinkedProgram:
