@@ -37,15 +37,15 @@ class RenderKeywords(RendererKeywords, PictureKeywords, total=False):
 
 def stored(option: Option) -> str:
     """The type of a checked value."""
-    kind = str(option.read.__annotations__["return"])
-    if getattr(option.read, "__wrapped__", option.read) is read_word and option.choices:
-        kind = f"Literal[{', '.join(map(json.dumps, option.choices))}]"
-    return kind if "None" in kind or kind == "Any" or option.default is not None else f"{kind} | None"
+    kind = str(option.value.read.__annotations__["return"])
+    if getattr(option.value.read, "__wrapped__", option.value.read) is read_word and option.value.choices:
+        kind = f"Literal[{', '.join(map(json.dumps, option.value.choices))}]"
+    return kind if "None" in kind or kind == "Any" or option.value.default is not None else f"{kind} | None"
 
 
 def accepted(option: Option) -> str:
     """The type of what its reader takes from Python."""
-    if taken := getattr(option.read, "takes", ""):
+    if taken := getattr(option.value.read, "takes", ""):
         return str(taken)
     kinds: dict[str, None] = {}
     for kind in re.split(r" \| (?![^\[]*\])", stored(option)):

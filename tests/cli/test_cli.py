@@ -92,8 +92,8 @@ def library(monkeypatch, tmp_path):
 
 # What reaches the library
 
-DEFAULTS = {name: OPTIONS[name].default for name in keywords("renderer")}
-RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
+DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("renderer")}
+RENDER_DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("render")}
 
 
 def test_what_the_defaults_are():

@@ -39,7 +39,8 @@ def test_parser(name: str, request: pytest.FixtureRequest) -> None:
     hold(HERE / f"{name}.txt", lines, request.config)
 
 
-def test_overview(request: pytest.FixtureRequest) -> None:
+def test_overview(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     lines = [main._overview(), f"{main.DONE} {commands.FAULT} {commands.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
     for name in presets.PRESETS:
         for scene in ("cornell", "ring", "glass_ball") if name == "2003" else ("ring",):

@@ -186,7 +186,7 @@ def test_the_command(
     out, err = capsys.readouterr()
     assert json.loads(out)["line"] == err.splitlines()[-1]
     assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
-    assert COMMANDS["doctor"].option("output").default == "raystream-doctor.json"
+    assert COMMANDS["doctor"].option("output").value.default == "raystream-doctor.json"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")

@@ -16,9 +16,10 @@ from raystream.base.errors import ViewerError, duration
 from raystream.cli import commands, main, outputs, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
-from raystream.options.declare import Affects, Option
+from raystream.options.declare import Affects, Help, Option, Value
+from raystream.options.kinds import integer
 from raystream.options.table import OPTIONS
-from raystream.options.values import read_ground, read_integer
+from raystream.options.values import read_ground
 
 FRAMES = ("--frames", "0-3")
 
@@ -170,9 +171,9 @@ def test_the_window_takes_what_a_picture_on_show_has() -> None:
     """All options of the renderer and the display, and the rules that end a picture; none of files and batches."""
     taken = {flag for action in main._parser("view")._actions for flag in action.option_strings}
     for name, found in OPTIONS.items():
-        assert (found.flag in taken) == (found.serves == "picture"), name
-        assert found.flag in taken or found.scope not in ("renderer", "prepare", "save"), name
-        assert found.flag not in taken or not found.needs or OPTIONS[found.needs].flag in taken, name
+        assert (found.flag in taken) == (found.scope.serves == "picture"), name
+        assert found.flag in taken or found.scope.taker not in ("renderer", "prepare", "save"), name
+        assert found.flag not in taken or not found.scope.needs or OPTIONS[found.scope.needs].flag in taken, name
     assert {"--preset", "--spp", "--time", "--error", "--quality", "--size", "--variant", "--moment"} <= taken
     assert not {"--output", "--resume", "--frames", "--cluster", "--jobs", "--stats", "--layers"} & taken
 
@@ -302,8 +303,8 @@ def test_faults(error: BaseException, code: int, line: str) -> None:
 )
 def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, count: bool) -> None:
     """It is its value, if perhaps a wrong one, where it begins as one does."""
-    size = Option("ground", read_ground, None, "", Affects.NOTHING, "WxD", low=0.01, high=1e4)
-    number = Option("count", read_integer, 1, "", Affects.NOTHING, "N", low=-1, high=9)
+    size = Option("ground", Value(read_ground, None, "WxD", "", 0.01, 1e4), Help(""), Affects.NOTHING)
+    number = Option("count", integer(-1, 9, 1), Help(""), Affects.NOTHING)
     assert (main._reads(size, word), main._reads(number, word)) == (ground, count)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -14,24 +15,86 @@ from calls import PATIENCE, needs_renderer, process, run
 from signals import heeding
 
 from raystream.cli import main as cli
-from raystream.options.table import OPTIONS
+from raystream.options.declare import PAPERS, listed
+from raystream.options.table import OPTIONS, by_topic
 
 
-def test_help_names_every_command_and_option(capsys):
-    run("--help")
-    text = capsys.readouterr().out
+def helped(capsys, monkeypatch, *words, width=80):
+    monkeypatch.setenv("COLUMNS", str(width))
+    run(*words)
+    return capsys.readouterr().out
+
+
+def test_help_names_every_command(capsys, monkeypatch):
+    text = helped(capsys, monkeypatch, "--help")
     assert text.startswith("usage: raystream COMMAND ...\n")
     for word in (*cli.COMMANDS, "cornell", "stadium", "--version"):
         assert word in text
-    run("render", "--help")
-    text = capsys.readouterr().out
-    assert text.startswith("usage: raystream render SCENE ... -o OUT [options]\n")
-    for option in OPTIONS.values():
-        assert option.flag in text
+
+
+@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+def test_help_is_a_screen(command, capsys, monkeypatch):
+    text = helped(capsys, monkeypatch, *([command] if command else []), "--help")
+    lines = text.splitlines()
+    assert text.startswith(f"usage: raystream {command or 'COMMAND'} ") and text.endswith("\n")
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
+
+
+def test_help_shows_what_people_set(capsys, monkeypatch):
+    """A line each, by topics; and how the others are shown. A wider terminal has more of each."""
+    text = helped(capsys, monkeypatch, "render", "--help")
+    shown = re.findall(r"^  (?:-o, )?(--[a-z-]+)", text, re.MULTILINE)
+    assert sorted(shown) == sorted(option.flag for option in OPTIONS.values() if option.help.shown == "first")
+    assert 20 <= len(shown) <= 25 and {"--output", "--size", "--spp", "--camera", "--environment"} <= set(shown)
     flat = " ".join(text.split())
+    assert "SCENE a scene file or the name of a built-in scene picture: -o" in flat
+    assert flat.endswith(f"--help TOPIC: those of {listed(by_topic(OPTIONS.values()))}.")
+    assert "--quality NAME limits of noise and samples: draft, good or best --resume" in flat
+    assert "--environment none|... environment lighting --background" in flat
+    wide = helped(capsys, monkeypatch, "render", "--help", width=160)
+    assert "--resume FILE.exr|auto go on from an EXR of the same picture, with the bits of" in " ".join(wide.split())
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_option_is_once_in_the_whole_help_and_with_its_topic(command, capsys, monkeypatch):
+    declared = cli.COMMANDS[command]
+    options = [declared.option(name) for name in declared.options]
+    whole = helped(capsys, monkeypatch, command, "--help", "all")
+    flags = re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", whole, re.MULTILINE)
+    others = ["--help", *(["--json"] if declared.json else [])]
+    assert sorted(flags) == sorted([*others, *(option.flag for option in options)])
+    assert max(map(len, whole.splitlines())) <= 80
+    for topic, members in by_topic(options).items():
+        text = helped(capsys, monkeypatch, command, "--help", topic or "options")
+        assert re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", text, re.MULTILINE) == [option.flag for option in members]
+        assert all(" ".join(option.about.split()[:3]) in " ".join(text.split()) for option in members)
+
+
+def test_whole_help_has_values_and_defaults(capsys, monkeypatch):
+    flat = " ".join(helped(capsys, monkeypatch, "render", "--help", "all").split())
     assert "--fuse NAME" in flat and "auto, none, ray or surface (default: auto)" in flat
     assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, object, material" in flat
-    assert max(map(len, text.splitlines())) <= 100
+    assert flat.index("--debug") < flat.index("papers:") < flat.index("--machine NAME")
+
+
+def test_every_option_has_a_topic():
+    topics = by_topic(OPTIONS.values())
+    assert "" not in topics and "all" not in topics and list(topics)[-1] == PAPERS
+    assert {"machine", "barrier", "memory", "tile", "count", "mask", "unroll", "policy", "fuse", "unit"} <= {
+        option.name for option in topics[PAPERS]
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("render", "--help", "lihgt"), "--help lihgt: unknown topic (did you mean 'light'?)"),
+        (("doctor", "-h", "qq"), "--help qq: unknown topic (topics: all, options, device, command)"),
+    ],
+)
+def test_unknown_topics(words, said, capsys):
+    run(*words, code=2)
+    assert capsys.readouterr() == ("", f"raystream: error: {said}\n")
 
 
 def test_version_is_the_package_s(capsys):

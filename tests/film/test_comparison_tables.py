@@ -119,7 +119,7 @@ def test_linear_pictures_are_displayed_as_the_other_one_says(monkeypatch: pytest
     dark = ComparedPicture("a", pixels(0.02))
     for pair in ((dark, ComparedPicture("b", pixels(1), True)), (ComparedPicture("b", pixels(1), True), dark)):
         shown = compare.compare(*pair).shown["first" if pair[0] is dark else "second"]
-        np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].default))
+        np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].value.default))
     # What is displayed keeps its 16 bits.
     fine = ComparedPicture("b", pixels(0.5004), True, 0.0, "none")
     assert compare.compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)

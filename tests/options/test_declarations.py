@@ -33,13 +33,16 @@ def test_declarations(request: pytest.FixtureRequest) -> None:
         lines.append(f"# options {title}".rstrip())
         for name, found in known.items():
             lines.append(name)
-            for field in fields(found):
-                value = getattr(found, field.name)
-                if field.name in ("read", "affects"):
-                    value = getattr(value, "__name__", None) or value.name
-                elif value == field.default or field.name in ("name", "help"):
-                    continue
-                lines.append(f"    {field.name}: {value!r}" if isinstance(value, str) else f"    {field.name}: {value}")
+            lines.append(f"    affects: {found.affects.name}")
+            for part in (found.value, found.help, found.scope):
+                for field in fields(part):
+                    value = getattr(part, field.name)
+                    if field.name == "read":
+                        value = value.__name__
+                    elif field.name == "text" or (value == field.default and field.name != "default"):
+                        continue
+                    at = f"{type(part).__name__.lower()}.{field.name}"
+                    lines.append(f"    {at}: {value!r}" if isinstance(value, str) else f"    {at}: {value}")
     lines.append("# as programs register them")
     lines += [f"{name}: {registered()[name].expected()}" for name in ("program", "layers")]
     lines += [f"{name}: {', '.join(known)}" for name, known in (("settings", NAMES), ("of the view", VIEW))]

@@ -12,15 +12,30 @@ from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.commands import REMOTE
 from raystream.options.compare import COMPARE
-from raystream.options.declare import LONGEST_ECHO, Affects, Option, listed, of_command, of_part, suggestion, wrong
+from raystream.options.declare import (
+    LONGEST_ECHO,
+    PAPERS,
+    Affects,
+    Help,
+    Option,
+    Value,
+    listed,
+    of_command,
+    of_part,
+    suggestion,
+    wrong,
+)
+from raystream.options.kinds import SWITCH as OFF
+from raystream.options.kinds import choice, integer
 from raystream.options.named_values import PhotonFilter
-from raystream.options.table import OPTIONS, check, docstring, markdown_table, meant, part, signature
+from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, meant, part, signature
 
-COUNT = Option("a_count", values.read_integer, 4, "how many", Affects.NOTHING, "N", low=1, high=9)
-SWITCH = Option("a_switch", values.read_switch, False, "does it", Affects.NOTHING)
-WORD = Option("word", values.read_word, "one", "which", Affects.NOTHING, "NAME", choices=("one", "two", "3"))
-REAL = Option("real", values.read_optional_real, None, "r", Affects.NOTHING, "X", "metres", 0.5, 2, open_range=True)
-BARE = replace(COUNT, name="bare", bare="auto", short="-b")
+COUNT = Option("a_count", integer(1, 9, 4), Help("how many"), Affects.NOTHING)
+SWITCH = Option("a_switch", OFF, Help("does it"), Affects.NOTHING)
+WORD = Option("word", choice("one", "two", "3"), Help("which"), Affects.NOTHING)
+ABOVE = "a number of metres above {low:g} and below {high:g}"
+REAL = Option("real", Value(values.read_optional_real, None, "X", ABOVE, 0.5, 2), Help("r"), Affects.NOTHING)
+BARE = replace(COUNT, name="bare").with_value(bare="auto").with_help(short="-b")
 
 
 def test_what_compiles() -> None:
@@ -37,12 +52,16 @@ def test_what_compiles() -> None:
         (WORD, "--word", "--word NAME", "one, two or 3", "one"),
         (REAL, "--real", "--real X", "a number of metres above 0.5 and below 2", ""),
         (BARE, "--bare", "--bare [N]", "a whole number from 1 to 9", "4"),
-        (replace(COUNT, values="{low} to {high} of {choices}"), "--a-count", "--a-count N", "1 to 9 of the known ones",
-         "4"),
-        (replace(WORD, values="of {choices}"), "--word", "--word NAME", "of one, two, 3", "one"),
-        (replace(COUNT, low=None), "--a-count", "--a-count N", "", "4"),
-        (replace(COUNT, default_text="four"), "--a-count", "--a-count N", "a whole number from 1 to 9", "four"),
-        (replace(SWITCH, default_text="off"), "--a-switch", "--a-switch", "", "off"),
+        (COUNT.with_value(expected="{low} to {high} of {choices}"), "--a-count", "--a-count N",
+         "1 to 9 of the known ones", "4"),
+        (WORD.with_value(expected="of {choices}"), "--word", "--word NAME", "of one, two, 3", "one"),
+        (COUNT.with_value(expected=""), "--a-count", "--a-count N", "", "4"),
+        (COUNT.with_value(default=0.5), "--a-count", "--a-count N", "a whole number from 1 to 9", "0.5"),
+        (COUNT.with_value(default=2.0), "--a-count", "--a-count N", "a whole number from 1 to 9", "2"),
+        (COUNT.with_value(default=True), "--a-count", "--a-count N", "a whole number from 1 to 9", "on"),
+        (COUNT.with_value(default=False), "--a-count", "--a-count N", "a whole number from 1 to 9", "off"),
+        (COUNT.with_help(default="four"), "--a-count", "--a-count N", "a whole number from 1 to 9", "four"),
+        (SWITCH.with_help(default="off"), "--a-switch", "--a-switch", "", "off"),
     ],
 )  # fmt: skip
 def test_words(option: Option, flag: str, typed: str, expected: str, default: str) -> None:
@@ -51,13 +70,13 @@ def test_words(option: Option, flag: str, typed: str, expected: str, default: st
 
 def test_programs_that_it_serves_are_told() -> None:
     assert COUNT.about == "how many"
-    assert replace(COUNT, programs=("path",)).about == "how many; in program path"
-    assert replace(COUNT, programs=("a", "b", "c")).about == "how many; in programs a, b and c"
+    assert COUNT.with_scope(programs=("path",)).about == "how many; in program path"
+    assert COUNT.with_scope(programs=("a", "b", "c")).about == "how many; in programs a, b and c"
 
 
 def test_useful_by_another_option() -> None:
-    never = replace(COUNT, unless=("word", ("one", "3")))
-    assert [never.useful({"word": word}) for word in WORD.choices] == [False, True, False]
+    never = COUNT.with_scope(unless=("word", ("one", "3")))
+    assert [never.useful({"word": word}) for word in WORD.value.choices] == [False, True, False]
     assert COUNT.useful({})
 
 
@@ -134,29 +153,59 @@ def test_other_renderers_words() -> None:
 def test_parts_and_commands() -> None:
     first, second = of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
     assert (first.name, second.name) == ("a_count", "word")
-    assert all(
-        each.part == "lamp" and each.serves == "batch" and each.sampled and not each.remote for each in (first, second)
-    )
-    assert of_command(COUNT, WORD) == {name: replace(each, scope="command") for name, each in
-                                       (("a_count", COUNT), ("word", WORD))}  # fmt: skip
-    assert part("structure") == [name for name, each in OPTIONS.items() if each.part == "structure"]
-    assert part("structure", "machine") == [*(n for n in OPTIONS if OPTIONS[n].part in ("structure", "machine"))]
+    for scope in (first.scope, second.scope):
+        assert (scope.part, scope.serves, scope.sampled, scope.offered) == ("lamp", "batch", True, ())
+    assert of_command(COUNT, WORD) == {
+        "a_count": COUNT.with_scope(taker="command"),
+        "word": WORD.with_scope(taker="command"),
+    }
+    parts = {name: each.scope.part for name, each in OPTIONS.items()}
+    assert part("structure") == [name for name in parts if parts[name] == "structure"]
+    assert part("structure", "machine") == [name for name in parts if parts[name] in ("structure", "machine")]
     assert part("none") == []
 
 
 def test_the_table_of_the_readme() -> None:
-    known = {each.name: each for each in (BARE, replace(WORD, metavar="A|B"), SWITCH)}
+    """Those of the papers' machine last."""
+    head = ["| option | values | default | what it does |", "|---|---|---|---|"]
+    lamp = of_part("lamp", BARE, WORD.with_help(shown="papers").with_value(metavar="A|B"), SWITCH)
+    known = {each.name: each for each in (*lamp, *of_part("other", COUNT))}
     assert markdown_table(known).splitlines() == [
-        "| option | values | default | what it does |",
-        "|---|---|---|---|",
+        *("### lamp", "", *head),
         "| `-b`, `--bare [N]` | a whole number from 1 to 9 | 4 | how many |",
-        "| `--word A\\|B` | one, two or 3 | one | which |",
         "| `--a-switch` |  |  | does it |",
+        *("", "### other", "", *head),
+        "| `--a-count N` | a whole number from 1 to 9 | 4 | how many |",
+        *("", "### papers", "", *head),
+        "| `--word A\\|B` | one, two or 3 | one | which |",
     ]
+    assert [*by_topic(known.values())] == ["lamp", "other", PAPERS]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("how many: of them, and of others", 40, "how many: of them, and of others"),
+        ("how many: of them, and of others", 32, "how many: of them, and of others"),
+        ("how many: of them, and of others", 31, "how many"),
+        ("how many (of them); of others", 20, "how many (of them)"),
+        ("how many (of them); of others", 18, "how many (of them)"),
+        ("how many (of them); of others", 17, "how many"),
+        ("how many, of them, and of others", 25, "how many, of them"),
+        ("how many of them", 12, "how many ..."),
+    ],
+)
+def test_help_in_a_line(text: str, width: int, expected: str) -> None:
+    assert COUNT.with_help(text=text).brief(width) == expected
+
+
+def test_choices_in_a_line_of_help() -> None:
+    word = WORD.with_help(text="which: of them, and of others")
+    assert word.brief(20) == "which: one, two or 3" and word.brief(19) == "which"
 
 
 def test_docstrings() -> None:
-    long = replace(REAL, help="so many words that they do not fit into a line of a docstring, " * 2 + "and end")
+    long = REAL.with_help(text="so many words that they do not fit into a line of a docstring, " * 2 + "and end")
     known = {each.name: each for each in (COUNT, SWITCH, long)}
     assert docstring(["a_switch", "a_count", "real"], known).splitlines() == [
         "a_switch : does it.",
@@ -221,7 +270,7 @@ def test_bad_values(name: str, value: Any) -> None:
 
 def test_cells_are_within_their_range() -> None:
     """Each of the three, with both ends."""
-    low, high = OPTIONS["photon_grid"].low, OPTIONS["photon_grid"].high
+    low, high = (int(getattr(OPTIONS["photon_grid"].value, end)) for end in ("low", "high"))
     for place in range(3):
         for end, beyond in ((low, low - 1), (high, high + 1)):
             cells = [2, 2, 2]
@@ -234,22 +283,22 @@ def test_cells_are_within_their_range() -> None:
 
 def test_texts_to_render() -> None:
     option = COMPARE["render"]
-    assert option.read(option, "cornell --spp 1") == ("cornell --spp 1",)
-    assert option.read(option, ["a", "b"]) == ("a", "b")
+    assert option.read("cornell --spp 1") == ("cornell --spp 1",)
+    assert option.read(["a", "b"]) == ("a", "b")
     for bad in ("", "  ", ["a", " "], ["a", 3]):
         with pytest.raises(ViewerError, match="a scene with its options"):
-            option.read(option, bad)
+            option.read(bad)
 
 
 def test_ports_and_addresses() -> None:
     port, host = REMOTE["remote"], REMOTE["remote_host"]
     for text, expected in (("0", 0), ("65535", 65535), ("8080", 8080), ("auto", "auto")):
-        assert port.read(port, text) == expected
+        assert port.read(text) == expected
     for bad in ("-1", "65536", "http", "1.5", True):
         with pytest.raises(ViewerError, match="a port from 0 to 65535"):
-            port.read(port, bad)
+            port.read(bad)
     for good in ("0.0.0.0", "::1", "render-7.local"):
-        assert host.read(host, good) == good
+        assert host.read(good) == good
     for bad in ("", 3, "http://host", "a/b", "a b", "a\tb"):
         with pytest.raises(ViewerError, match="an address of this machine"):
-            host.read(host, bad)
+            host.read(bad)

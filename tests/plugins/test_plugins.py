@@ -148,7 +148,7 @@ def test_the_command_line_tells_them(tmp_path):
     notes = [each for each in errors.splitlines() if "plug-in" in each]
     assert len(notes) == 1 and notes[0].startswith("raystream: note: plug-in nothing of raystream.programs")
     assert "plug-in" not in python(tmp_path, "broken", *line, "--quiet")[1]
-    out, _ = python(tmp_path, "found", "-m", "raystream", "render", "--help")
+    out, _ = python(tmp_path, "found", "-m", "raystream", "render", "--help", "all")
     assert "photon or facing" in " ".join(out.split())
 
 

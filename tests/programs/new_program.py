@@ -65,7 +65,7 @@ def command_line(folder: Path) -> dict[str, Any]:
     """Help, diagram, pictures and refusals."""
     render = ("render", "cornell", "--program", NAME, "--size", "8x8", "--spp", "1", "-o", str(folder / "a.png"))
     return {
-        "help": " ".join(said("render", "--help")[1].split()),
+        "help": " ".join(said("render", "--help", "all")[1].split()),
         "graph": said("graph", NAME, "-o", "-"),
         "rendered": said(*render, "--strategy", "bsdf", "--seed", "3"),
         "denoised": said(*render, "--denoise", "shader"),

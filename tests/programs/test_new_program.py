@@ -83,7 +83,7 @@ def test_names_keys_and_options_are_checked() -> None:
 
 
 def test_options_name_programs_that_there_are() -> None:
-    assert {name for option in OPTIONS.values() for name in option.programs} <= PICTURES.keys()
+    assert {name for option in OPTIONS.values() for name in option.scope.programs} <= PICTURES.keys()
 
 
 def test_a_program_may_ask_for_options_of_others() -> None:

@@ -36,7 +36,7 @@ def test_lists_have_their_defaults() -> None:
     listed = {name: choices(name) for name in OFFERED if choices(name)}
     assert {"environment", "program", "tonemap"} <= listed.keys()
     for name, values in listed.items():
-        default = OPTIONS[name].default
+        default = OPTIONS[name].value.default
         assert ("" in values) == (default is None) and (default is None or str(default) in values or default is True)
         assert all(offered(name, value) for value in values) and not offered(name, "/etc/passwd")
     assert listed["environment"][0] == "" and {"sky", "studio"} <= set(listed["environment"])

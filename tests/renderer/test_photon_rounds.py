@@ -96,5 +96,5 @@ def test_photons_are_traced_by_options_that_say_so(renderer: Renderer, name: str
     traced(renderer)
     before = renderer.settings
     renderer.update(**{name: value})
-    assert traced(renderer) == OPTIONS[name].emission
+    assert traced(renderer) == OPTIONS[name].scope.emission
     renderer.update(settings=before)

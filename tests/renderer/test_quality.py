@@ -174,7 +174,7 @@ def test_a_denoiser_of_one_picture(cornell: Renderer, monkeypatch: pytest.Monkey
 
 def test_pages_tell_the_limits() -> None:
     """As they are in code: of noise with Open Image Denoise and without, and of samples."""
-    help_text = OPTIONS["quality"].help
+    help_text = OPTIONS["quality"].help.text
     for name, (noise, samples) in QUALITIES.items():
         assert (
             noise_limit(name, "oidn") == noise and noise_limit(name, "shader") == noise_limit(name, "none") == noise / 2

@@ -19,7 +19,7 @@ from raystream.renderer.inputs.settings import NAMES, Settings
 
 def test_settings_are_one_value() -> None:
     plain = Settings()
-    assert dict(plain) == {name: OPTIONS[name].default for name in NAMES}
+    assert dict(plain) == {name: OPTIONS[name].value.default for name in NAMES}
     other = plain.replace(depth="7", policy="threshold=0.5")
     assert other.depth == 7 and other["policy"].share == 0.5 and plain.depth is None
     assert other != plain and other.replace(depth=None, policy="sweep") == plain
@@ -41,7 +41,7 @@ def test_settings_are_one_value() -> None:
 def test_every_option_says_what_it_affects() -> None:
     for name, option in OPTIONS.items():
         assert isinstance(option.affects, Affects), name
-    assert all(OPTIONS[name].affects == Affects.STRUCTURE for name in NAMES if OPTIONS[name].scope == "prepare")
+    assert all(OPTIONS[name].affects == Affects.STRUCTURE for name in NAMES if OPTIONS[name].scope.taker == "prepare")
     # Of Whitted's tracer the number of streams follows from the depth.
     whitted = Settings(program="whitted")
     assert whitted.differences(whitted.replace(depth=2)) == {"depth": Affects.PROGRAM}

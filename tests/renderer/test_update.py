@@ -173,7 +173,7 @@ def test_uniforms_compile_nothing(kept: Renderer, builds: list[str], name: str, 
     quiet |= {"focus", *(option.name for option in PHOTONS)}  # a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()
-    renderer.update(**{name: OPTIONS_HERE.get(name, OPTIONS[name].default)})
+    renderer.update(**{name: OPTIONS_HERE.get(name, OPTIONS[name].value.default)})
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
     assert not builds
 

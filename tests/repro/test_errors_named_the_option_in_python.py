@@ -80,15 +80,15 @@ def test_names_of_files_are_left_alone() -> None:
 def test_every_option_is_named_as_it_is_written(option: Option) -> None:
     error = wrong(option, {3}, "another", f"without {option.flag}, or `raystream view {option.flag}`")
     typed = f"{option.flag} {{3}}: expected another (without {option.flag}, or `raystream view {option.flag}`)"
-    name = option.flag if option.scope == "command" else f"{option.name}={'True' if option.switch else ''}"
+    name = option.flag if option.scope.taker == "command" else f"{option.name}={'True' if option.switch else ''}"
     python = f"{option.name}={{3}}: expected another (without {name}, or `raystream view {option.flag}`)"
-    assert (error.typed, str(error)) == (typed, typed if option.scope == "command" else python)
+    assert (error.typed, str(error)) == (typed, typed if option.scope.taker == "command" else python)
     given = option.default_words()
-    if given and " " not in given and option.default is not None and option.scope != "command":
+    if given and " " not in given and option.value.default is not None and option.scope.taker != "command":
         written = keywords(f"take {option.flag} {given}, or none")
         assert written.startswith(f"take {option.name}=") and written.endswith(", or none")
         value = ast.literal_eval(written.removeprefix(f"take {option.name}=").removesuffix(", or none"))
-        assert option.read(option, value) == option.read(option, given)
+        assert option.read(value) == option.read(given)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,12 @@ def test_words_after_an_option_are_values_of_it() -> None:
     found = 0
     for flag, value in re.findall(r"(?<![\w-])--([a-z-]+) ([a-z][a-z-]*)", "\n".join(texts())):
         option = OPTIONS.get(flag.replace("-", "_"))
-        if option is None or option.scope == "command" or option.switch:
+        if option is None or option.scope.taker == "command" or option.switch:
             continue
         if keywords(f"{option.flag} {value}") == f"{option.name}={value!r}":
-            assert value in {*known, *option.choices, *option.words, *re.split(r"\W+", option.metavar)}, (flag, value)
+            value_words = re.split(r"\W+", option.value.metavar)
+            known_here = {*known, *option.value.choices, *option.value.words, *value_words}
+            assert value in known_here, (flag, value)
             found += 1
     assert found > 20
 

@@ -12,4 +12,4 @@ WHOLE = [option for option in OPTIONS.values() if "a whole number from" in optio
 
 @pytest.mark.parametrize("option", WHOLE, ids=lambda option: option.name)
 def test_whole_numbers_are_told_in_full(option: Option) -> None:
-    assert f"from {option.low} to {option.high}" in option.expected()
+    assert f"from {option.value.low} to {option.value.high}" in option.expected()

@@ -20,7 +20,7 @@ from raystream.viewport.preferences import Preferences
 def test_one_name(tmp_path) -> None:
     assert "tonemap" in OPTIONS
     for call in (Picture.save, Picture.srgb8, Picture.png, save_frames):
-        assert inspect.signature(call).parameters["tonemap"].default == OPTIONS["tonemap"].default, call
+        assert inspect.signature(call).parameters["tonemap"].default == OPTIONS["tonemap"].value.default, call
     for call in (image.save, tonemap.srgb8):  # which know of no scene: neutral
         assert inspect.signature(call).parameters["tonemap"].default == "none", call
     assert "tonemap" in {field.name for field in fields(Preferences)}

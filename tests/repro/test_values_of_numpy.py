@@ -29,7 +29,7 @@ VALUES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.scope != "command"])
+@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.scope.taker != "command"])
 def test_a_value_is_taken_or_refused_in_one_line(name: str) -> None:
     for value in VALUES:
         try:

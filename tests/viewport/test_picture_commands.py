@@ -110,7 +110,7 @@ def test_handlers_are_of_actions(desk: Desk) -> None:
 
 @pytest.mark.parametrize("name", ["machine", "fuse", "policy", "mask", "accel"])
 def test_the_next_choice_and_round(desk: Desk, name: str) -> None:
-    choices = OPTIONS[name].choices
+    choices = OPTIONS[name].value.choices
     assert len(choices) > 1
     desk._change(**{name: choices[0]})
     for choice in (*choices[1:], choices[0], choices[1]):
@@ -119,7 +119,7 @@ def test_the_next_choice_and_round(desk: Desk, name: str) -> None:
 
 
 def test_a_choice_with_a_number_goes_on_from_its_word(desk: Desk) -> None:
-    choices = OPTIONS["policy"].choices
+    choices = OPTIONS["policy"].value.choices
     desk._change(policy="threshold=0.25")
     desk.do("policy.next")
     assert desk.loader.requested.policy.name == choices[(choices.index("threshold") + 1) % len(choices)]
@@ -137,14 +137,14 @@ def test_rounds_of_unrolling(desk: Desk) -> None:
 def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int, refused: bool) -> None:
     desk.renderer.prepared.starts = [0, 3, parts]
     found = set()
-    for _ in OPTIONS["accel"].choices:
+    for _ in OPTIONS["accel"].value.choices:
         desk.do("accel.next")
         found.add(desk.loader.requested.accel)
-    assert found == set(OPTIONS["accel"].choices) - ({"none"} if refused else set())
+    assert found == set(OPTIONS["accel"].value.choices) - ({"none"} if refused else set())
     desk._change(mask="none")
     desk.do("mask.next")
     desk._change(**{"accel": "bvh"})
-    choices = OPTIONS["mask"].choices
+    choices = OPTIONS["mask"].value.choices
     assert desk.loader.requested.mask == choices[(choices.index("none") + 1) % len(choices)]
 
 

@@ -23,7 +23,7 @@ Look = Callable[[Any], Any]
 
 def after(name: str, value: Any) -> Any:
     """The choice that follows in an option's list."""
-    choices = OPTIONS[name].choices
+    choices = OPTIONS[name].value.choices
     return choices[(choices.index(value) + 1) % len(choices)]
 
 

@@ -213,11 +213,10 @@ def test_every_option_of_a_structure_can_be_chosen(panel_stage, monkeypatch):
     from raystream.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
+    word = options.option("intersection")
     made = {
-        "shape": replace(options.option("intersection"), name="shape", choices=("round", "long")),
-        "order": replace(
-            options.option("intersection"), name="order", choices=("a-word-that-is-rather-long", "another", "b")
-        ),
+        "shape": replace(word, name="shape").with_value(choices=("round", "long")),
+        "order": replace(word, name="order").with_value(choices=("a-word-that-is-rather-long", "another", "b")),
         "depth": replace(options.option("grid"), name="depth"),
     }
     monkeypatch.setattr(options, "OPTIONS", made)

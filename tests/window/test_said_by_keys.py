@@ -55,7 +55,7 @@ def test_a_scene_that_is_built_anew_leaves_what_the_key_has_said(hands: Hands, m
 
 def test_what_is_refused_is_not_said_to_be_done(hands: Hands) -> None:
     view, scene_loader = hands.app.view, hands.app.scene_loader
-    longest = OPTIONS["depth"].high
+    longest = OPTIONS["depth"].value.high
     scene_loader.set(depth=longest)
     hands.key("period")
     assert view.message.is_error and "depth" in view.message.text and scene_loader.requested.depth == longest

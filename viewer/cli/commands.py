@@ -50,7 +50,9 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
     chosen = set(arguments.typed)
     if arguments.preset is not None:
         chosen |= preset(arguments.preset, arguments.scene).keys() - set(keywords("render"))
-    return {name: getattr(arguments, name) for name in of_view() if name in chosen and OPTIONS[name].part != "command"}
+    return {
+        name: getattr(arguments, name) for name in of_view() if name in chosen and OPTIONS[name].scope.part != "command"
+    }
 
 
 def info(arguments: Namespace) -> bool:
@@ -68,7 +70,9 @@ def info(arguments: Namespace) -> bool:
             jit.on_compile[:] = [lambda: progress.note(said)]
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
-        structure = {name: getattr(arguments, name) for name in part("structure") if OPTIONS[name].informs}
+        structure = {
+            name: getattr(arguments, name) for name in part("structure") if "info" in OPTIONS[name].scope.offered
+        }
         data = describe(scene, arguments.program, arguments.max_texture, structure)
     emit(data, lines, arguments.json)
     return True

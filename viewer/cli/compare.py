@@ -136,7 +136,7 @@ def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
     if len(arguments.scenes) > 1:
         raise ViewerError("--render", f"names {len(arguments.scenes)} scenes", "one picture is compared")
     for name, option in OPTIONS.items():
-        if option.serves == "file" and name in arguments.typed and getattr(arguments, name):
+        if option.scope.serves == "file" and name in arguments.typed and getattr(arguments, name):
             raise ViewerError(option.flag, "has no place in --render", "the picture is compared, not written")
     arguments.layers = tuple(dict.fromkeys([*arguments.layers, *filter(None, layers)]))
 

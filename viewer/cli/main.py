@@ -11,8 +11,10 @@ import argparse
 import io
 import os
 import re
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,12 +32,14 @@ from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
 from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
 from raystream.options.compare import COMPARE
-from raystream.options.declare import Option, suggestion
+from raystream.options.declare import Option, listed, suggestion
 from raystream.options.processor import CHECK, MEASURE
-from raystream.options.table import OPTIONS, check, meant, of_view
+from raystream.options.table import OPTIONS, by_topic, check, meant, of_view
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
+SCREEN, TYPED = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
+ALL = "all"  # of the topics of a command's help
 
 
 @dataclass(frozen=True)
@@ -192,45 +196,105 @@ def _overview() -> str:
     from raystream.formats import suffixes
     from raystream.scene.builtin import SCENES
 
-    width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items()) + 2
+    width = max(map(len, COMMANDS)) + 2
+    scene = f"SCENE is a file ({' '.join(suffixes())}) or, where there is none of that name, a built-in scene "
     lines = [
         "usage: raystream COMMAND ...",
         "",
         "Ray tracing as stream programs on the fragment processor of an OpenGL 3.3 GPU.",
-        f"Without arguments it shows the {FIRST_SCENE} scene in a window, or where there is no display renders it to",
-        f"./{FIRST_PICTURE}.",
+        f"Without arguments it shows the {FIRST_SCENE} scene in a window, or where there is no",
+        f"display renders it to ./{FIRST_PICTURE}.",
         "",
         "commands:",
-        *(f"  {f'{name} {command.usage}':{width}}{command.help}" for name, command in COMMANDS.items()),
+        *(f"  {name:{width}}{command.help}" for name, command in COMMANDS.items()),
         "",
         "  -h, --help  after a command: its options        --version  the version",
         "",
-        f"SCENE is a file ({' '.join(suffixes())}) or, where there is none of that name,",
-        f"a built-in scene ({', '.join(SCENES)}).",
+        *textwrap.wrap(f"{scene}({', '.join(SCENES)}).", _width()),
     ]
     return "\n".join(lines)
 
 
+def _width() -> int:
+    return shutil.get_terminal_size().columns - 2  # as argparse
+
+
+class _Help(argparse.Action):
+    """``--help [TOPIC]``: prints it and ends."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> NoReturn:
+        print(parser.help_on(values), end="")  # argparse's own swallows a full disk
+        raise SystemExit(DONE)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Tells its errors as every other error is told."""
+    """Tells its errors as every other error is told, and its options by topics."""
 
     def __init__(self, command: Command, **settings: Any) -> None:
         super().__init__(**settings)
         self.command = command
 
-    def print_help(self, file: Any = None) -> None:
-        print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
+    def help_on(self, topic: str) -> str:
+        """The options of a topic in full, or of all of them; of none: of all where that is a screen, else the first
+        ones, a line each. Raises ViewerError for an unknown topic."""
+        topics = by_topic(map(self.command.option, self.command.options))
+        if topic:
+            return self._in_full(topic, topics)
+        whole = self.format_help()
+        return whole if whole.count("\n") <= SCREEN else self._at_first(topics)
+
+    def _in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
+        actions = {action.dest: action for action in self._actions}
+        sections = {name or "options": [actions.pop(option.name) for option in of] for name, of in topics.items()}
+        if topic == ALL:
+            positional = [action for action in actions.values() if not action.option_strings]
+            general = [action for action in actions.values() if action.option_strings]
+            sections = {"positional arguments": positional, **sections}
+            sections["options"] = general + sections.get("options", [])
+        elif topic in sections:
+            sections = {topic: sections[topic]}
+        else:
+            names = (ALL, *sections)
+            hint = suggestion(topic, names) or f"topics: {', '.join(names)}"
+            raise ViewerError(f"--help {topic}", "unknown topic", hint)
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, [], [])
+        for title, of in sections.items():
+            formatter.start_section(title)
+            formatter.add_arguments(of)
+            formatter.end_section()
+        return formatter.format_help()
+
+    def _at_first(self, topics: Mapping[str, list[Option]]) -> str:
+        width = _width()
+        lines = [f"usage: {self.usage}", "", self.description or "", ""]
+        lines += [f"  {action.metavar:{TYPED}}{action.help}" for action in self._actions if not action.option_strings]
+        for topic, options in topics.items():
+            first = [option for option in options if option.help.shown == "first"]
+            lines += [f"{topic or 'options'}:"] if first else []
+            lines += [f"  {_typed(option):{TYPED}}{option.brief(width - 2 - TYPED)}" for option in first]
+        names = listed(topic or "options" for topic in topics)
+        more = f"--help {ALL}: every option in full; --help TOPIC: those of {names}."
+        return "\n".join([*lines, "", *textwrap.wrap(more, width), ""])
 
     def error(self, message: str) -> NoReturn:
         match = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
         if match and match[1].replace("-", "_") in self.command.options:
             option, what = self.command.option(match[1].replace("-", "_")), match[2]
             if "expected one argument" in what:
-                what = f"the value is missing; expected {option.expected() or option.metavar}"
+                what = f"the value is missing; expected {option.expected() or option.value.metavar}"
             elif option.switch:
                 what = "takes no value"
             raise ViewerError(option.flag, what)
         raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
+
+
+def _typed(option: Option) -> str:
+    """An option as it is typed, of many forms of its value the first alone where there is no room for them."""
+    typed = f"{option.help.short}, {option.typed}" if option.help.short else option.typed
+    if len(typed) < TYPED - 1:
+        return typed
+    return f"{typed.partition('|')[0]}|...{']' if option.value.bare else ''}"
 
 
 def _parser(name: str) -> _Parser:
@@ -241,6 +305,16 @@ def _parser(name: str) -> _Parser:
         usage=f"raystream {name} {command.usage}",
         description=f"{command.help[0].upper()}{command.help[1:]}.",
         allow_abbrev=False,
+        add_help=False,
+    )
+    parser.add_argument(
+        *("-h", "--help"),
+        action=_Help,
+        nargs="?",
+        const="",
+        default=argparse.SUPPRESS,
+        metavar="TOPIC",
+        help=f"this help; or of a topic, or of {ALL}, the options in full",
     )
     if command.scene:
         number = "*" if command.several else "?"
@@ -256,16 +330,16 @@ def _parser(name: str) -> _Parser:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for option_name in command.options:
         option = command.option(option_name)
-        flags = [option.short, option.flag] if option.short else [option.flag]
+        flags = [option.help.short, option.flag] if option.help.short else [option.flag]
         if option.switch:
             parser.add_argument(*flags, action="store_true", help=option.about)
             continue
         words, default = option.expected(), option.default_words()
         text = option.about + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
-        action = "append" if option.repeats else "store"
-        more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
-        parser.add_argument(*flags, action=action, **more, metavar=option.metavar, help=text.replace("%", "%%"))
+        action, value = "append" if option.value.repeats else "store", option.value
+        more: dict[str, Any] = {"nargs": "?", "const": value.bare} if value.bare else {}
+        parser.add_argument(*flags, action=action, **more, metavar=value.metavar, help=text.replace("%", "%%"))
     return parser
 
 
@@ -274,7 +348,12 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     option of its own. An option that may stand without a value gets its own before an argument that does not begin like
     one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
-    bare = {flag: action for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
+    bare = {
+        flag: action
+        for action in parser._actions
+        if action.nargs == "?" and action.dest in parser.command.options
+        for flag in action.option_strings
+    }
     words: list[str] = []
     for word in arguments:
         if words and (action := bare.get(words[-1])):
@@ -291,14 +370,14 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
 def _reads(option: Option, word: str) -> bool:
     """Whether a word, behind an option that may stand alone, is its value, if perhaps a wrong one."""
     try:
-        option.read(option, word)
+        option.read(word)
     except ViewerError:
         return bool(re.fullmatch(r"-?([\d.]+([eE][+-]?\d+)?|nan|inf)|[\d.]+[xX].*", word))
     return True
 
 
 def options_table() -> str:
-    """The table of options in Markdown, with the names that this installation registers."""
+    """The tables of options in Markdown, with the names that this installation registers."""
     from raystream.options.table import markdown_table
     from raystream.renderer.inputs.settings import registered
 
@@ -333,7 +412,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     for key in command.options:
         value = getattr(namespace, key)
         option = command.option(key)
-        setattr(namespace, key, preset_values.get(key, option.default) if value is None else option.read(option, value))
+        setattr(namespace, key, preset_values.get(key, option.value.default) if value is None else option.read(value))
     return namespace
 
 
@@ -379,7 +458,7 @@ COMMANDS = {
         "tell what a scene holds and what it takes",
         "SCENE [--json]",
         commands.info,
-        tuple(name for name, option in OPTIONS.items() if option.informs),
+        tuple(name for name, option in OPTIONS.items() if "info" in option.scope.offered),
         scene=True,
         json=True,
     ),
@@ -396,7 +475,7 @@ COMMANDS = {
         ),
     ),
     "dataset": Command(
-        "render annotated pictures of models by a recipe: COCO, BOP, NeRF",
+        "render annotated pictures of models by recipe: COCO, BOP, NeRF",
         "RECIPE.toml [-o FOLDER] [options]",
         dataset,
         (*DATASET, "cluster", "mix_builds", "quiet", "debug"),
@@ -413,7 +492,7 @@ COMMANDS = {
         pictures=True,
     ),
     "devices": Command(
-        "list the GPUs, what their OpenGL can do, and what auto means there",
+        "list GPUs, what their OpenGL can do, and what auto means there",
         "[--measure SCENE] [--json]",
         commands.devices,
         (*MEASURE, "debug"),

@@ -66,7 +66,7 @@ def _check_cluster(arguments: Namespace) -> None:
             raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
         return
     for name, option in OPTIONS.items():  # a switch that is off is typed, too
-        if option.needs == "cluster" and name in arguments.typed and getattr(arguments, name):
+        if option.scope.needs == "cluster" and name in arguments.typed and getattr(arguments, name):
             raise ViewerError(option.flag, "needs --cluster", "such as --cluster local")
 
 

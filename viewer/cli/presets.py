@@ -40,7 +40,7 @@ _PHOTONS: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {
     "2002": {**_PUBLISHED, "depth": 2, "mask": "stencil"},
     "2003": _PHOTONS,
-    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
+    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].value.high},
 }
 
 # Seconds of two cores under a software driver, kernel by kernel. Photons: for a map, and for a sample of a pixel;

@@ -267,7 +267,9 @@ def _unused(arguments: Namespace) -> list[str]:
     from raystream.renderer.inputs.settings import unused
 
     typed = (name for name in OPTIONS if name in arguments.typed)
-    return unused(arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].default))
+    return unused(
+        arguments.program, (name for name in typed if getattr(arguments, name) != OPTIONS[name].value.default)
+    )
 
 
 def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:

@@ -40,7 +40,7 @@ ABILITIES = {
 
 def describe(
     scene: Scene,
-    program: str = OPTIONS["program"].default,
+    program: str = OPTIONS["program"].value.default,
     max_texture: int | None = None,
     structure: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def render_on(
 
     Samples come from the cluster; layers and the denoiser's features are made here.
     """
-    size = options.check("size", drawn.get("size", options.OPTIONS["size"].default))
+    size = options.check("size", drawn.get("size", options.OPTIONS["size"].value.default))
     stop = stop_of(drawn.get("spp"), drawn.get("time"), drawn.get("error"), drawn.get("quality"))
     length = options.check("sample_range", drawn.pop("sample_range", None))
     if options.check("unit", unit) == "samples":

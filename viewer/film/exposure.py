@@ -93,7 +93,7 @@ def automatic_exposure(luminance: NDArray[np.float64]) -> float:
     low, high = (quantile(ordered, fraction) for fraction in RANGE)
     mean = math.exp(float(np.log(np.clip(lit, low, high)).mean()))
     away = math.log2(max(mean, high / BRIGHT) / MIDDLE)
-    limit = float(OPTIONS["exposure"].high or 0.0)
+    limit = float(OPTIONS["exposure"].value.high)
     return min(max(LEEWAY * math.tanh(away / LEEWAY) - away, -limit), limit)
 
 

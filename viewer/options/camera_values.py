@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -19,7 +18,7 @@ def read_ortho(option: Option, value: Any) -> float | Literal["auto"] | None:
     if value is None or value == "auto":
         return value  # type: ignore[no-any-return]
     number = real(value)
-    if number is None or not 0.0 < number <= (option.high or math.inf):
+    if number is None or not 0.0 < number <= option.value.high:
         raise wrong(option, value)
     return number
 
@@ -108,8 +107,7 @@ def read_background(option: Option, value: Any) -> str | tuple[float, float, flo
         return f"{BLUR}{degrees:g}"
     parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     numbers = [real(part) for part in parts]
-    assert option.high is not None
-    if len(numbers) != 3 or not all(number is not None and 0 <= number <= option.high for number in numbers):
+    if len(numbers) != 3 or not all(number is not None and 0 <= number <= option.value.high for number in numbers):
         raise wrong(option, value, hint=suggestion(value, (*WORDS, BLUR)) if isinstance(value, str) else "")
     return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
 

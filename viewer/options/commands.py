@@ -6,53 +6,35 @@ from __future__ import annotations
 from typing import Any
 
 from raystream.options import values
-from raystream.options.declare import Affects, Option, of_command, wrong
+from raystream.options.declare import Affects, Help, Option, Value, of_command, wrong
+from raystream.options.kinds import SWITCH, file, integer
 
 DATASET = of_command(
     Option(
         "output",
-        values.read_file,
-        None,
-        "the dataset's folder; one that is begun is gone on with",
+        file("FOLDER", "a folder"),
+        Help(
+            "the dataset's folder; one that is begun is gone on with",
+            "the recipe's name without its ending",
+            short="-o",
+        ),
         Affects.NOTHING,
-        "FOLDER",
-        values="a folder",
-        short="-o",
-        default_text="the recipe's name without its ending",
     ),
-    Option(
-        "jobs",
-        values.read_integer,
-        1,
-        "processes among which the pictures are shared out",
-        Affects.NOTHING,
-        "N",
-        "processes",
-        1,
-        256,
-    ),
+    Option("jobs", integer(1, 256, 1), Help("processes among which the pictures are shared out"), Affects.NOTHING),
 )
 
 DOCTOR = of_command(
     Option(
         "output",
-        values.read_file,
-        "raystream-doctor.json",
-        "the report, with all figures",
+        file("REPORT.json", "a file name such as report.json; - is standard output", "raystream-doctor.json"),
+        Help("the report, with all figures", short="-o"),
         Affects.NOTHING,
-        "REPORT.json",
-        values="a file name such as report.json; - is standard output",
-        short="-o",
     ),
 )
 
 THUMBNAIL = of_command(
     Option(
-        "entry",
-        values.read_switch,
-        False,
-        "print the entry that file managers look for, in place of a picture",
-        Affects.NOTHING,
+        "entry", SWITCH, Help("print the entry that file managers look for, in place of a picture"), Affects.NOTHING
     ),
 )
 
@@ -75,25 +57,28 @@ def read_host(option: Option, value: Any) -> str:
 REMOTE = of_command(
     Option(
         "remote",
-        read_port,
-        None,
-        "shows it in a browser in place of a window; the one line that is printed says where",
+        Value(
+            read_port,
+            None,
+            "PORT",
+            "a port from {low} to {high}, of which 0 is any that is free, or nothing: "
+            f"{PORT}, or where that is taken any",
+            0,
+            65535,
+            bare="auto",
+        ),
+        Help(
+            "shows it in a browser in place of a window; the one line that is printed says where",
+            "a window",
+            shown="first",
+        ),
         Affects.NOTHING,
-        "PORT",
-        low=0,
-        high=65535,
-        values="a port from {low} to {high}, of which 0 is any that is free, or nothing: "
-        f"{PORT}, or where that is taken any",
-        default_text="a window",
-        bare="auto",
     ),
     Option(
         "remote_host",
-        read_host,
-        "127.0.0.1",
-        "address that --remote listens at; any but this machine's own lets others in who know the token",
+        Value(read_host, "127.0.0.1", "ADDRESS", "an address of this machine such as 0.0.0.0, which is all of them"),
+        Help("address that --remote listens at; any but this machine's own lets others in who know the token"),
         Affects.NOTHING,
-        "ADDRESS",
-        values="an address of this machine such as 0.0.0.0, which is all of them",
     ),
+    part="browser",
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -15,8 +17,9 @@ from raystream.base.errors import ViewerError
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
 _TYPED = re.compile(r"(?!nan$|-?inf$)[^\s'\"()\[\]{}<>]+")  # a word of the command line, not the text of a Python value
 
-Scope = Literal["renderer", "prepare", "render", "save", "call", "command"]
+Taker = Literal["renderer", "prepare", "render", "save", "call", "command"]
 Reader = Callable[["Option", Any], Any]
+PAPERS = "papers"  # the topic of the papers' machine
 
 
 class Affects(IntEnum):
@@ -42,66 +45,115 @@ class Affects(IntEnum):
 
 
 @dataclass(frozen=True)
-class Option:
-    """One option.
+class Value:
+    """The value of an option; `raystream.options.kinds` has common ones.
 
-    name     : as in ``--name`` and as a Python keyword.
     read     : (option, value) -> the checked value; see `raystream.options.table.check`.
     default  : a checked value.
-    help     : one line, without range and default, which are added where it is shown.
-    affects  : the work that its change takes.
     metavar  : stands for the value in a help text; empty for a switch.
-    low, high, unit : the range of a number, ends included unless ``open_range``.
-    values   : the expected values in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
+    expected : a right value in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
+    low, high : the range of a number.
     choices  : the words that are known; empty where higher floors hand them in.
-    scope    : who takes it: ``renderer``, ``prepare`` (for building structures, also the renderer's), ``render``
-               and ``save`` (of a picture) are Python keywords, ``call`` is one of other functions, such as `load`,
-               ``command`` is the command line's alone.
-    part     : its theme, see `of_part`: panels and remarks go by it.
-    programs : the programs that it serves; empty: all. A program may ask for more, see `raystream.programs.registry`.
-    sampled  : it serves programs that add samples alone.
-    slider   : the ends of its slider on a panel, where they are not those of the range.
-    zero     : stands for 0 on its slider, where 0 is no value of it or a special one.
     words    : known words among its values, where it takes others, too.
-    unless   : another option, and values of it with which this one has no effect.
-    added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
-    needs    : another option, without which this one has no effect.
-    emission : photons leave the lights, and go on, by it: another value traces them once more.
-    serves   : any ``picture``, so that ``raystream view`` takes it, too; a ``batch``, of work that nobody watches; or
-               the ``file`` that a render writes or goes on from: without effect where pictures are only compared.
-    informs  : ``raystream info`` takes it, too. remote : the page of ``raystream view --remote`` offers it.
+    bare     : the value of an option that is typed without one, where it may be.
+    repeats  : may be typed several times; the reader gets a list.
     """
 
-    name: str
     read: Reader
-    default: Any
-    help: str
-    affects: Affects
+    default: Any = None
     metavar: str = ""
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    open_range: bool = False
-    values: str = ""
+    expected: str = ""
+    low: float = -math.inf
+    high: float = math.inf
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    bare: str = ""
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class Help:
+    """The words on an option, and where they are shown.
+
+    text    : one line, without range and default, which are added where it is shown.
+    default : the default in words, where the value's own text does not say it.
+    short   : its short form on the command line.
+    shown   : by ``--help`` already, ``first``; by ``--help`` and its ``topic``; or as one of the ``papers``, those of
+              the published machines.
+    slider  : the ends of its slider on a panel, where they are not those of the range.
+    zero    : stands for 0 on its slider, where 0 is no value of it or a special one.
+    """
+
+    text: str
+    default: str = ""
     short: str = ""
-    scope: Scope = "renderer"
-    default_text: str = ""  # the default in words, where the value's own text does not say it
-    bare: str = ""  # the value of an option that is typed without one, where it may be
-    repeats: bool = False  # may be typed several times; the reader gets a list
+    shown: Literal["first", "topic", "papers"] = "topic"
+    slider: tuple[float, float] | None = None
+    zero: str = ""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where an option is taken, and where it has an effect.
+
+    taker    : ``renderer``, ``prepare`` (for building structures, also the renderer's), ``render`` and ``save`` (of a
+               picture) take it as a Python keyword, ``call`` is other functions, such as `load`; ``command`` is the
+               command line alone.
+    serves   : any ``picture``, so that ``raystream view`` takes it, too; a ``batch``, of work that nobody watches; or
+               the ``file`` that a render writes or goes on from: without effect where pictures are only compared.
+    offered  : elsewhere, too: by ``raystream info``, or on the ``page`` of ``raystream view --remote``.
+    part     : its theme, see `of_part`: panels, remarks and topics of help go by it.
+    programs : the programs that it serves; empty: all. A program may ask for more, see `raystream.programs.registry`.
+    sampled  : it serves programs that add samples alone.
+    unless   : another option, and values of it with which this one has no effect.
+    needs    : another option, without which this one has no effect.
+    emission : photons leave the lights, and go on, by it: another value traces them once more.
+    added    : files of pictures from before it was an option do not tell of it: nor do others that have its default.
+    """
+
+    taker: Taker = "renderer"
+    serves: Literal["picture", "batch", "file"] = "picture"
+    offered: tuple[Literal["info", "page"], ...] = ()
     part: str = ""
     programs: tuple[str, ...] = ()
     sampled: bool = False
-    slider: tuple[float, float] | None = None
-    zero: str = ""
-    words: tuple[str, ...] = ()
     unless: tuple[str, tuple[str, ...]] | None = None
-    added: bool = False
     needs: str = ""
     emission: bool = False
-    serves: Literal["picture", "batch", "file"] = "picture"
-    informs: bool = False
-    remote: bool = False
+    added: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: its name, as in ``--name`` and as a Python keyword; its value; its help; the work that its change
+    takes; and its scope."""
+
+    name: str
+    value: Value
+    help: Help
+    affects: Affects
+    scope: Scope = Scope()
+
+    def read(self, value: Any) -> Any:
+        """The checked value. Raises ViewerError that names the option, the value and the expected ones."""
+        return self.value.read(self, value)
+
+    def with_value(self, **changes: Any) -> Option:
+        """The option with other fields of its value."""
+        return replace(self, value=replace(self.value, **changes))
+
+    def with_help(self, **changes: Any) -> Option:
+        """The option with other fields of its help."""
+        return replace(self, help=replace(self.help, **changes))
+
+    def with_scope(self, **changes: Any) -> Option:
+        """The option with other fields of its scope."""
+        return replace(self, scope=replace(self.scope, **changes))
+
+    @property
+    def topic(self) -> str:
+        """Of help texts and pages: its part, or the machine of the papers."""
+        return PAPERS if self.help.shown == "papers" else self.scope.part
 
     @property
     def flag(self) -> str:
@@ -111,14 +163,15 @@ class Option:
     @property
     def switch(self) -> bool:
         """Whether it takes no value."""
-        return not self.metavar
+        return not self.value.metavar
 
     @property
     def typed(self) -> str:
         """The option with its metavar."""
         if self.switch:
             return self.flag
-        return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
+        metavar = self.value.metavar
+        return f"{self.flag} [{metavar}]" if self.value.bare else f"{self.flag} {metavar}"
 
     def keyword(self, following: str, value: bool) -> str:
         """The option as Python's keyword, before the text that follows it as typed: its value for certain, or where
@@ -133,14 +186,14 @@ class Option:
     def _written(self, typed: str) -> str | None:
         """A typed value as Python writes it; None for one that the option does not take, and for Python's own texts."""
         value = typed
-        if typed not in self.choices:
+        if typed not in self.value.choices:
             try:
                 value = ast.literal_eval(typed)
             except (ValueError, SyntaxError):
                 if not _TYPED.fullmatch(typed):
                     return None
         try:
-            self.read(self, value)
+            self.read(value)
         except ViewerError:
             return None
         return repr(value)
@@ -148,32 +201,45 @@ class Option:
     @property
     def about(self) -> str:
         """Its help, with the programs that it serves."""
-        if not self.programs:
-            return self.help
-        return f"{self.help}; in program{'s' if len(self.programs) > 1 else ''} {listed(self.programs, 'and')}"
+        programs = self.scope.programs
+        if not programs:
+            return self.help.text
+        return f"{self.help.text}; in program{'s' if len(programs) > 1 else ''} {listed(programs, 'and')}"
+
+    def brief(self, width: int) -> str:
+        """Its help in a line of ``width`` characters: its choices, or as much of it as fits and can stand alone."""
+        text = self.help.text
+        choices = f"{re.split('[:;,]| [(]', text)[0]}: {listed(self.value.choices)}" if self.value.choices else ""
+        if choices and len(choices) <= width:
+            return choices
+        if len(text) <= width:
+            return text
+        for ends in "[:;]| [(]", ",":  # a list is not cut within
+            if before := [end.start() for end in re.finditer(ends, text) if end.start() <= width]:
+                return text[: before[-1]]
+        return textwrap.shorten(text, width, placeholder=" ...")
 
     def useful(self, settings: Mapping[str, Any]) -> bool:
         """Whether other options leave it something to decide."""
-        return self.unless is None or settings[self.unless[0]] not in self.unless[1]
+        unless = self.scope.unless
+        return unless is None or settings[unless[0]] not in unless[1]
 
     def expected(self) -> str:
         """A right value in words, for messages and tables."""
-        if self.values:
-            choices = ", ".join(self.choices) or "the known ones"
-            return self.values.format(choices=choices, low=self.low, high=self.high)
-        if self.choices:
-            return listed(self.choices)
-        if self.open_range:
-            return f"a number of {self.unit} above {self.low:g} and below {self.high:g}"
-        if self.low is not None:
-            return f"a whole number from {self.low} to {self.high}"
-        return ""
+        value = self.value
+        if value.expected:
+            choices = ", ".join(value.choices) or "the known ones"
+            return value.expected.format(choices=choices, low=value.low, high=value.high)
+        return listed(value.choices) if value.choices else ""
 
     def default_words(self) -> str:
         """The default in words; empty for a switch and for a value that must be given."""
-        if self.default_text or self.switch or self.default is None:
-            return self.default_text
-        return str(self.default)
+        default = self.value.default
+        if self.help.default or self.switch or default is None:
+            return self.help.default
+        if isinstance(default, bool):
+            return "on" if default else "off"
+        return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def wrong(option: Option, value: Any, expected: str = "", hint: str = "") -> ViewerError:
@@ -189,13 +255,13 @@ def suggestion(word: str, names: Iterable[str]) -> str:
 
 
 def of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
-    """The options of a part, with their common fields."""
-    return tuple(replace(option, part=part, **common) for option in options)
+    """The options of a part, with the fields that their scopes share."""
+    return tuple(option.with_scope(part=part, **common) for option in options)
 
 
-def of_command(*options: Option) -> dict[str, Option]:
+def of_command(*options: Option, part: str = "") -> dict[str, Option]:
     """The options of one command, by name: the command line's alone."""
-    return {option.name: replace(option, scope="command") for option in options}
+    return {option.name: option.with_scope(taker="command", part=part) for option in options}
 
 
 def listed(words: Iterable[str], joint: str = "or") -> str:

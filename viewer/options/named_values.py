@@ -83,13 +83,13 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
     if isinstance(value, str):
         name, equals, text = value.partition("=")
         share_text, comma, of = text.partition(",")
-        if name not in option.choices:
-            raise wrong(option, value, hint=suggestion(name, option.choices))
+        if name not in option.value.choices:
+            raise wrong(option, value, hint=suggestion(name, option.value.choices))
         if equals and (name != "threshold" or not share_text or (comma and not of)):
             raise wrong(option, value)
         number = real(share_text) if equals else PolicyChoice.share
         choice = PolicyChoice(name, math.nan if number is None else number, of or PolicyChoice.of)
-    if not isinstance(choice, PolicyChoice) or choice.name not in option.choices:
+    if not isinstance(choice, PolicyChoice) or choice.name not in option.value.choices:
         raise wrong(option, value)
     share_number = real(choice.share)
     if share_number is None or not 0 < share_number <= 1 or choice.of not in ("active", "all"):
@@ -102,13 +102,13 @@ def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
     choice = value
     if isinstance(value, str):
         name, equals, text = value.partition("=")
-        if name not in option.choices:
-            raise wrong(option, value, hint=suggestion(name, option.choices))
+        if name not in option.value.choices:
+            raise wrong(option, value, hint=suggestion(name, option.value.choices))
         width = real(text) if equals else PhotonFilter.width
         if equals and (name != "cone" or width is None):
             raise wrong(option, value)
         choice = PhotonFilter(name, PhotonFilter.width if width is None else width)
-    if not isinstance(choice, PhotonFilter) or choice.name not in option.choices:
+    if not isinstance(choice, PhotonFilter) or choice.name not in option.value.choices:
         raise wrong(option, value)
     filter_width = real(choice.width)
     if filter_width is None or not 1 <= filter_width <= 1e6:
@@ -127,7 +127,6 @@ def read_unroll(option: Option, value: Any) -> Unroll:
     elif not isinstance(calls, Iterable):
         calls = (calls,)
     counts = tuple(whole(part) for part in calls)
-    assert option.low is not None and option.high is not None
-    if not counts or any(count is None or not option.low <= count <= option.high for count in counts):
+    if not counts or any(count is None or not option.value.low <= count <= option.value.high for count in counts):
         raise wrong(option, value)
     return Unroll(counts)  # type: ignore[arg-type]

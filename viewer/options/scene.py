@@ -4,180 +4,156 @@ from __future__ import annotations
 
 from raystream.options import camera_values, values
 from raystream.options.camera_values import LEAST_BLUR, MOST_BLUR, WORDS, read_background
-from raystream.options.declare import Affects, Option, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.kinds import SWITCH, choice, integer, number, optional_choice
 
 STRUCTURE = of_part(
     "structure",
     Option(
         "accel",
-        values.read_word,
-        "auto",
-        "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh, or "
-        "two-level-bvh where meshes deform or a scene of many instances would be too large flattened; none tests every "
-        "ray against all primitives",
+        choice("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
+        Help(
+            "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh,"
+            " or two-level-bvh where meshes deform or a scene of many instances would be too large flattened; none"
+            " tests every ray against all primitives"
+        ),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
-        informs=True,
+        Scope(offered=("info",)),
     ),
     Option(
         "top",
-        values.read_word,
-        "auto",
-        "top level of a two-level structure, over the instances; auto is of the objects' kind",
+        choice("auto", "bvh", "grid"),
+        Help("top level of a two-level structure, over the instances; auto is of the objects' kind", shown="papers"),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("auto", "bvh", "grid"),
     ),
     Option(
         "build",
-        values.read_word,
-        "sah",
-        "builder of a bvh: surface area heuristic, or midpoints along x, y, z in turn",
+        choice("sah", "midpoint"),
+        Help("builder of a bvh: surface area heuristic, or midpoints along x, y, z in turn", shown="papers"),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("sah", "midpoint"),
     ),
     Option(
         "grid",
-        values.read_integer_or_auto,
-        "auto",
-        "resolution of a grid: voxels along the scene's shortest side; auto weighs the cost",
+        integer(1, 1024, "auto"),
+        Help("resolution of a grid: voxels along the scene's shortest side; auto weighs the cost"),
         Affects.STRUCTURE,
-        "N|auto",
-        "voxels",
-        1,
-        1024,
-        values="auto or a whole number from {low} to {high}",
-        informs=True,
+        Scope(offered=("info",)),
     ),
     Option(
         "rebuild",
-        values.read_word,
-        "auto",
-        "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the background,"
-        " too, once rays are expected to cost a third more; build: anew for each pose; device-grid: lists of a grid "
-        "of every frame are built on the device, by fragment programs that expand, sort and search (--accel grid)",
+        choice("auto", "refit", "build", "device-grid"),
+        Help(
+            "trees of meshes that deform, under two-level-bvh: refit to each pose; auto builds them anew in the"
+            " background, too, once rays are expected to cost a third more; build: anew for each pose; device-grid:"
+            " lists of a grid of every frame are built on the device, by fragment programs that expand, sort and"
+            " search (--accel grid)",
+            shown="papers",
+        ),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("auto", "refit", "build", "device-grid"),
-        informs=True,
+        Scope(offered=("info",)),
     ),
     Option(
         "intersection",
-        values.read_word,
-        "watertight",
-        "the ray-triangle test",
+        choice("watertight", "moller-trumbore", "planes"),
+        Help("the ray-triangle test", shown="papers"),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("watertight", "moller-trumbore", "planes"),
     ),
     Option(
         "plane_slack",
-        values.read_real,
-        1.0,
-        "of the test by planes: the largest sum of two barycentric weights that is a hit; published 1.004",
+        number("SUM", 1.0, 1.1, 1.0),
+        Help(
+            "of the test by planes: the largest sum of two barycentric weights that is a hit; published 1.004",
+            "1.0",
+            shown="papers",
+            slider=(1, 1.1),
+        ),
         Affects.STRUCTURE,
-        "SUM",
-        low=1.0,
-        high=1.1,
-        values="a number from {low:g} to {high:g}",
-        slider=(1, 1.1),
     ),
     Option(
         "back_faces",
-        values.read_word,
-        "culled",
-        "back faces of a glTF file's single-sided materials, glass aside: culled, as glTF wants it, in what the camera "
-        "sees directly, in mirrors and through glass, while they cast shadows and scatter light; or shown",
+        choice("culled", "shown"),
+        Help(
+            "back faces of a glTF file's single-sided materials, glass aside: culled, as glTF wants it, in what the"
+            " camera sees directly, in mirrors and through glass, while they cast shadows and scatter light; or shown"
+        ),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("culled", "shown"),
     ),
     Option(
         "traversal",
-        values.read_word,
-        "auto",
-        "traversal: of a bvh with a stack, by octants or by escape indices; of a grid by a digital differential "
-        "analyser, or in texel coordinates; the same hits",
+        choice("auto", "stack", "octants", "escape", "dda", "adinetz"),
+        Help(
+            "traversal: of a bvh with a stack, by octants or by escape indices; of a grid by a digital differential "
+            "analyser, or in texel coordinates; the same hits",
+            shown="papers",
+        ),
         Affects.STRUCTURE,
-        "NAME",
-        choices=("auto", "stack", "octants", "escape", "dda", "adinetz"),
     ),
-    scope="prepare",
+    taker="prepare",
 )
 
 SCENE = of_part(
     "scene",
     Option(
         "variant",
-        values.read_optional_name,
-        None,
-        "which of a glTF file's material variants is shown",
+        Value(values.read_optional_name, None, "NAME|N", "a name, or a number from 0 in the file's order"),
+        Help("which of a glTF file's material variants is shown", "the file's own materials", shown="first"),
         Affects.SCENE,
-        "NAME|N",
-        values="a name, or a number from 0 in the file's order",
-        scope="call",
-        default_text="the file's own materials",
+        Scope("call"),
     ),
     Option(
         "lenient",
-        values.read_switch,
-        False,
-        "leaves out damaged parts of glTF, and shows checkerboards in place of a model's images that cannot be read",
+        SWITCH,
+        Help(
+            "leaves out damaged parts of glTF, and shows checkerboards in place of a model's images that cannot be read"
+        ),
         Affects.SCENE,
-        scope="call",
-        informs=True,
+        Scope("call", offered=("info",)),
     ),
     Option(
         "point_size",
-        values.read_optional_real,
-        None,
-        "diameter of a model's points, which are spheres; lines are half as thick",
+        Value(values.read_optional_real, None, "SIZE", "a whole number from {low} to {high}", 0.0, 1e9),
+        Help(
+            "diameter of a model's points, which are spheres; lines are half as thick",
+            "the mean distance of neighbours",
+        ),
         Affects.SCENE,
-        "SIZE",
-        "scene units",
-        0.0,
-        1e9,
-        default_text="the mean distance of neighbours",
     ),
     Option(
         "classic",
-        values.read_switch,
-        False,
-        "shows the model in classic glass on a plane of tiles that reflect, three times as wide as the model or as "
-        "--ground has it; for program whitted",
+        SWITCH,
+        Help(
+            "shows the model in classic glass on a plane of tiles that reflect, three times as wide as the model or as "
+            "--ground has it; for program whitted"
+        ),
         Affects.SCENE,
     ),
     Option(
         "max_texture",
-        values.read_optional_integer,
-        None,
-        "longest side of textures; larger ones are reduced, by halves",
+        integer(1, 16384),
+        Help("longest side of textures; larger ones are reduced, by halves", "as they are"),
         Affects.SCENE,
-        "N",
-        "texels",
-        1,
-        16384,
-        default_text="as they are",
-        informs=True,
+        Scope(offered=("info",)),
     ),
     Option(
         "ground",
-        values.read_ground,
-        None,
-        "puts the model on a ground plane, sized in heights of the model; the published bunny's is 1.53x2.55; or on a "
-        "floor that is seen by the model's shadow and a hint of its reflection alone",
+        Value(
+            values.read_ground,
+            None,
+            "WxD|shadow|none",
+            "two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: "
+            "a large one",
+            0.01,
+            10000,
+            words=("shadow", "none"),
+            bare="auto",
+        ),
+        Help(
+            "puts the model on a ground plane, sized in heights of the model; the published bunny's is 1.53x2.55; or"
+            " on a floor that is seen by the model's shadow and a hint of its reflection alone",
+            "shadow for what stands in the studio; else none",
+            shown="first",
+        ),
         Affects.SCENE,
-        "WxD|shadow|none",
-        "heights of the model",
-        0.01,
-        10000,
-        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or shadow, none, auto, or nothing: "
-        "a large one",
-        default_text="shadow for what stands in the studio; else none",
-        bare="auto",
-        words=("shadow", "none"),
     ),
 )
 
@@ -185,145 +161,120 @@ CAMERA = of_part(
     "camera",
     Option(
         "camera",
-        values.read_camera,
-        None,
-        "a camera of the scene, or origin, target and up",
+        Value(values.read_camera, None, "CAMERA", "the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'"),
+        Help(
+            "a camera of the scene, or origin, target and up",
+            "the scene's first where that shows it, else a three-quarter view that it fills",
+            shown="first",
+        ),
         Affects.UNIFORMS,
-        "CAMERA",
-        values="the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'",
-        default_text="the scene's first where that shows it, else a three-quarter view that it fills",
     ),
     Option(
         "fov",
-        values.read_optional_real,
-        None,
-        "vertical field of view",
+        Value(
+            values.read_optional_real, None, "DEGREES", "a number of degrees above {low:g} and below {high:g}", 0, 180
+        ),
+        Help("vertical field of view", "the camera's", shown="first", slider=(5, 140)),
         Affects.UNIFORMS,
-        "DEGREES",
-        "degrees",
-        0,
-        180,
-        open_range=True,
-        default_text="the camera's",
-        slider=(5, 140),
     ),
     Option(
         "aperture",
-        values.read_optional_closed_real,
-        None,
-        "radius of the lens; 0 is a pinhole",
+        number("RADIUS", 0, 1e18, unit="scene units"),
+        Help("radius of the lens; 0 is a pinhole", "the camera's", shown="first", zero="pinhole"),
         Affects.UNIFORMS,
-        "RADIUS",
-        "scene units",
-        0,
-        1e18,
-        values="a number of scene units from {low:g} to {high:g}",
-        default_text="the camera's",
-        sampled=True,
-        zero="pinhole",
+        Scope(sampled=True),
     ),
     Option(
         "focus",
-        values.read_optional_closed_real,
-        None,
-        "focus distance of the lens, along the view",
+        number("DISTANCE", 1e-18, 1e18, unit="scene units"),
+        Help("focus distance of the lens, along the view", "the camera's, or its target's"),
         Affects.UNIFORMS,
-        "DISTANCE",
-        "scene units",
-        1e-18,
-        1e18,
-        values="a number of scene units from {low:g} to {high:g}",
-        default_text="the camera's, or its target's",
-        sampled=True,
+        Scope(sampled=True),
     ),
     Option(
         "projection",
-        values.read_optional_word,
-        None,
-        "projection of the camera: a perspective, by its field of view or a matrix; parallel rays; all around, "
-        "longitudes by latitudes; a fisheye's circle, equidistant or equisolid; a fisheye measured by OpenCV",
+        optional_choice("perspective", "orthographic", "equirectangular", "fisheye", "equisolid", "opencv-fisheye"),
+        Help(
+            "projection of the camera: a perspective, by its field of view or a matrix; parallel rays; all around, "
+            "longitudes by latitudes; a fisheye's circle, equidistant or equisolid; a fisheye measured by OpenCV",
+            "the camera's",
+        ),
         Affects.PROGRAM,
-        "NAME",
-        choices=("perspective", "orthographic", "equirectangular", "fisheye", "equisolid", "opencv-fisheye"),
-        default_text="the camera's",
     ),
     Option(
         "ortho",
-        camera_values.read_ortho,
-        None,
-        "an orthographic camera, and the height of what it shows; auto: as much as a perspective shows at its target",
+        Value(
+            camera_values.read_ortho,
+            None,
+            "HEIGHT",
+            "a number of scene units above {low:g}, or auto, or nothing: auto",
+            0,
+            1e18,
+            bare="auto",
+        ),
+        Help(
+            "an orthographic camera, and the height of what it shows; auto: as much as a perspective shows at its"
+            " target",
+            "none",
+        ),
         Affects.PROGRAM,
-        "HEIGHT",
-        "scene units",
-        0,
-        1e18,
-        values="a number of scene units above {low:g}, or auto, or nothing: auto",
-        default_text="none",
-        bare="auto",
     ),
     Option(
         "fisheye",
-        camera_values.read_fisheye,
-        None,
-        "a fisheye camera, and the angle across its circle, which fits in the picture",
+        Value(
+            camera_values.read_fisheye, None, "DEGREES", "a number of degrees above {low:g}, at most {high:g}", 0, 360
+        ),
+        Help(
+            "a fisheye camera, and the angle across its circle, which fits in the picture",
+            "none; 180 of such a projection",
+        ),
         Affects.PROGRAM,
-        "DEGREES",
-        "degrees",
-        0,
-        360,
-        values="a number of degrees above {low:g}, at most {high:g}",
-        default_text="none; 180 of such a projection",
     ),
     Option(
         "intrinsics",
-        camera_values.read_intrinsics,
-        None,
-        "a measured camera: focal lengths and principal point in pixels, (0, 0) the centre of the upper left one, or "
-        "all of its matrix K, and the size of the pictures that it is of",
+        Value(
+            camera_values.read_intrinsics,
+            None,
+            "FX,FY,CX,CY[ WxH]",
+            "four numbers such as 800,800,319.5,239.5, or the nine of a matrix K, and perhaps a size: '... 640x480'",
+        ),
+        Help(
+            "a measured camera: focal lengths and principal point in pixels, (0, 0) the centre of the upper left one,"
+            " or all of its matrix K, and the size of the pictures that it is of",
+            "none; its size is the picture's",
+        ),
         Affects.PROGRAM,
-        "FX,FY,CX,CY[ WxH]",
-        "pixels",
-        values="four numbers such as 800,800,319.5,239.5, or the nine of a matrix K, and perhaps a size: '... 640x480'",
-        default_text="none; its size is the picture's",
     ),
     Option(
         "distortion",
-        camera_values.read_distortion,
-        None,
-        "OpenCV's distortion of a measured camera: K1,K2,P1,P2[,K3[,K4,K5,K6]], of a measured fisheye K1,K2,K3,K4",
+        Value(camera_values.read_distortion, None, "K1,K2,P1,P2[,K3 ..]", "4, 5 or 8 numbers"),
+        Help(
+            "OpenCV's distortion of a measured camera: K1,K2,P1,P2[,K3[,K4,K5,K6]], of a measured fisheye K1,K2,K3,K4",
+            "none",
+        ),
         Affects.PROGRAM,
-        "K1,K2,P1,P2[,K3 ..]",
-        values="4, 5 or 8 numbers",
-        default_text="none",
-        needs="intrinsics",
+        Scope(needs="intrinsics"),
     ),
     Option(
         "stereo",
-        values.read_optional_closed_real,
-        None,
-        "a stereo pair, the left eye's picture in the left half, and the distance between the eyes; 0: one picture",
+        number("DISTANCE", 0, 1e18, unit="scene units"),
+        Help(
+            "a stereo pair, the left eye's picture in the left half, and the distance between the eyes; 0: one picture",
+            "the camera's",
+            zero="one picture",
+        ),
         Affects.PROGRAM,
-        "DISTANCE",
-        "scene units",
-        0,
-        1e18,
-        values="a number of scene units from {low:g} to {high:g}",
-        default_text="the camera's",
-        zero="one picture",
     ),
 )
 
 FILTER = of_part(
-    "camera rays",
+    "picture",
     Option(
         "pixel_filter",
-        values.read_word,
-        "box",
-        "pixel reconstruction filter; point takes every sample at the pixel's centre",
+        choice("box", "tent", "gaussian", "point"),
+        Help("pixel reconstruction filter; point takes every sample at the pixel's centre"),
         Affects.UNIFORMS,
-        "NAME",
-        choices=("box", "tent", "gaussian", "point"),
-        sampled=True,
+        Scope(sampled=True),
     ),
 )
 
@@ -331,78 +282,77 @@ LIGHT = of_part(
     "light",
     Option(
         "environment",
-        values.read_environment,
-        None,
-        "environment lighting: none, a clear sky, a photo studio, an image (.hdr, .exr, .png; a folder of six cube"
-        " faces), or a radiance",
+        Value(
+            values.read_environment,
+            None,
+            "none|sky|studio|FILE|R,G,B",
+            "none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
+            high=1e30,
+            words=("none", "sky", "studio"),
+        ),
+        Help(
+            "environment lighting: none, a clear sky, a photo studio, an image (.hdr, .exr, .png; a folder of six cube"
+            " faces), or a radiance",
+            "where the scene has neither emission nor lights studio for a single object, else sky; beside "
+            "lights that leave it dark the studio, beside a sun alone the sky; else none",
+            shown="first",
+        ),
         Affects.LIGHTING,
-        "none|sky|studio|FILE|R,G,B",
-        high=1e30,
-        values="none, sky, studio, the name of a file or folder, or three numbers from 0 such as 1,1,1",
-        default_text="where the scene has neither emission nor lights studio for a single object, else sky; beside "
-        "lights that leave it dark the studio, beside a sun alone the sky; else none",
-        sampled=True,
-        remote=True,
-        words=("none", "sky", "studio"),
+        Scope(offered=("page",), sampled=True),
     ),
     Option(
         "sun",
-        values.read_sun,
-        None,
-        "where the sky's sun is: above the horizon, and about +Y from +Z towards +X; brings the sky",
+        Value(
+            values.read_sun,
+            None,
+            "ELEVATION,AZIMUTH",
+            "two numbers of degrees such as 40,60, the first from 0 to 90, the second from {low:g} to {high:g}",
+            -360,
+            360,
+        ),
+        Help("where the sky's sun is: above the horizon, and about +Y from +Z towards +X; brings the sky", "40,60"),
         Affects.LIGHTING,
-        "ELEVATION,AZIMUTH",
-        "degrees",
-        -360,
-        360,
-        values="two numbers of degrees such as 40,60, the first from 0 to 90, the second from {low:g} to {high:g}",
-        default_text="40,60",
-        sampled=True,
+        Scope(sampled=True),
     ),
     Option(
         "environment_rotation",
-        values.read_real,
-        0.0,
-        "rotation of the environment about +Y, counter-clockwise seen from above",
+        number("DEGREES", -360, 360, 0.0, unit="degrees"),
+        Help("rotation of the environment about +Y, counter-clockwise seen from above", slider=(0, 360)),
         Affects.UNIFORMS,
-        "DEGREES",
-        "degrees",
-        -360,
-        360,
-        values="a number of degrees from {low:g} to {high:g}",
-        default_text="0",
-        sampled=True,
-        slider=(0, 360),
-        added=True,
+        Scope(sampled=True, added=True),
     ),
     Option(
         "background",
-        read_background,
-        None,
-        "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, "
-        "sharp or blurred, a gradient, a colour in linear sRGB, or nothing but an alpha channel; mirrors and glass "
-        "show the environment",
+        Value(
+            read_background,
+            None,
+            "R,G,B|WORD|blur=DEGREES",
+            f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
+            "as 1,1,1",
+            high=1e30,
+            words=(*WORDS, "blur=10"),
+        ),
+        Help(
+            "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, "
+            "sharp or blurred, a gradient, a colour in linear sRGB, or nothing but an alpha channel; mirrors and glass "
+            "show the environment",
+            "gradient for what stands in the studio, or in the open under a file's lights; else environment",
+            shown="first",
+        ),
         Affects.LIGHTING,
-        "R,G,B|WORD|blur=DEGREES",
-        high=1e30,
-        values=f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
-        "as 1,1,1",
-        default_text="gradient for what stands in the studio, or in the open under a file's lights; else environment",
-        sampled=True,
-        remote=True,
-        added=True,
-        words=(*WORDS, "blur=10"),
+        Scope(offered=("page",), sampled=True, added=True),
     ),
     Option(
         "light",
-        values.read_places,
-        (),
-        "moves a light or an emissive object; may be given several times; of a directional light the direction to it",
+        Value(
+            values.read_places, (), "NAME=X,Y,Z", "the name of a light and a point such as lamp=0,2,1.5", repeats=True
+        ),
+        Help(
+            "moves a light or an emissive object; may be given several times; of a directional light the direction to"
+            " it",
+            "where they are",
+        ),
         Affects.SCENE,
-        "NAME=X,Y,Z",
-        values="the name of a light and a point such as lamp=0,2,1.5",
-        default_text="where they are",
-        repeats=True,
-        sampled=True,
+        Scope(sampled=True),
     ),
 )

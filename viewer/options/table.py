@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from raystream.base.errors import KEYWORDS, ViewerError
 from raystream.base.errors import keywords as without_flags
 from raystream.options import photons, picture, processor, scene, tracing
-from raystream.options.declare import Option, Scope, suggestion, wrong
+from raystream.options.declare import PAPERS, Option, Taker, suggestion, wrong
 from raystream.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
 OPTIONS: dict[str, Option] = {
@@ -44,7 +43,7 @@ OPTIONS: dict[str, Option] = {
     for entry in theme
 }
 
-KEYWORDS.update({entry.flag: entry.keyword for entry in OPTIONS.values() if entry.scope != "command"})
+KEYWORDS.update({entry.flag: entry.keyword for entry in OPTIONS.values() if entry.scope.taker != "command"})
 
 # What other renderers call these options.
 ELSEWHERE = {
@@ -108,7 +107,7 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # NumPy's numbers and arrays of one
         value = value.item()
     try:
-        return declaration.read(declaration, value)
+        return declaration.read(value)
     except (TypeError, ValueError):  # of arrays that are compared, or objects that cannot be
         raise wrong(declaration, value) from None
 
@@ -126,24 +125,32 @@ def most_samples(spp: int | None, time: float | None, error: float | None, quali
 @cache
 def with_choices(declaration: Option, choices: tuple[str, ...]) -> Option:
     """The option with the words that a higher floor knows."""
-    return replace(declaration, choices=choices)
+    return declaration.with_value(choices=choices)
 
 
-def keywords(scope: Scope) -> list[str]:
-    """The names of the options that the ``Renderer`` (scope ``renderer``), its ``render`` or
+def keywords(taker: Taker) -> list[str]:
+    """The names of the options that the ``Renderer`` (``renderer``), its ``render`` or
     `raystream.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
-    scopes = (scope, "prepare") if scope == "renderer" else (scope,)
-    return [name for name, declaration in OPTIONS.items() if declaration.scope in scopes]
+    takers = (taker, "prepare") if taker == "renderer" else (taker,)
+    return [name for name, declaration in OPTIONS.items() if declaration.scope.taker in takers]
 
 
 def of_view() -> list[str]:
     """The names of the options that ``raystream view`` takes: of all that a picture on show has."""
-    return [name for name, declaration in OPTIONS.items() if declaration.serves == "picture"]
+    return [name for name, declaration in OPTIONS.items() if declaration.scope.serves == "picture"]
 
 
 def part(*parts: str) -> list[str]:
     """The names of the options of these parts."""
-    return [name for name, declaration in OPTIONS.items() if declaration.part in parts]
+    return [name for name, declaration in OPTIONS.items() if declaration.scope.part in parts]
+
+
+def by_topic(options: Iterable[Option]) -> dict[str, list[Option]]:
+    """Options by the topics of help texts and pages, in order; those of the papers' machine last."""
+    topics: dict[str, list[Option]] = {}
+    for declaration in sorted(options, key=lambda declaration: declaration.topic == PAPERS):
+        topics.setdefault(declaration.topic, []).append(declaration)
+    return topics
 
 
 WIDTH, INDENT = 96, " " * 4  # of a docstring's lines, which `help` indents once more
@@ -152,14 +159,17 @@ Known = Mapping[str, Option]
 
 
 def markdown_table(options: Known = OPTIONS) -> str:
-    """The table of options in Markdown, for viewer/options/README.md. options : those, as they are registered."""
-    rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    for declaration in options.values():
-        typed = f"`{declaration.short}`, " if declaration.short else ""
-        typed += f"`{declaration.typed}`"
-        cells = [typed, declaration.expected(), declaration.default_words(), declaration.about]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows)
+    """The tables of options in Markdown, one a topic, for viewer/options/README.md. options : those, as registered."""
+    lines: list[str] = []
+    for topic, declarations in by_topic(options.values()).items():
+        lines += [f"### {topic}", "", "| option | values | default | what it does |", "|---|---|---|---|"]
+        for declaration in declarations:
+            typed = f"`{declaration.help.short}`, " if declaration.help.short else ""
+            typed += f"`{declaration.typed}`"
+            cells = [typed, declaration.expected(), declaration.default_words(), declaration.about]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    return "\n".join(lines[:-1])
 
 
 def docstring(names: Iterable[str], options: Known = OPTIONS) -> str:
@@ -185,5 +195,5 @@ def signature(template: Signature, names: Iterable[str]) -> Signature:
 
 def _plain(name: str) -> Any:
     """An option's default as one would write it."""
-    default = OPTIONS[name].default
+    default = OPTIONS[name].value.default
     return default if default is None or isinstance(default, (bool, int, float, str, tuple)) else str(default)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from raystream.options import values
-from raystream.options.declare import Affects, Option, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.kinds import ON_OFF, choice, integer, number
 
 PROGRAM = of_part(
-    "program",
+    "picture",
     Option(
         "program",
-        values.read_word,
-        "path",
-        "the algorithm: a name, or a Python file of your own",
+        Value(values.read_word, "path", "NAME"),
+        Help("the algorithm: a name, or a Python file of your own", shown="first"),
         Affects.PROGRAM,
-        "NAME",
-        informs=True,
-        remote=True,
+        Scope(offered=("info", "page")),
     ),
 )
 
@@ -23,32 +21,18 @@ PATHS = of_part(
     "sampling",
     Option(
         "depth",
-        values.read_optional_integer,
-        None,
-        "maximum path length in surface interactions; 0 is emission alone, 1 adds direct light",
+        integer(0, 1024),
+        Help(
+            "maximum path length in surface interactions; 0 is emission alone, 1 adds direct light",
+            "the program's",
+            shown="first",
+            slider=(0, 32),
+        ),
         Affects.UNIFORMS,
-        "N",
-        "surface interactions",
-        0,
-        1024,
-        default_text="the program's",
-        sampled=True,
-        slider=(0, 32),
-        remote=True,
+        Scope(offered=("page",), sampled=True),
     ),
     *(
-        Option(
-            name,
-            values.read_on_off,
-            True,
-            text,
-            Affects.UNIFORMS,
-            "on|off",
-            choices=("on", "off"),
-            default_text="on",
-            programs=programs,
-            remote=True,
-        )
+        Option(name, ON_OFF, Help(text), Affects.UNIFORMS, Scope(offered=("page",), programs=programs))
         for name, text, programs in (
             ("shadows", "shadow rays", ("shadow", "whitted")),
             ("reflections", "mirror reflection", ("whitted", "photon")),
@@ -57,52 +41,47 @@ PATHS = of_part(
     ),
     Option(
         "light_samples",
-        values.read_integer,
-        1,
-        "shadow rays of a surface: to lights chosen by power where photons bring the rest, else to what shines by its"
-        " surface",
+        integer(1, 1024, 1),
+        Help(
+            "shadow rays of a surface: to lights chosen by power where photons bring the rest, else to what shines by"
+            " its surface",
+            slider=(1, 64),
+        ),
         Affects.UNIFORMS,
-        "N",
-        "shadow rays",
-        1,
-        1024,
-        sampled=True,
-        programs=("shadow", "whitted", "photon"),
-        slider=(1, 64),
-        added=True,
+        Scope(programs=("shadow", "whitted", "photon"), sampled=True, added=True),
     ),
 )
 
 CAMERA_RAYS = of_part(
-    "camera rays",
+    "picture",
     Option(
         "first_hits",
-        values.read_word,
-        "auto",
-        "how first hits are found: by camera rays, or by rasterising triangles; auto rasterises in the shadow caster",
+        choice("auto", "rays", "raster"),
+        Help(
+            "how first hits are found: by camera rays, or by rasterising triangles; auto rasterises in the shadow"
+            " caster",
+            shown="papers",
+        ),
         Affects.MACHINE,
-        "NAME",
-        choices=("auto", "rays", "raster"),
     ),
     Option(
         "eye_rays",
-        values.read_word,
-        "each",
-        "camera rays of a pixel: one for each sample, or one through its centre whose first hit all samples share",
+        choice("each", "shared"),
+        Help(
+            "camera rays of a pixel: one for each sample, or one through its centre whose first hit all samples share",
+            shown="papers",
+        ),
         Affects.PROGRAM,
-        "NAME",
-        choices=("each", "shared"),
-        sampled=True,
-        added=True,
+        Scope(sampled=True, added=True),
     ),
     Option(
         "offsets",
-        values.read_word,
-        "auto",
-        "subpixel offsets of a sample: each pixel its own, or one for all pixels, as rasterised first hits need",
+        choice("auto", "pixel", "sample"),
+        Help(
+            "subpixel offsets of a sample: each pixel its own, or one for all pixels, as rasterised first hits need",
+            shown="papers",
+        ),
         Affects.UNIFORMS,
-        "NAME",
-        choices=("auto", "pixel", "sample"),
     ),
 )
 
@@ -110,91 +89,67 @@ ESTIMATE = of_part(
     "sampling",
     Option(
         "strategy",
-        values.read_word,
-        "both",
-        "direct light sampling: of lights, of the BSDF, or of both by multiple importance sampling",
+        choice("both", "lights", "bsdf"),
+        Help("direct light sampling: of lights, of the BSDF, or of both by multiple importance sampling"),
         Affects.UNIFORMS,
-        "NAME",
-        choices=("both", "lights", "bsdf"),
-        programs=("path",),
+        Scope(programs=("path",)),
     ),
     Option(
         "light_sampler",
-        values.read_word,
-        "auto",
-        "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
-        " auto: a tree where there are 3 lights and more",
+        choice("auto", "power", "tree"),
+        Help(
+            "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
+            " auto: a tree where there are 3 lights and more"
+        ),
         Affects.PROGRAM,
-        "NAME",
-        choices=("auto", "power", "tree"),
-        programs=("path", "photon"),
+        Scope(programs=("path", "photon")),
     ),
     Option(
         "light_candidates",
-        values.read_integer_or_auto,
-        "auto",
-        "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
-        " sampling); auto: 8 where there are several lights, 2 with a light tree",
+        integer(1, 64, "auto"),
+        Help(
+            "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled"
+            " importance sampling); auto: 8 where there are several lights, 2 with a light tree"
+        ),
         Affects.PROGRAM,
-        "N|auto",
-        "",
-        1,
-        64,
-        values="auto or a whole number from {low} to {high}",
-        programs=("path",),
+        Scope(programs=("path",)),
     ),
     Option(
         "roulette",
-        values.read_roulette,
-        "auto",
-        "path length from which Russian roulette may end a path; unbiased; auto: 5, and never where --depth is given",
+        Value(
+            values.read_roulette, "auto", "N|never|auto", "auto, never or a whole number from {low} to {high}", 1, 1024
+        ),
+        Help(
+            "path length from which Russian roulette may end a path; unbiased; auto: 5, and never where --depth is"
+            " given",
+            slider=(0, 16),
+            zero="never",
+        ),
         Affects.UNIFORMS,
-        "N|never|auto",
-        "surface interactions",
-        1,
-        1024,
-        values="auto, never or a whole number from {low} to {high}",
-        programs=("path",),
-        slider=(0, 16),
-        zero="never",
+        Scope(programs=("path",)),
     ),
     Option(
         "clamp",
-        values.read_real,
-        0.0,
-        "largest component of a sample, against fireflies; biased: the picture gets a little too dark",
+        number("RADIANCE", 0, 1e6, 0.0, note="; 0 clamps nothing"),
+        Help(
+            "largest component of a sample, against fireflies; biased: the picture gets a little too dark",
+            slider=(0, 100),
+            zero="off",
+        ),
         Affects.UNIFORMS,
-        "RADIANCE",
-        low=0,
-        high=1e6,
-        values="a number from {low:g} to {high:g}; 0 clamps nothing",
-        default_text="0",
-        slider=(0, 100),
-        zero="off",
     ),
     Option(
         "sampler",
-        values.read_word,
-        "sobol",
-        "random numbers: Owen-scrambled Sobol points with blue noise, points that neighbouring pixels share in z-order,"
-        " a hash, or a table in a texture",
+        choice("sobol", "zorder", "independent", "table"),
+        Help(
+            "random numbers: Owen-scrambled Sobol points with blue noise, points that neighbouring pixels share in"
+            " z-order, a hash, or a table in a texture"
+        ),
         Affects.PROGRAM,
-        "NAME",
-        choices=("sobol", "zorder", "independent", "table"),
-        emission=True,
+        Scope(emission=True),
     ),
     Option(
-        "seed",
-        values.read_integer,
-        0,
-        "seed of the random numbers",
-        Affects.UNIFORMS,
-        "N",
-        "",
-        0,
-        2**31 - 1,
-        values="a whole number from {low} to {high}",
-        emission=True,
+        "seed", integer(0, 2**31 - 1, 0), Help("seed of the random numbers"), Affects.UNIFORMS, Scope(emission=True)
     ),
     sampled=True,
 )

@@ -45,9 +45,9 @@ def optional(read: Callable[[Option, Any], V]) -> Callable[[Option, Any], V | No
 
 def read_word(option: Option, value: Any) -> str:
     """One of the option's words; any word where it lists none."""
-    if isinstance(value, str) and (value in option.choices or (not option.choices and value)):
+    if isinstance(value, str) and (value in option.value.choices or (not option.value.choices and value)):
         return value
-    hint = suggestion(value, option.choices) if isinstance(value, str) else ""
+    hint = suggestion(value, option.value.choices) if isinstance(value, str) else ""
     raise wrong(option, value, hint=hint)
 
 
@@ -85,8 +85,7 @@ def real(value: Any) -> float | None:
 
 def _within(option: Option, value: Any, number: N | None) -> N:
     """The number read from a value, in the option's range."""
-    assert option.low is not None and option.high is not None
-    if number is None or not option.low <= number <= option.high:
+    if number is None or not option.value.low <= number <= option.value.high:
         raise wrong(option, value)
     return number
 
@@ -135,8 +134,7 @@ def read_optional_real(option: Option, value: Any) -> float | None:
     if value is None:
         return None
     number = real(value)
-    assert option.low is not None and option.high is not None
-    if number is None or not option.low < number < option.high:
+    if number is None or not option.value.low < number < option.value.high:
         raise wrong(option, value)
     return number
 
@@ -207,8 +205,7 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
         return None
     parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     numbers = [whole(part) for part in parts]
-    assert option.low is not None and option.high is not None
-    if len(numbers) != 3 or not all(n is not None and option.low <= n <= option.high for n in numbers):
+    if len(numbers) != 3 or not all(n is not None and option.value.low <= n <= option.value.high for n in numbers):
         raise wrong(option, value)
     return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
 
@@ -223,8 +220,7 @@ def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
         return value
     parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     sides = [real(part) for part in parts]
-    assert option.low is not None and option.high is not None
-    if len(sides) != 2 or not all(side is not None and option.low <= side <= option.high for side in sides):
+    if len(sides) != 2 or not all(side is not None and option.value.low <= side <= option.value.high for side in sides):
         raise wrong(option, value)
     return sides[0], sides[1]  # type: ignore[return-value]
 
@@ -282,8 +278,7 @@ def read_environment(option: Option, value: Any) -> Any:
         return value
     radiance = _vector(value)
     if radiance is not None:
-        assert option.high is not None
-        if not all(0 <= component <= option.high for component in radiance):
+        if not all(0 <= component <= option.value.high for component in radiance):
             raise wrong(option, value)
         return radiance
     return read_file(option, value)
@@ -295,10 +290,9 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
         return None
     parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
     angles = [real(part) for part in parts]
-    assert option.low is not None and option.high is not None
     if len(angles) != 2 or angles[0] is None or angles[1] is None:
         raise wrong(option, value)
-    if not (0 <= angles[0] <= 90 and option.low <= angles[1] <= option.high):
+    if not (0 <= angles[0] <= 90 and option.value.low <= angles[1] <= option.value.high):
         raise wrong(option, value)
     return angles[0], angles[1]
 
@@ -334,9 +328,9 @@ def read_names(option: Option, value: Any) -> tuple[str, ...]:
     else:
         raise wrong(option, value)
     for part in parts:
-        is_name = isinstance(part, str) and bool(part) and (part in option.choices or not option.choices)
+        is_name = isinstance(part, str) and bool(part) and (part in option.value.choices or not option.value.choices)
         if not is_name:
-            hint = suggestion(part, option.choices) if isinstance(part, str) else ""
+            hint = suggestion(part, option.value.choices) if isinstance(part, str) else ""
             raise wrong(option, part if part and len(parts) > 1 else value, hint=hint)
     return tuple(dict.fromkeys(parts))
 
@@ -357,7 +351,7 @@ def read_on_off(option: Option, value: Any) -> bool:
     """True or False; also ``on`` and ``off``."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, str) and value in option.choices:
+    if isinstance(value, str) and value in option.value.choices:
         return value == "on"
     raise wrong(option, value)
 

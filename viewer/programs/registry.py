@@ -27,7 +27,7 @@ class PictureProgram:
                whichever it has of the keywords that `arguments` lists.
     help     : one line, of its key. caption : of its diagram.
     key      : of the window, by which programs are ordered, too.
-    options  : options declared for other programs (`raystream.options.declare.Option.programs`) that serve it as well.
+    options  : options declared for other programs (`raystream.options.declare.Scope.programs`) that serve it as well.
     depth    : maximum path length in surface interactions where ``--depth`` does not say.
     roulette : Russian roulette ends paths where ``--depth`` does not say. smooth : roughness below which a glossy lobe
                counts as a mirror.
@@ -81,9 +81,9 @@ class PictureProgram:
 
     def uses(self, option: str) -> bool:
         """Whether an option, by its name, serves it."""
-        declared = OPTIONS[option]
-        named = option in self.options or self.name in (declared.programs or (self.name,))
-        return named and (self.progressive or not declared.sampled)
+        scope = OPTIONS[option].scope
+        named = option in self.options or self.name in (scope.programs or (self.name,))
+        return named and (self.progressive or not scope.sampled)
 
 
 PICTURES: dict[str, PictureProgram] = {}  # in the order of their keys, those without one at the end

@@ -13,7 +13,9 @@ from raystream.renderer.inputs.settings import registered
 from raystream.viewport.browser import script
 from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
-OFFERED = tuple(name for name, option in OPTIONS.items() if option.remote)  # options that can be chosen on the page
+OFFERED = tuple(
+    name for name, option in OPTIONS.items() if "page" in option.scope.offered
+)  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
 LONGEST = 32  # characters of a value that is typed
 SCRIPTS = ("renderview.js", "renderview-client.js")
@@ -22,8 +24,8 @@ SCRIPTS = ("renderview.js", "renderview-client.js")
 def choices(name: str) -> tuple[str, ...]:
     """Values of an option that are listed on the page, an empty one for its default; none where it is typed."""
     option = registered()[name]
-    words = option.choices or option.words
-    return ("", *words) if words and option.default is None else words
+    words = option.value.choices or option.value.words
+    return ("", *words) if words and option.value.default is None else words
 
 
 def offered(name: str, value: str) -> bool:

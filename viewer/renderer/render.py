@@ -55,7 +55,7 @@ from raystream.renderer.session.session import Session
 from raystream.stream.machines.counters import Stats
 
 RENDER_KEYWORDS = (*keywords("render"), "stats", "progress", "film", "state")
-DEFAULT = {name: entry.default for name, entry in OPTIONS.items()}
+DEFAULT = {name: entry.value.default for name, entry in OPTIONS.items()}
 
 
 @dataclass(frozen=True)

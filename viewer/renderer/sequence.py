@@ -110,7 +110,7 @@ class FrameSequence:
         turntable: bool,
         camera: Camera | str | None,
         options: Mapping[str, Any],
-        size: tuple[int, int] | str = OPTIONS["size"].default,
+        size: tuple[int, int] | str = OPTIONS["size"].value.default,
         shutter: tuple[float, float] | str | None = None,
         motion_keys: int | str = "auto",
     ) -> None:

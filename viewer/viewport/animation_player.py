@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raystream.options.table import OPTIONS
 
-FRAME = 1.0 / OPTIONS["fps"].default  # seconds of a step
+FRAME = 1.0 / OPTIONS["fps"].value.default  # seconds of a step
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # multiples of the file's, that are offered
 
 

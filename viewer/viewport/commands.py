@@ -46,9 +46,9 @@ def picture_handlers(
     handlers: dict[str, Callable[[], None]] = {f"program.{name}": partial(_program, context, name) for name in PICTURES}
     handlers |= {f"camera.{name}": partial(_view, context, name) for name in VIEWS}
     for name, option in options.OPTIONS.items():
-        if option.choices and f"{name}.next" in BY_NAME:
+        if option.value.choices and f"{name}.next" in BY_NAME:
             handlers[f"{name}.next"] = partial(_cycle, context, name)
-        if option.default is True and f"{name}.toggle" in BY_NAME:
+        if option.value.default is True and f"{name}.toggle" in BY_NAME:
             handlers[f"{name}.toggle"] = partial(_effect, context, name)
     return handlers | {
         "object.grab": editing.grab,
@@ -110,7 +110,7 @@ def _flight(context: ViewportContext) -> Any:
 def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
     _scene(context)
-    choices = values or options.OPTIONS[name].choices
+    choices = values or options.OPTIONS[name].value.choices
     if (
         name == "accel"
         and context.view.renderer is not None

@@ -26,7 +26,7 @@ from raystream.scene.sky import SUN, sky
 from raystream.stream.gl.device import Device
 from raystream.viewport.viewport import Viewport
 
-WORDS = OPTIONS["environment"].words
+WORDS = OPTIONS["environment"].value.words
 UNREAD = 0.5  # of an environment that is not read yet
 BRIGHTEST = 4.0  # radiance of an environment behind the scene: of suns
 FAINTEST = 1e-30  # radiance of white surfaces

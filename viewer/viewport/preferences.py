@@ -57,8 +57,8 @@ class Preferences:
     hint: bool = True
     samples: int = 1024
     noise: float = 0.01
-    exposure: float | str = OPTIONS["exposure"].default
-    tonemap: str = OPTIONS["tonemap"].default
+    exposure: float | str = OPTIONS["exposure"].value.default
+    tonemap: str = OPTIONS["tonemap"].value.default
     mode: str = "orbit"
     speed: float = 1.0
     recent: list[str] = field(default_factory=list)

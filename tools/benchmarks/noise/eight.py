@@ -130,7 +130,7 @@ class Converged:
 
     def shown(self, linear: NDArray) -> NDArray[np.float32]:
         """(H, W, 3) of 0 to 1: a picture displayed with this one's exposure."""
-        return srgb8(linear, self.exposure, OPTIONS["tonemap"].default).astype(np.float32) / np.float32(255)
+        return srgb8(linear, self.exposure, OPTIONS["tonemap"].value.default).astype(np.float32) / np.float32(255)
 
     def flip(self, linear: NDArray) -> float:
         """The mean FLIP of a picture of the same size."""

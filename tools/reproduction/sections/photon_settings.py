@@ -45,7 +45,7 @@ TOLD = (
         "Random numbers for directions",
         "a texture",
         f"--sampler {' or '.join(dict.fromkeys(SAMPLERS.values()))} in figure 6.7 and in how the search ends; what is "
-        f"timed or counted, and figure 6.8, have the program's own points, {OPTIONS['sampler'].default}",
+        f"timed or counted, and figure 6.8, have the program's own points, {OPTIONS['sampler'].value.default}",
     ),
     (
         "Structure over the scene",
@@ -55,7 +55,7 @@ TOLD = (
     ("Rays", "one from the eye a pixel; a pass gives the hits of one depth", "one from the eye a pixel"),
 )
 OPEN = (
-    ("Bounces of a photon", "not given", f"--photon-bounces, {OPTIONS['photon_bounces'].default}"),
+    ("Bounces of a photon", "not given", f"--photon-bounces, {OPTIONS['photon_bounces'].value.default}"),
     ("Power, absorption", "not given", "alike at the lights; Russian roulette by albedo"),
     (
         "End of the search",

@@ -113,7 +113,7 @@ def jobs(device: Device) -> Jobs:
     yield from _layered(device)
     yield from _moving(device)
     yield from _projections(device)
-    for sampler in OPTIONS["sampler"].choices:
+    for sampler in OPTIONS["sampler"].value.choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
             mark = f"sampler {sampler}, environment {environment}"

@@ -77,7 +77,7 @@ def _tiled(source: Source) -> Parts:
 
 def _draws(device: Device) -> Job:
     """Programs that draw triangles, points and lines."""
-    triangle, samplers = Scene.from_triangles(*TRIANGLE), OPTIONS["sampler"].choices
+    triangle, samplers = Scene.from_triangles(*TRIANGLE), OPTIONS["sampler"].value.choices
     for test in TESTS:
         renderer = Renderer(triangle, intersection=test, device=device)
         for sampler in samplers if test == "watertight" else samplers[:1]:

@@ -225,7 +225,8 @@ def _displayed(first: ComparedPicture, second: ComparedPicture) -> list[NDArray[
     """Both as 8-bit sRGB: linear ones with the same exposure and tone map."""
     exposure = next((picture.exposure for picture in (first, second) if picture.exposure is not None), AUTO)
     tonemap = next(
-        (picture.tonemap for picture in (first, second) if picture.tonemap is not None), OPTIONS["tonemap"].default
+        (picture.tonemap for picture in (first, second) if picture.tonemap is not None),
+        OPTIONS["tonemap"].value.default,
     )
     linear = [picture for picture in (first, second) if not picture.displayed]
     exposure_stops = stops(exposure, linear[0].pixels) if linear else 0.0

@@ -80,7 +80,7 @@ def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, soft
     unused = []
     if once and settings.aperture:
         unused.append(OPTIONS["aperture"].flag)
-    if once and settings.pixel_filter not in ("point", OPTIONS["pixel_filter"].default):
+    if once and settings.pixel_filter not in ("point", OPTIONS["pixel_filter"].value.default):
         unused.append(OPTIONS["pixel_filter"].flag)
     reason = unsupported_reason(prepared, camera, alike)
     return FirstHits(requested, explicit, shared, reason, once and not random, tuple(unused), random)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from inspect import Signature, cleandoc, signature
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -52,7 +51,7 @@ class Settings(SettingValues, Mapping[str, Any]):
     _values: dict[str, Any]
 
     def __init__(self, **chosen: Unpack[SettingKeywords]) -> None:
-        values = {name: options.OPTIONS[name].default for name in NAMES}
+        values = {name: options.OPTIONS[name].value.default for name in NAMES}
         values |= {name: checked(name, value) for name, value in chosen.items()}
         object.__setattr__(self, "_values", values)
 
@@ -75,7 +74,7 @@ class Settings(SettingValues, Mapping[str, Any]):
         return hash(tuple(self._values.values()))
 
     def __repr__(self) -> str:
-        changed = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].default)
+        changed = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].value.default)
         return f"Settings({', '.join(changed)})"
 
     def __reduce__(self) -> Any:
@@ -163,7 +162,7 @@ class Settings(SettingValues, Mapping[str, Any]):
 
     def unused(self, requested: Iterable[str]) -> list[str]:
         """A remark on the options among these names of which the chosen program makes no use."""
-        names = (name for name in requested if name in NAMES and self[name] != options.OPTIONS[name].default)
+        names = (name for name in requested if name in NAMES and self[name] != options.OPTIONS[name].value.default)
         return unused(self.program, names)
 
     def structure_options(self) -> StructureOptions:
@@ -231,10 +230,10 @@ def registered() -> dict[str, Option]:
 
     Texts on options (help, docstrings, pages) are made from these; floors below know no names.
     """
-    words = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
-    completed = {name: replace(options.OPTIONS[name], choices=tuple(choices)) for name, choices in words.items()}
-    completed["program"] = replace(completed["program"], read=lambda _, value: read_program(value))
-    return {**options.OPTIONS, **completed, "depth": replace(options.OPTIONS["depth"], default_text=_depths())}
+    known = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
+    completed = {name: options.with_choices(options.OPTIONS[name], tuple(words)) for name, words in known.items()}
+    completed["program"] = completed["program"].with_value(read=lambda _, value: read_program(value))
+    return {**options.OPTIONS, **completed, "depth": options.OPTIONS["depth"].with_help(default=_depths())}
 
 
 Documented = TypeVar("Documented", bound=type)

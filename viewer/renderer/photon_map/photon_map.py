@@ -36,7 +36,9 @@ from raystream.stream.jobs import Clear, Copy, Draw, Job, Run, TimedStage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
-EMISSION = tuple(name for name, option in OPTIONS.items() if option.emission)  # options by which photons are traced
+EMISSION = tuple(
+    name for name, option in OPTIONS.items() if option.scope.emission
+)  # options by which photons are traced
 FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
 CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
 BUCKETS = 1 << 16  # of the hash

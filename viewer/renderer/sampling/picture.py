@@ -35,7 +35,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance")),
 }
 
-EXPOSURE, TONEMAP = OPTIONS["exposure"].default, OPTIONS["tonemap"].default
+EXPOSURE, TONEMAP = OPTIONS["exposure"].value.default, OPTIONS["tonemap"].value.default
 
 Report = Callable[[float, str], None]
 

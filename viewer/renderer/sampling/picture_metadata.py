@@ -73,7 +73,7 @@ def sampling_facts(renderer: RendererParts) -> dict[str, str]:
         if shapes and settings.picture_program.uses(name):
             if (name, decided.get(name)) in (("light_candidates", 1), ("light_sampler", "power")):
                 continue  # as before it was an option
-            if option.added and value == option.default:
+            if option.scope.added and value == option.value.default:
                 continue
             facts[name] = str(decided.get(name, value))
     lighting = renderer.prepared.lighting

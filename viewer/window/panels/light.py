@@ -67,7 +67,7 @@ def draw_lens(context: ViewportContext) -> None:
         reach * 1e-3,
         0.0,
         reach,
-        "%.4g" if camera.aperture else options.option("aperture").zero,
+        "%.4g" if camera.aperture else options.option("aperture").help.zero,
     )
     tip(options.option("aperture").about)
     if changed:
@@ -110,7 +110,7 @@ def draw_environment(context: ViewportContext) -> None:
     scene_loader, now = context.scene_loader, context.view.environment
     label("around")
     option = options.option("environment")
-    chosen = combo("environment", [BY_SCENE, *option.words], now.name)
+    chosen = combo("environment", [BY_SCENE, *option.value.words], now.name)
     tip(option.about, about(context, "environment.toggle")[1])
     if chosen:
         scene_loader.light_by(None if chosen == BY_SCENE else chosen)

@@ -39,9 +39,9 @@ def draw_option(context: ViewportContext, name: str, current: Any) -> None:
         _unroll(context, current)
     elif isinstance(current, bool):
         checkbox(context, name, current)
-    elif option.choices:
+    elif option.value.choices:
         choice(context, name, current.name if isinstance(current, PhotonFilter) else current)
-    elif option.slider is not None or isinstance(option.default, (int, float)):
+    elif option.help.slider is not None or isinstance(option.value.default, (int, float)):
         _number(context, option, current)
     else:
         _typed(context, name, current)
@@ -53,12 +53,12 @@ def choice(context: ViewportContext, name: str, current: str) -> None:
     label(name.replace("_", " "))
     tip(option.about, about(context, f"{name}.next")[1])
     imgui.same_line(units(LABELS))
-    needed = sum(imgui.calc_text_size(word).x + units(14) for word in option.choices)
+    needed = sum(imgui.calc_text_size(word).x + units(14) for word in option.value.choices)
     if needed < imgui.get_content_region_avail().x:
-        chosen = segments(name, option.choices, current)
+        chosen = segments(name, option.value.choices, current)
     else:
         imgui.set_next_item_width(-1)
-        chosen = combo(name, list(option.choices), current)
+        chosen = combo(name, list(option.value.choices), current)
     if chosen:
         context.scene_loader.set(**{name: chosen})
 
@@ -73,12 +73,11 @@ def checkbox(context: ViewportContext, name: str, current: bool) -> None:
 
 def _number(context: ViewportContext, option: Option, current: float | None) -> None:
     """A number on a slider; of lengths one that is dragged, and of too many to slide over one that is typed."""
-    low, high = option.slider or (option.low, option.high)
-    assert low is not None and high is not None
+    low, high = option.help.slider or (option.value.low, option.value.high)
     label(option.name.replace("_", " "))
     kind, at = f"##{option.name}", current or 0
-    shown = option.zero if option.zero and not at else ""
-    if isinstance(option.default, float):
+    shown = option.help.zero if option.help.zero and not at else ""
+    if isinstance(option.value.default, float):
         changed, value = _real(context, option, float(at), low, high, shown or "%.4g")
     elif high - low > MOST_TO_SLIDE:
         changed, value = imgui.input_int(kind, int(at))
@@ -87,14 +86,14 @@ def _number(context: ViewportContext, option: Option, current: float | None) -> 
         changed, value = whole(kind, int(at), int(low), int(high), shown)
     tip(option.about)
     if changed:  # an option that begins above 0 has none there
-        nothing = value == 0 and option.low is not None and option.low > 0
+        nothing = value == 0 and option.value.low > 0
         context.scene_loader.set(**{option.name: None if nothing else value})
 
 
 def _real(
     context: ViewportContext, option: Option, current: float, low: float, high: float, shown: str
 ) -> tuple[bool, float]:
-    if option.slider is not None:
+    if option.help.slider is not None:
         return imgui.slider_float(f"##{option.name}", current, low, high, shown, imgui.SliderFlags_.always_clamp)
     assert context.view.controller is not None
     step = 1e-3 * context.view.controller.natural_speed
@@ -103,7 +102,7 @@ def _real(
 
 def slider(name: str) -> tuple[float, float]:
     """The ends of an option's slider."""
-    ends = options.option(name).slider
+    ends = options.option(name).help.slider
     assert ends is not None
     return ends
 
@@ -147,7 +146,7 @@ def _typed(context: ViewportContext, name: str, current: Any) -> None:
 def _policy(context: ViewportContext, current: PolicyChoice) -> None:
     option = options.option("policy")
     label("policy")
-    chosen = combo("policy", list(option.choices), current.name)
+    chosen = combo("policy", list(option.value.choices), current.name)
     tip(option.about, about(context, "policy.next")[1])
     if chosen:
         context.scene_loader.set(policy=replace(current, name=chosen))
@@ -166,7 +165,7 @@ def _policy(context: ViewportContext, current: PolicyChoice) -> None:
 def _unroll(context: ViewportContext, current: Unroll) -> None:
     label("unroll")
     chosen = combo("unroll", list(UNROLLS), str(current))
-    tip(options.option("unroll").help, about(context, "unroll.next")[1])
+    tip(options.option("unroll").help.text, about(context, "unroll.next")[1])
     if chosen:
         context.scene_loader.set(unroll=chosen)
 
