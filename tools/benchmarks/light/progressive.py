@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import Reference, crossing, middle
 from benchmarks.scenes import Absent, reference_picture
@@ -46,7 +45,7 @@ def run(options: Options) -> Result:
     except Absent as error:
         data["missing"].append(str(error))
         data["errors"] = {}
-    return Result(data, tables(data["errors"]), plots.drawn(figure, data))
+    return Result(data, tables(data["errors"]))
 
 
 def measure(device: Device, quick: bool) -> dict[str, Any]:
@@ -112,22 +111,3 @@ def tables(data: dict[str, Any]) -> list[Table]:
     )
     columns = ("scene", *heads, "samples", "error %", "mean %")
     return [Table("seconds to an error of blocks", columns, rows, note)] if rows else []
-
-
-def figure(data: dict[str, Any]) -> Any:
-    """Error over time of the first seeds, a panel for each scene."""
-    scenes = data["errors"]
-    if not scenes:
-        return None
-    drawn, axes = plots.figure(4.6 * max(1, len(scenes)), 4.2, max(1, len(scenes)))
-    for panel, (name, scene) in zip(axes, scenes.items(), strict=True):
-        for number, (title, row) in enumerate(scene["renderers"].items()):
-            climb = row["climbs"][0]
-            panel.loglog(climb["seconds"], climb["errors"], label=title, **plots.look(number))
-        for limit in LIMITS:
-            panel.axhline(limit, color="0.4", linewidth=0.8, linestyle="--")
-        panel.set_title("{}, {} x {}".format(name, *scene["size"]), fontsize=10)
-        panel.set_xlabel("seconds")
-    axes[0].set_ylabel(f"relative RMS error, blocks of {EDGE} x {EDGE}")
-    axes[0].legend(frameon=False, fontsize=8)
-    return drawn

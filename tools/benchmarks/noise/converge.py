@@ -18,13 +18,11 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, cpus, facts, say
 from benchmarks.errors import Reference, crossing, middle
 from benchmarks.light.transport_scenes import SCENES as LOADED
@@ -152,7 +150,7 @@ def run(options: Options) -> Result:
         except Absent as error:
             data["missing"].append(f"{model}: {error}")
     data["missing"] = list(dict.fromkeys(data["missing"]))
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -279,35 +277,3 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
         Table(f"{name}: seconds to an error", ("renderer", "start s", *limits, "CPU s"), times, note),
         Table(f"{name}: samples of a pixel to an error", ("renderer", *limits, *columns), counts, more),
     )
-
-
-def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
-    """Medians of each over its lists, step by step, among lists of that length."""
-    return tuple(
-        [float(np.median([v for v in step if v is not None])) for step in zip_longest(*each)] for each in several
-    )
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """Error over time, blocks and pixels of every scene: the seeds' medians."""
-    if not data["scenes"]:
-        return None
-    figure, axes = plots.figure(5.0 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
-    panels = [(name, edge) for name in data["scenes"] for edge in (BLOCK, 1)]
-    for (name, edge), panel in zip(panels, axes, strict=True):
-        scene = data["scenes"][name]
-        for number, title in enumerate(RENDERERS):
-            if title not in scene["renderers"]:
-                continue
-            climbs = scene["renderers"][title]["climbs"]
-            seconds, errors = _medians([climb["seconds"] for climb in climbs], [c["errors"][edge] for c in climbs])
-            panel.loglog(seconds, errors, label=title, **plots.look(number, 1.2))
-        for limit in LIMITS:
-            if limit.edge == edge:
-                panel.axhline(limit.error, color="0.4", linewidth=0.8, linestyle="--")
-        what = "pixels" if edge == 1 else f"{edge} x {edge} blocks"
-        panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {what}", fontsize=10)
-        panel.set_xlabel("seconds")
-    axes[0].set_ylabel("relative RMS error")
-    axes[0].legend(frameon=False, fontsize=7)
-    return figure

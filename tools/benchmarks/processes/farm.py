@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.processes.farm_forecast import Costs, forecast
 from raystream.farm.cluster import processes
@@ -65,7 +64,7 @@ def run(options: Options) -> Result:
         for name, (size, spp) in FORECASTS.items()
     }
     renderer.release()
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 def _deaths(renderer: raystream.Renderer, deaths: int) -> dict[str, Any]:
@@ -150,23 +149,3 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         columns = ("workers", "tiles", "seconds", "efficiency, %", "most is lost to")
         tables.append(Table(f"simulated: {name}", columns, rows, "By the costs measured above and a line of 1 Gbit/s."))
     return tables
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    figure, (time_axes, share_axes) = plots.figure(9, 3.6, 2)
-    for k, (name, found) in enumerate(data["forecast"].items()):
-        workers = [row["workers"] for row in found]
-        style = {"color": plots.COLORS[k], "marker": plots.MARKERS[k], "label": name}
-        time_axes.plot(workers, [row["seconds"] for row in found], **style)
-        share_axes.plot(workers, [100 * row["efficiency"] for row in found], **style)
-    cores = [int(name) for name in data["workers"] if int(name) <= data["cores"]]
-    measured = [100 * data["workers"][str(name)]["efficiency"] for name in cores]
-    share_axes.plot(cores, measured, "x", color="black", label="measured")
-    for axes, title in ((time_axes, "seconds"), (share_axes, "efficiency, %")):
-        axes.set_xscale("log", base=2)
-        axes.set_xlabel("workers")
-        axes.set_title(title)
-    time_axes.set_yscale("log")
-    share_axes.set_ylim(0, 105)
-    share_axes.legend(loc="lower left")
-    return figure

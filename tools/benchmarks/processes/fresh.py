@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say, target_tables
 from benchmarks.processes import launch
 from benchmarks.scenes import View, found
@@ -66,7 +65,7 @@ def run(options: Options) -> Result:
         say(f"{view.name}: parts")
         data["phases"][view.name] = _phases(view, options)
     data["targets"] = _targets(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -144,21 +143,3 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         heads = ("scene, program", "caches", *names)
         tables.append(Table("a first picture of one sample: parts, seconds", heads, phases))
     return tables + target_tables(data)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    if not data["phases"]:
-        return None
-    drawing, (axes,) = plots.figure(9.0, 3.6)
-    rows = {f"{name}, {caches}": parts for name, kinds in data["phases"].items() for caches, parts in kinds.items()}
-    left = [0.0] * len(rows)
-    for number, part in enumerate(next(iter(rows.values()))):
-        values = [parts[part] for parts in rows.values()]
-        axes.barh(range(len(rows)), values, left=left, color=plots.COLORS[number], edgecolor="white", label=part)
-        left = [before + value for before, value in zip(left, values, strict=True)]
-    axes.set_yticks(range(len(rows)), list(rows))
-    axes.invert_yaxis()
-    axes.set_xlabel("seconds")
-    axes.set_title("Parts of a first picture in a new process", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
-    return drawing

@@ -19,8 +19,6 @@ import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Timing, cpus, facts, interleave, say
 from benchmarks.rays import accel_tables, embree
-from benchmarks.rays.accel_grid import Repeats, repeated_tests
-from benchmarks.rays.accel_vertices import indexed
 from benchmarks.scenes import View, found
 from raystream.accel import structures
 from raystream.accel.structures import Primitives, Structure, StructureOptions
@@ -191,12 +189,9 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
     for kind, part in rays.items():
         say(f"{name}: {kind} rays")
         out["rates"][kind], out["same_hits"][kind] = _rates(cases, part, corners, runs)
-    if first == "bvh":
+    if first == "bvh" and name not in SLOW:
         flat = {which: built[which] for which in ("bvh", "grid")}
-        out["repeated_tests"] = _repeats(resources, flat["grid"], rays["primary"], (size, size))
-        if name not in SLOW:
-            out["vertices"] = _vertices(resources, flat, scene, rays, (size, size), runs)
-            out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
+        out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
     with device.current():
         for each in cases.values():
             each.machine.release()
@@ -285,20 +280,6 @@ def rate(timing: Timing, count: int) -> dict[str, Any]:
     return {**row, "mrays": count / row["ms"] / 1e3, "cpu_mrays": count / max(row["cpu_ms"], 1e-6) / 1e3}
 
 
-def _repeats(resources: Resources, structure: Structure, rays: Rays, size: tuple[int, int]) -> dict[str, Any]:
-    """Triangle tests that a mailbox would save, for primary rays through the grid; and the machine's own count."""
-    counted = case(resources, structure, structure.make("dda"), "singlepass", size, counting=True)
-    counted.give(rays)
-    counted.run()
-    calls = {state: total.calls for state, total in counted.machine.stats.kernels.items()}
-    hits = counted.hits()
-    with resources.device.current():
-        counted.machine.release()
-    t = np.where(hits["triangle"] >= 0, hits["t"], np.inf)
-    found: Repeats = repeated_tests(structure.built, rays.origins, rays.directions, t)
-    return {**found._asdict(), "machine_tests": int(calls["intersect"]), "machine_steps": int(calls["traverse"])}
-
-
 COMPARED = {"bvh": "stack", "grid": "dda"}
 
 
@@ -314,34 +295,6 @@ def _compare(
                 each.give(rays[kind])
             timings = interleave({way: each.run for way, each in ways.items()}, runs, WARM_UP)
             out[what][kind] = {way: rate(timing, len(rays[kind].origins)) for way, timing in timings.items()}
-    return out
-
-
-def _vertices(
-    resources: Resources,
-    flat: Mapping[str, Structure],
-    scene: raystream.Scene,
-    rays: Mapping[str, Rays],
-    size: tuple[int, int],
-    runs: int,
-) -> dict[str, Any]:
-    """Unshared corners, three texels per triangle, against indices of shared vertices."""
-    rows: dict[str, dict[str, Case]] = {}
-    sizes: dict[str, dict[str, int]] = {}
-    for which, structure in flat.items():
-        modules = structure.make(COMPARED[which])
-        shared = [indexed(m, scene) if "triangle_test" in m.provides else m for m in modules]
-        rows[which] = {}
-        for way, used in (("unshared", modules), ("shared", shared)):
-            rows[which][way] = case(resources, structure, used, "singlepass", size)
-            test = next(m for m in used if "triangle_test" in m.provides)
-            with resources.device.current():
-                sizes.setdefault(way, {})[which] = sum(resources.get(memory).bytes for memory in test.memories)
-    out = {"bytes": sizes, "rates": _compare(rows, rays, runs)}
-    with resources.device.current():
-        for ways in rows.values():
-            for each in ways.values():
-                each.machine.release()
     return out
 
 

@@ -67,7 +67,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in scene["rays"].items())
         columns = ("setting", "ms", "CPU ms", *rates, "same")
         out.append(Table(f"{name}: {scene['triangles']:,} triangles; {counts} rays", columns, rows, note))
-    out += list(_details(data))
+    out += list(_addresses(data))
     return out + target_tables(data)
 
 
@@ -86,38 +86,17 @@ def _builds(data: dict[str, Any]) -> Table:
     return Table("builds and memory", columns, rows, note)
 
 
-def _details(data: dict[str, Any]) -> Iterator[Table]:
-    rows: list[tuple[Any, ...]] = []
+def _addresses(data: dict[str, Any]) -> Iterator[Table]:
+    """By scene, structure and kind of rays; nothing without any."""
+    ways, rows = ("1-D", "2-D"), list[tuple[Any, ...]]()
     for name, scene in data["scenes"].items():
-        if "repeated_tests" in scene:
-            r, rays = scene["repeated_tests"], scene["rays"]["primary"]
-            share = r["repeated"] / max(1, r["tests"])
-            rows.append((name, r["steps"] / rays, r["tests"] / rays, f"{100 * share:.3g} %", r["machine_tests"] / rays))
+        for structure, kinds in scene.get("addresses", {"rates": {}})["rates"].items():
+            for kind, timed in kinds.items():
+                row = [timed[way][key] for key in ("ms", "cpu_ms") for way in ways]
+                rows.append((f"{name}: {structure}, {kind}", *row, row[3] / max(row[2], 1e-6)))
+    heads = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways), "CPU ratio")
     if rows:
-        columns = ("grid, primary rays", "voxels per ray", "tests per ray", "repeated", "tests, by the machine")
-        yield Table("repeated tests of a triangle by a ray: savings of a mailbox", columns, rows)
-    for key, title, ways in (
-        ("vertices", "unshared corners against shared vertices, singlepass", ("unshared", "shared")),
-        ("addresses", "1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", ("1-D", "2-D")),
-    ):
-        rows = []
-        for name, scene in data["scenes"].items():
-            for structure, kinds in scene.get(key, {"rates": {}})["rates"].items():
-                for kind, timed in kinds.items():
-                    one, other = (timed[way] for way in ways)
-                    row = (*(timed[way]["ms"] for way in ways), *(timed[way]["cpu_ms"] for way in ways))
-                    rows.append((f"{name}: {structure}, {kind}", *row, other["cpu_ms"] / max(one["cpu_ms"], 1e-6)))
-        if rows:
-            heads = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways))
-            note = ""
-            if key == "vertices":
-                held = [
-                    f"{name} {sizes['unshared']['bvh'] / 2**20:.3g} and {sizes['shared']['bvh'] / 2**20:.3g}"
-                    for name, scene in data["scenes"].items()
-                    if (sizes := scene.get("vertices", {}).get("bytes"))
-                ]
-                note = f"MiB of triangles: {'; '.join(held)}."
-            yield Table(title, (*heads, "CPU ratio"), rows, note)
+        yield Table("1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", heads, rows)
 
 
 def figure(data: dict[str, Any]) -> Any:

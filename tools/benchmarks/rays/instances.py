@@ -5,11 +5,10 @@ beside a flat structure where possible; and a thousand moving instances.
 from __future__ import annotations
 
 import time
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.renderer.inputs.prepared import prepare
@@ -61,7 +60,7 @@ def run(options: Options) -> Result:
             data["scenes"][str(trees)] = found
     data["moving"] = _moving(2 if options.quick else 40)
     data["targets"] = _targets(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 def _scene(
@@ -158,16 +157,3 @@ def _tables(data: dict[str, Any]) -> list[Table]:
 
 def _times(timing: dict[str, Any]) -> tuple[float, float]:
     return timing["ms"], timing["cpu_ms"]
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    figure, drawn = plots.figure(9.0, 4.0, len(data["scenes"]))
-    axes: Any = np.atleast_1d(cast(Any, drawn))
-    for axis, (trees, found) in zip(axes, data["scenes"].items(), strict=True):
-        kinds = found["kinds"]
-        values = {camera: [kind["cameras"][camera]["cpu_ms"] for kind in kinds.values()] for camera in CAMERAS}
-        plots.bars(axis, [name.replace(" ", "\n", 1) for name in kinds], values)
-        axis.tick_params(axis="x", labelsize=8)
-        axis.set_title(f"{int(trees):,} trees, {found['triangles'] / 1e6:.3g} M triangles: ms of CPU", fontsize=10)
-    axes[0].legend(frameon=False, fontsize=8)
-    return figure
