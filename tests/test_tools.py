@@ -158,7 +158,7 @@ def test_bench_opening(tmp_path: Path, own_display: None) -> None:
     answers = data["answers"]
     assert 0.9 * answers["moves"] < answers["moves_handled"] <= answers["moves"]
     assert 0 < answers["handled_ms"]["median"] <= answers["answered_ms"]["median"]
-    assert answers["gap_ms"]["most"] == pytest.approx(answers["gaps"][0]["ms"])
+    assert answers["gap_ms"]["median"] <= answers["gap_ms"]["most"]
     assert [each["model"] for each in answers["opened"]] == ["cornell", "teapotahedron"]
     assert data["answers_uncompiled"]["gap_ms"]["most"] > 0
 

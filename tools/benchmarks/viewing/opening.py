@@ -142,20 +142,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     )
     columns = ("milliseconds", "median", "p95", "p99", "most")
     tables.append(Table("the window's answers while models are opened", columns, spreads, note))
-    longest = [
-        (f"{each['ms']:.0f}", f"{each['cpu_ms']:.0f}", _opening(answers, each["at"]), _told(each))
-        for each in answers["gaps"][:8]
-    ]
-    tables.append(Table("the longest gaps", ("ms", "CPU ms", "opening", "what the window's thread did"), longest))
     return tables
-
-
-def _opening(answers: dict[str, Any], at: float) -> str:
-    names = [each["model"] for each in answers["opened"] if each["at"] <= at]
-    return names[-1] if names else "-"
-
-
-def _told(gap: dict[str, Any]) -> str:
-    part = next(iter(gap["parts"]), "-")
-    stack = str(max(gap["window"], key=lambda each: each[1], default=["-", 0])[0])
-    return f"{part}: {stack.split(' < ')[0]}"
