@@ -169,9 +169,6 @@ def test_tables_of_equal_counts_have_work_beside_cycles_unless_pictures_differ()
     assert cycles[4:6] == pytest.approx((1.0, 1.0)) and astray[4:6] == ("void", "void")
     alone = equal_counts.model_table("one", {**data, "renderers": {"Ours": row(0.01, 2.0, None)}})
     assert alone.rows[0][4:] == (None, None, None)
-    found = {"title": "Some", "sampler": "orthogonal", "asked": 16, "samples": 25, "block": 0.02, "pixel": 0.1}
-    (line,) = equal_counts.sampler_table([found | {"spread": 0.001, "cpu_seconds": 0.5}]).rows
-    assert line == ("Some, orthogonal", 16, 25, *(pytest.approx(value) for value in (2.0, 0.1, 10.0, 0.5, 2.0)))
     for table in (model, alone):
         assert all(len(row) == len(table.columns) for row in table.rows)
 

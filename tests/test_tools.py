@@ -15,7 +15,7 @@ import pytest
 from benchmarks import common, scenes
 from benchmarks.noise import eight
 from benchmarks.processes import drivers
-from benchmarks.viewing import ladder, playing
+from benchmarks.viewing import ladder, playing, readable
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -85,7 +85,7 @@ def test_bench_raster(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bench_undeformed(tmp_path: Path) -> None:
     data = _quick("undeformed", tmp_path)
-    assert len(data["targets"]) == len(data["scenes"]) == 2
+    assert len(data["scenes"]) == 2
     for forms in data["scenes"].values():
         assert len(forms) == 4 and forms["plain"]["cpu_ratio"] == 1
         assert all(each["cpu_ms"] > 0 for each in forms.values())
@@ -212,10 +212,6 @@ def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
     passes, sizes = ([row[key] for row in settings.values()] for key in ("passes", "stream_bytes_per_ray"))
     assert passes == sorted(passes) and sizes == sorted(sizes), "what is fused takes fewer passes and keeps less"
     assert set(data["counts"]) == {name for name in settings if name != "singlepass"}
-    assert {target["target"] for target in data["targets"]} == {
-        "cornell: singlepass, s",
-        "cornell: multipass / singlepass",
-    }
 
 
 @pytest.mark.slow
@@ -259,7 +255,7 @@ def test_bench_readable(tmp_path: Path) -> None:
     (scene,) = _quick("readable", tmp_path)["scenes"].values()
     assert scene["first_picture_seconds"] > 0 and scene["looks"][0][1] > 0
     assert scene["readable_seconds"] in (None, scene["looks"][-1][0])
-    assert len(scene["flips"]) <= 3 and all(0 < flip < 1 for flip in scene["flips"])
+    assert len(scene["flips"]) <= readable.LOOKS and all(0 < flip < 1 for flip in scene["flips"])
 
 
 @pytest.mark.slow

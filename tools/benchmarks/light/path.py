@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say, target_tables
+from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say
 from benchmarks.light.transport_scenes import found
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.renderer import Renderer
@@ -31,10 +31,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 RENDERED = 32  # samples of a call
 IN_RUN = (1, 4, 16)  # samples per pixel in one run
 COUNTED = 4  # of them, by either count
-# Targets on two cores of llvmpipe: seconds per sample in the single pass, and the largest ratio of default multipass to
-# it.
-SECONDS = {"cornell": 0.045, "bunny": 0.036, "dragon": 0.060}
-RATIO = 1.12
 
 
 def run(options: Options) -> Result:
@@ -55,7 +51,6 @@ def run(options: Options) -> Result:
             data["in_run"], data["counts"] = _in_runs(renderers, size, few), _counts(renderers, size, few)
         for renderer in renderers.values():
             renderer.release()
-    data["targets"] = _targets(data)
     return Result(data, _tables(data))
 
 
@@ -155,23 +150,6 @@ def _counts(renderers: dict[str, Renderer], size: tuple[int, int], runs: int) ->
 # -- output --------------------------------------------------------------------------------------------------------
 
 
-def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each target by wall and by CPU time, which is less sensitive to other load. CPU seconds are divided among the
-    threads."""
-    out = []
-    for name, limit in SECONDS.items():
-        if name in data["scenes"]:
-            rows = data["scenes"][name]["settings"]
-            single, multi = rows[SINGLEPASS], rows[SURFACE]
-            for what, most, wall, cpu in (
-                (f"{name}: {SINGLEPASS}, s", limit, single["s"], single["cpu_s"] / data["threads"]),
-                (f"{name}: {SURFACE} / {SINGLEPASS}", RATIO, multi["ratio"], multi["cpu_ratio"]),
-            ):
-                met = {"met": wall <= most, "met_by_cpu": cpu <= most}
-                out.append({"target": what, "limit": most, "wall": wall, "cpu": cpu, **met})
-    return out
-
-
 def _tables(data: dict[str, Any]) -> list[Table]:
     keys = {"s": "s", "cpu_s": "CPU s", "ratio": "ratio", "cpu_ratio": "CPU ratio", "first_s": "first s"}
     keys |= {"passes": "passes", "stream_bytes_per_ray": "stream bytes"}
@@ -197,4 +175,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         ]
         note = f"Of the device; counts with {COUNTED} samples in a run."
         out.append(Table("cornell: samples in a run, and counts", ("case", "s per sample", "CPU s"), choices, note))
-    return out + target_tables(data)
+    return out

@@ -5,7 +5,7 @@ for errors see `errors`. Every seed gives the seconds and samples at which the e
 the seeds' median. The error of pixels takes many more samples, but a picture has enough pixels for a single seed, the
 first. Renderers take turns, seed by seed.
 
-Samplers at equal counts, and models of glTF: see `equal_counts`.
+Models of glTF at equal counts: see `equal_counts`.
 
 Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all pictures of
 a renderer must agree with the reference, or its figures are void.
@@ -26,17 +26,13 @@ import numpy as np
 from benchmarks.common import Options, Result, Table, cpus, facts, say
 from benchmarks.errors import Reference, crossing, middle
 from benchmarks.light.transport_scenes import SCENES as LOADED
-from benchmarks.noise import equal_counts
-from benchmarks.noise.equal_counts import MODELS, model_rows, sampler_rows
+from benchmarks.noise.equal_counts import MODELS, model_rows, model_table
 from benchmarks.noise.peers import Job, Missing, Process, Shot, write_arrays
 from benchmarks.scenes import Absent, _file, shared
 
 ABOUT = "path tracing: seconds until a picture is within a given error of its reference, beside other renderers"
 
 SCENES = {"cornell": ("cornell", "cornell_depth5_128"), "bunny": ("bunny_ground", "bunny_ground_depth5_256")}
-
-
-OF_SAMPLERS = "cornell"  # the scene that samplers are compared on
 
 
 @dataclass(frozen=True)
@@ -135,13 +131,11 @@ def run(options: Options) -> Result:
         "limits": {str(limit): {"edge": limit.edge, "error": limit.error} for limit in LIMITS},
         "missing": [],
         "scenes": {},
-        "samplers": [],
         "models": {},
     }
     for name in ("cornell",) if options.quick else SCENES:
         try:
-            data["scenes"][name] = found = _scene(name, options, data["missing"])
-            data["samplers"] += found.pop("samplers", [])
+            data["scenes"][name] = _scene(name, options, data["missing"])
         except (Absent, Missing) as error:
             data["missing"].append(f"{name}: {error}")
     for model in MODELS[:1] if options.quick else MODELS:
@@ -196,8 +190,6 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
                 except Missing as error:
                     missing.append(str(error))
                     del climbs[title]
-        if name == OF_SAMPLERS:
-            out["samplers"] = sampler_rows(base, reference, options.quick, missing)
         for title, several in climbs.items():
             out["renderers"][title] = _summary(processes[title], several, averages[title].agreement(reference))
     return out
@@ -239,7 +231,7 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     scenes = [table for name, scene in data["scenes"].items() for table in _scene_tables(name, scene, data)]
-    return scenes + equal_counts.tables(data)
+    return scenes + [model_table(name, rows) for name, rows in data["models"].items()]
 
 
 def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tuple[Table, Table]:

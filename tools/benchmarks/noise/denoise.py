@@ -137,7 +137,3 @@ def _table(data: dict[str, Any]) -> Table:
         "relative to the converged one's. Mean: relative change of the mean by denoising."
     )
     return Table("denoised pictures", columns, rows, note)
-
-
-def _counts(data: dict[str, Any]) -> list[str]:
-    return list(next(iter(data["scenes"].values()))["samples"])

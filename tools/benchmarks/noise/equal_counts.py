@@ -1,8 +1,6 @@
-"""Noise at equal counts of samples, of the benchmark of convergence: samplers on the Cornell box, and models of glTF.
+"""Noise at equal counts of samples, of the benchmark of convergence: models of glTF.
 
-Samplers: errors of blocks and pixels against the reference, see `errors`, root mean squares over seeds, by the samples
-that were taken: a sampler of orthogonal arrays takes the square of a prime, 25 where it is asked for 16.
-Models: DamagedHelmet and ToyCar under ``lobes.hdr``, as in ``gltf_refs``, beside Cycles by its own importer. They have
+DamagedHelmet and ToyCar under ``lobes.hdr``, as in ``gltf_refs``, beside Cycles by its own importer. They have
 references of few samples only, so that the variance is that between a renderer's own pictures of unlike seeds, over
 the square of the mean picture, or of a tenth of its mean; work is variance times CPU seconds: the relative time for
 equal noise, at any number of samples.
@@ -18,22 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Table, cpus, say
-from benchmarks.errors import DARKEST, LUMINANCE, Reference, block_means
+from benchmarks.errors import DARKEST, LUMINANCE, block_means
 from benchmarks.noise.peers import Job, Missing, Process
 from benchmarks.scenes import _file, shared
 
-COUNTS, SEEDS, FIRST_SEED = (16, 32, 64), 6, 2000
+FIRST_SEED = 2000
 BLOCK = 8
-SAMPLERS = {
-    "Raystream": ("peers_raystream", "multipass", ("sobol", "zorder", "independent")),
-    "Mitsuba 3 scalar_rgb": (
-        "peers_mitsuba",
-        "scalar_rgb",
-        ("independent", "stratified", "multijitter", "orthogonal", "ldsampler"),
-    ),
-    "Mitsuba 3 llvm_ad_rgb": ("peers_mitsuba", "llvm_ad_rgb", ("independent", "multijitter", "orthogonal")),
-    "Cycles": ("peers_cycles", "CPU", ("TABULATED_SOBOL", "BLUE_NOISE")),
-}
 MODELS, MODEL_SAMPLES, MODEL_SEEDS = ("DamagedHelmet", "ToyCar"), 16, 5
 OF_MODELS = {
     "Raystream sobol": ("peers_raystream", "multipass", "sobol"),
@@ -43,51 +31,6 @@ OF_MODELS = {
     "Cycles, blue noise": ("peers_cycles", "CPU", "BLUE_NOISE"),
 }
 AGREE = 0.05  # of the means of 20 x 20 blocks of a model, root mean square
-
-
-def sampler_rows(base: dict[str, Any], reference: Reference, quick: bool, missing: list[str]) -> list[dict[str, Any]]:
-    """Errors and CPU seconds of every sampler. base : what all jobs have in common."""
-    rows = []
-    for title, (module, variant, samplers) in SAMPLERS.items():
-        for sampler in samplers:
-            say(f"samplers: {title}, {sampler}")
-            try:
-                with Process(
-                    Job(title=f"{title}, {sampler}", module=module, variant=variant, sampler=sampler, **base)
-                ) as process:
-                    for count in COUNTS[:1] if quick else COUNTS:
-                        shots = [process.render(count, FIRST_SEED + seed) for seed in range(2 if quick else SEEDS)]
-                        errors = np.array(
-                            [[reference.error(shot.picture, edge) for edge in (BLOCK, 1)] for shot in shots]
-                        )
-                        block, pixel = np.sqrt(np.mean(errors**2, axis=0))
-                        row = {"title": title, "sampler": sampler, "asked": count, "samples": shots[0].samples}
-                        row |= {"block": block, "pixel": pixel, "spread": errors[:, 0].std(ddof=1) / len(shots) ** 0.5}
-                        rows.append(row | {"cpu_seconds": float(np.median([shot.cpu_seconds for shot in shots]))})
-            except Missing as error:
-                missing.append(str(error))
-    return rows
-
-
-def sampler_table(rows: list[dict[str, Any]]) -> Table:
-    """The errors, and their squares times CPU seconds."""
-    columns = ("renderer, sampler", "asked", "samples", "blocks %", "+-", "pixels %", "CPU s", "work")
-    lines = [
-        (
-            f"{row['title']}, {row['sampler']}",
-            row["asked"],
-            row["samples"],
-            *(100 * row[key] for key in ("block", "spread", "pixel")),
-            row["cpu_seconds"],
-            1e4 * row["block"] ** 2 * row["cpu_seconds"],
-        )
-        for row in rows
-    ]
-    note = (
-        f"Relative RMS errors as above, over {SEEDS} seeds, +- the standard error of the blocks'. samples: taken where "
-        "so many were asked for. work: squared error of blocks, of %, times CPU seconds; seconds to 1 % if it stays."
-    )
-    return Table(f"cornell: blocks of {BLOCK} x {BLOCK} at equal counts", columns, lines, note)
 
 
 def model_rows(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
@@ -165,9 +108,3 @@ def model_table(name: str, data: dict[str, Any]) -> Table:
         f"these lights; else of Cycles), RMS; void beyond {100 * AGREE:g} %."
     )
     return Table(f"{name}: time for equal noise", columns, lines, note)
-
-
-def tables(data: dict[str, Any]) -> list[Table]:
-    """Of all that has been measured."""
-    found = [sampler_table(data["samplers"])] if data.get("samplers") else []
-    return found + [model_table(name, rows) for name, rows in data.get("models", {}).items()]

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Timing, cpus, facts, interleave, say
 from benchmarks.rays import accel_tables, embree
 from benchmarks.scenes import View, found
@@ -146,8 +146,7 @@ def run(options: Options) -> Result:
     for name, (view, wanted) in scenes.items():
         if view in by_name:
             data["scenes"][name] = _scene(name, by_name[view], wanted, options)
-    data["targets"] = accel_tables.targets(data)
-    return Result(data, accel_tables.tables(data), plots.drawn(accel_tables.figure, data))
+    return Result(data, accel_tables.tables(data), accel_tables.plot(data) if find_spec("matplotlib") else None)
 
 
 # -- measurements --------------------------------------------------------------------------------------------------

@@ -1,48 +1,22 @@
-"""Tables, targets and plot of the benchmark ``accel``."""
+"""Tables and plot of the benchmark ``accel``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks import plots
-from benchmarks.common import Table, target_tables
+from reproduction.plots import COLORS, figure
+
+from benchmarks.common import Table
 
 STACK, STACKLESS = "bvh, stack", "bvh, octants"
 SINGLE, FUSED, UNFUSED = "singlepass", "multipass ray", "multipass none"
-# Target rates of primary rays on two cores of llvmpipe, by wall time and by CPU time.
-LEAST_OF_EMBREE = {"bunny": 0.75, "dragon": 0.85, "forest, flat": 0.65}
-MOST_FUSED, MOST_UNFUSED = 1.12, 2.5
 SHOWN = (f"{STACK}, {SINGLE}", f"{STACKLESS}, {SINGLE}", f"{STACKLESS}, {UNFUSED}", f"grid, dda, {SINGLE}")
 SHOWN_TWO = (f"two-level-bvh, stack, {SINGLE}", f"two-level-grid, adinetz, {SINGLE}")
 
 
 def _embree(rates: dict[str, Any]) -> str | None:
     return next((name for name in rates if name.startswith("Embree")), None)
-
-
-def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each target by wall and by CPU time, which is less sensitive to other load."""
-    out = []
-    for name, least in LEAST_OF_EMBREE.items():
-        if name not in data["scenes"]:
-            continue
-        rates = data["scenes"][name]["rates"]["primary"]
-        yard = _embree(rates)
-        wanted: list[tuple[str, str, str, float, bool]] = []
-        if yard is not None:
-            wanted.append((f"{name}: {SINGLE}, part of Embree's rate", f"{STACK}, {SINGLE}", yard, least, True))
-        wanted.append((f"{name}: fuse ray / {SINGLE}", f"{STACK}, {FUSED}", f"{STACK}, {SINGLE}", MOST_FUSED, False))
-        pair = f"{STACKLESS}, {UNFUSED}", f"{STACKLESS}, {SINGLE}"
-        wanted.append((f"{name}: fuse none / {SINGLE}", *pair, MOST_UNFUSED, False))
-        for what, one, other, limit, more in wanted:
-            wall, cpu = (
-                rates[other][key] / rates[one][key] if more else rates[one][key] / rates[other][key]
-                for key in ("ms", "cpu_ms")
-            )
-            met = [value >= limit if more else value <= limit for value in (wall, cpu)]
-            out.append({"target": what, "limit": limit, "wall": wall, "cpu": cpu, "met": met[0], "met_by_cpu": met[1]})
-    return out
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
@@ -67,8 +41,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in scene["rays"].items())
         columns = ("setting", "ms", "CPU ms", *rates, "same")
         out.append(Table(f"{name}: {scene['triangles']:,} triangles; {counts} rays", columns, rows, note))
-    out += list(_addresses(data))
-    return out + target_tables(data)
+    return out + list(_addresses(data))
 
 
 def _builds(data: dict[str, Any]) -> Table:
@@ -99,11 +72,11 @@ def _addresses(data: dict[str, Any]) -> Iterator[Table]:
         yield Table("1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", heads, rows)
 
 
-def figure(data: dict[str, Any]) -> Any:
+def plot(data: dict[str, Any]) -> Any:
     """Rates of the main settings and Embree, by kind of ray."""
     if not data["scenes"]:
         return None
-    drawn, axes = plots.figure(13.0, 4.4, 3)
+    drawn, axes = figure(13.0, 4.4, ncols=3)
     scenes = data["scenes"]
     for axis, kind in zip(axes, next(iter(scenes.values()))["rates"], strict=True):
         for place, scene in enumerate(scenes.values()):
@@ -111,7 +84,7 @@ def figure(data: dict[str, Any]) -> Any:
             shown = [name for name in (*SHOWN, *SHOWN_TWO, _embree(rates) or "") if name in rates]
             width = 0.85 / len(shown)
             for number, name in enumerate(shown):
-                color = plots.COLORS[_color(name)]
+                color = COLORS[_color(name)]
                 at = place + (number - (len(shown) - 1) / 2) * width
                 label = f"_{name}" if any(name in s["rates"][kind] for s in list(scenes.values())[:place]) else name
                 axis.bar(at, rates[name]["cpu_mrays"], 0.92 * width, color=color, label=label)
@@ -130,4 +103,4 @@ def figure(data: dict[str, Any]) -> Any:
 
 def _color(name: str) -> int:
     names = (*SHOWN, *SHOWN_TWO)
-    return names.index(name) if name in names else len(plots.COLORS) - 1
+    return names.index(name) if name in names else len(COLORS) - 1

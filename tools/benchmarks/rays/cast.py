@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import raystream
-from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say, target_tables
+from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say
 from benchmarks.rays import embree
 from benchmarks.scenes import View, found
 from benchmarks.stream.machines import Setting, make, whole_run
@@ -26,14 +26,6 @@ SETTINGS = {
 }
 RUNS = 9
 
-# Targets on two cores of llvmpipe: scene, setting, figure, limit; rates at least, ratios at most.
-TARGETS = (
-    ("bunny", SINGLEPASS, "mrays", 5.5),
-    ("bunny", FUSED, "ratio", 1.12),
-    ("bunny", UNFUSED, "ratio", 2.5),
-    ("dragon", UNFUSED, "ratio", 2.5),
-)
-
 
 def run(options: Options) -> Result:
     """Measure every scene."""
@@ -44,13 +36,6 @@ def run(options: Options) -> Result:
     for view in views:
         say(view.name)
         data["scenes"][view.name] = _scene(view, size, runs, options)
-    data["targets"] = [
-        {"target": f"{name}, {setting}, {key}", "limit": limit, "measured": value, "met": met}
-        for name, setting, key, limit in TARGETS
-        if name in data["scenes"]
-        for value in [data["scenes"][name]["settings"][setting][key]]
-        for met in [value >= limit if key == "mrays" else value <= limit]
-    ]
     return Result(data, _tables(data))
 
 
@@ -143,4 +128,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
             f"{scene['memory_textures']['total'] / 2**20:.0f} MiB."
         )
         tables.append(Table(title, (*columns, "streams MiB"), rows, note))
-    return tables + target_tables(data)
+    return tables

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
+from benchmarks.common import Options, Result, Table, facts, interleave, say
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
@@ -36,8 +36,6 @@ KINDS = {
     "grid over grid": {"accel": "two-level-grid"},
 }
 FLAT = {"flat bvh": {"accel": "bvh"}}
-# Target limits: bytes of textures, seconds.
-MEMORY_TARGET, TOP_TARGET = 1 << 30, 0.005
 
 
 def run(options: Options) -> Result:
@@ -59,7 +57,6 @@ def run(options: Options) -> Result:
         if options.quick or trees != QUICK_TREES:
             data["scenes"][str(trees)] = found
     data["moving"] = _moving(2 if options.quick else 40)
-    data["targets"] = _targets(data)
     return Result(data, _tables(data))
 
 
@@ -112,21 +109,6 @@ def _moving(runs: int) -> dict[str, Any]:
     return out
 
 
-def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    out = []
-    for trees, found in data["scenes"].items():
-        for name, row in found["kinds"].items():
-            if name in KINDS:
-                what = f"{int(trees):,} trees, {name}: bytes of textures"
-                out.append({"target": what, "limit": MEMORY_TARGET, "measured": row["memory"]["total"]})
-    for kind in ("bvh", "grid"):
-        what = f"top {kind} over {MOVING:,} instances, s of CPU"
-        out.append({"target": what, "limit": TOP_TARGET, "measured": data["moving"][kind]["top"]["cpu_ms"] / 1e3})
-    for target in out:
-        target["met"] = target["measured"] <= target["limit"]
-    return out
-
-
 def _tables(data: dict[str, Any]) -> list[Table]:
     tables = []
     for trees, found in data["scenes"].items():
@@ -152,7 +134,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     ]
     columns = ["top structure", "built, ms", "CPU ms", "all moved, ms", "CPU ms"]
     tables.append(Table(f"{data['moving']['instances']:,} instances that move", columns, rows))
-    return tables + target_tables(data)
+    return tables
 
 
 def _times(timing: dict[str, Any]) -> tuple[float, float]:

@@ -9,14 +9,15 @@ of counted runs of the machine; for small pictures the machine itself runs besid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from reproduction.plots import COLORS, figure
 from reproduction.simulators.measured import WHOLE_RUNS, extract
 from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import View, found
 from benchmarks.stream import counts
@@ -35,6 +36,7 @@ POLICIES: dict[str, Policy] = {
     "sweep": Sweep(),
 }
 DENOMINATORS = ("active", "all")
+MARKERS = "os^DvPX"  # identifies lines without colour
 SHARES = (*range(1, 20), *range(20, 101, 2))  # percent
 MOST_PASSES = 2500  # of the machine itself, for the check against the simulation
 PUBLISHED = {
@@ -72,7 +74,7 @@ def run(options: Options) -> Result:
         renderer.gpu_scene.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data), _figure(data) if find_spec("matplotlib") else None)
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -250,15 +252,15 @@ def _note(data: dict[str, Any]) -> str:
 def _figure(data: dict[str, Any]) -> Any:
     if not data["scenes"]:
         return None
-    figure, axes = plots.figure(12.0, 4.8, 2)
+    drawing, axes = figure(12.0, 4.8, ncols=2)
     for part, of in zip(axes, DENOMINATORS, strict=True):
         for number, (name, scene) in enumerate(data["scenes"].items()):
             curve = scene["thresholds"][of]
             part.plot(
                 [int(share) for share in curve],
                 [row["over_bound"] for row in curve.values()],
-                color=plots.COLORS[number % len(plots.COLORS)],
-                marker=plots.MARKERS[number % len(plots.MARKERS)],
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
                 markevery=(number % 4, 6),
                 markersize=4.5,
                 linewidth=1.4,
@@ -277,9 +279,9 @@ def _figure(data: dict[str, Any]) -> Any:
     for part in axes:
         part.set_ylim(low, high)
     axes[0].set_ylabel("passes over the lower bound")
-    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="outside right center")
+    drawing.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="outside right center")
     axes[0].text(21, high * 0.95, "20 %: the best found in 2002", fontsize=8, color="0.35", va="top")
     axes[1].text(99, 1.2, "1.1 to 2.0: table 5.2 of 2004", fontsize=8, color="0.35", ha="right")
     width, height = data["size"]
-    figure.suptitle(f"Passes of multipass, one call in a pass, {width} x {height} primary rays", fontsize=10)
-    return figure
+    drawing.suptitle(f"Passes of multipass, one call in a pass, {width} x {height} primary rays", fontsize=10)
+    return drawing
