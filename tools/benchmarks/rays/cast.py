@@ -66,11 +66,11 @@ def _settings(renderer: Renderer, size: tuple[int, int], runs: int) -> dict[str,
     with ExitStack() as stack:
         peers: dict[str, embree.Embree] = {}
         if embree.available():
-            rays = [part.reshape(-1, 3) for part in renderer.camera.rays(*size)]
+            origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*size))
             corners = renderer.prepared.triangles.corners()
             for threads in dict.fromkeys((1, cpus())):
                 name = f"Embree, {threads} thread{'s' if threads > 1 else ''}"
-                peers[name] = stack.enter_context(embree.Embree(corners, *rays, threads))
+                peers[name] = stack.enter_context(embree.Embree(corners, origins, directions, threads))
         timings = interleave(cases | {name: peer.run for name, peer in peers.items()}, runs)
         theirs = {name: peer.triangles() for name, peer in peers.items()}
     rows = {name: _row(timing, timings[SINGLEPASS], size) for name, timing in timings.items()}
