@@ -33,6 +33,10 @@ def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch
     assert (clock.seconds["light"], clock.seconds["pose"], sum(clock.seconds.values())) == (6.0, 2.0, 12.0)
 
 
+def test_the_parts_of_a_picture_are_where_it_is_computed() -> None:
+    assert all(callable(getattr(owner, name)) for calls in playing.PARTS.values() for owner, name in calls)
+
+
 def test_moves_are_told_by_their_places() -> None:
     most = opening_input.COLUMNS * opening_input.ROWS
     for sent in (0, 1, 255, 256, most - 1, most, 3 * most + 517):
