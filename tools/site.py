@@ -192,7 +192,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         with open(docs / "index.md", "a", encoding="utf-8") as first:
             first.write(menu(staged))
         _write(docs / "conf.py", SETTINGS)
-        command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", Path(folder) / "read"]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-d",
+            Path(folder) / "read",
+        ]
         return subprocess.run([*command, docs, options.out.resolve()], check=False).returncode
 
 

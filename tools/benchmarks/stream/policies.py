@@ -18,11 +18,11 @@ from reproduction.simulators.measured import WHOLE_RUNS, extract
 from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import raystream
-from benchmarks.common import Options, Result, Table, facts, say
+from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import View, found
-from benchmarks.stream import counts
-from benchmarks.stream.machines import Setting, make
+from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.count import COUNT_MODES
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 ABOUT = "passes over the lower bound by policy, and by threshold as a curve"
@@ -108,7 +108,7 @@ def _scene(
             for of in DENOMINATORS
         },
         "check": _check(renderer, small),
-        "counts": counts.measure(renderer, counted),
+        "counts": measure(renderer, counted),
     }
 
 
@@ -213,7 +213,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         Table("passes over the lower bound", heads, rows, "\n".join(lines)),
         Table("average share of the stream that a pass ran on", ("scene", *POLICIES), shares),
         Table("passes over the least found, and the best thresholds", columns, measured, data["note"]),
-        counts.table(data["scenes"], data["counts_size"]),
+        table(data["scenes"], data["counts_size"]),
     ]
 
 
@@ -285,3 +285,69 @@ def _figure(data: dict[str, Any]) -> Any:
     width, height = data["size"]
     drawing.suptitle(f"Passes of multipass, one call in a pass, {width} x {height} primary rays", fontsize=10)
     return drawing
+
+
+RUNS = 7
+SETTINGS = {
+    "sweep": Setting("multipass", unroll="auto"),
+    "sweep, unroll 4": Setting("multipass", unroll=4),
+    "sweep, kill mask": Setting("multipass", unroll="auto", mask="kill"),
+    "sweep, no mask": Setting("multipass", unroll="auto", mask="none"),
+    "threshold 20 %, unroll 16": Setting("multipass", policy=Threshold(0.2), unroll=16),
+    "naive, unroll auto": Setting("multipass", policy=Naive(), unroll="auto"),
+    "fuse ray": Setting("multipass", fuse="ray", policy=Sweep(), unroll="auto"),
+}
+
+
+def measure(renderer: Renderer, size: tuple[int, int], runs: int = RUNS) -> dict[str, dict[str, Any]]:
+    """By setting and count: seconds (wall and CPU), passes of each kind and waits of one run."""
+    out: dict[str, dict[str, Any]] = {}
+    for name, setting in SETTINGS.items():
+        machines: dict[str, Any] = {}
+        with renderer.device.current():
+            for count in COUNT_MODES:
+                machines[count] = make(renderer, setting, size)
+                machines[count].count = count
+        timings = interleave({count: whole_run(machine) for count, machine in machines.items()}, runs)
+        rows = {}
+        for count, machine in machines.items():
+            stats = machine.stats
+            rows[count] = {
+                **timings[count].to_json(),
+                "kernel_passes": stats.kernel_passes,
+                "mask_passes": stats.mask_passes,
+                "count_passes": stats.count_passes,
+                "waits": stats.waits,
+            }
+        rows["query"]["cpu_over_census"] = timings["query"].cpu_ratio(timings["census"])
+        out[name] = rows
+        with renderer.device.current():
+            for machine in machines.values():
+                machine.release()
+    return out
+
+
+def table(scenes: dict[str, Any], size: Sequence[int]) -> Table:
+    """Both counts side by side."""
+    rows = []
+    for scene, data in scenes.items():
+        for setting, both in data["counts"].items():
+            query, census = both["query"], both["census"]
+            rows.append(
+                (
+                    scene,
+                    setting,
+                    *(
+                        f"{row['kernel_passes']} + {row['mask_passes']} + {row['count_passes']}"
+                        for row in (query, census)
+                    ),
+                    f"{query['waits']} / {census['waits']}",
+                    f"{query['ms']:.3g} / {census['ms']:.3g}",
+                    query["cpu_over_census"],
+                )
+            )
+    heads = ("scene", "policy", "passes by queries", "by census", "waits", "ms", "CPU, queries / census")
+    note = (
+        f"{size[0]} x {size[1]} primary rays; passes: kernel + mask + count; two figures: by queries / by the census."
+    )
+    return Table("counts by occlusion queries and by the census", heads, rows, note)
