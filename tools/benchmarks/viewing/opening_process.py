@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "editable"))
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.viewing import opening_input
