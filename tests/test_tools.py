@@ -196,7 +196,6 @@ def test_bench_instances(tmp_path: Path) -> None:
     flat = found["kinds"].pop("flat bvh")
     assert len(found["kinds"]) == 4
     assert all(row["memory"]["total"] < flat["memory"]["total"] / 10 for row in found["kinds"].values())
-    assert all(camera["ms"] > 0 for row in found["kinds"].values() for camera in row["cameras"].values())
     assert data["moving"]["bvh"]["top"]["ms"] > 0
 
 
