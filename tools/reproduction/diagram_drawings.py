@@ -22,7 +22,7 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.scene.builtin import build as builtin
 from raystream.stream.declare.kernel import Table, Volume
 from raystream.stream.declare.limits import LIMITS
-from raystream.stream.declare.record import COMPONENTS, Record
+from raystream.stream.declare.record import COMPONENTS
 from reproduction.simulators.counts.programs import RECIPE, published_program
 from reproduction.simulators.photons import bitonic_sort
 
@@ -101,9 +101,9 @@ def _back(drawing: Drawing, first: int, last: int, top: float, text: str) -> Non
     drawing.text((x0 + x1) / 2, y + 21, text, 10, SOFT, True)
 
 
-def draw_streams(program: str = "cast") -> str:
-    """Kernels of a program in their order, and the streams that go from one to the next."""
-    linked = published_program(program, grid=8)
+def draw_streams() -> str:
+    """Kernels of the ray caster in their order, and the streams that go from one to the next."""
+    linked = published_program("cast", grid=8)
     steps = {step.name: step for step in linked.steps("none")}
     names = ("eye", "setup", "traverse", "intersect", "shade")
     shown = [steps[name] for name in names]
@@ -167,9 +167,9 @@ def draw_loop(number: int) -> str:
     return drawing.document(width, top + HEIGHT + 38, title)
 
 
-def draw_pass(program: str = "cast", state: str = "intersect") -> str:
+def draw_pass(state: str = "intersect") -> str:
     """A pass as the graphics processor runs it: the textures that it reads, its units, and those that it writes."""
-    linked = published_program(program, grid=GRID)
+    linked = published_program("cast", grid=GRID)
     (step,) = (each for each in linked.steps("none") if each.name == state)
     read = [f"stream {name}" for name in step.loads] + [f"memory {m.name}" for m in linked.memories_of(step)]
     written = [f"stream {name}" for name in step.stores]
@@ -314,12 +314,12 @@ RECORDS = (
 COMPONENT, RECORD = 92, 150  # widths of a component, and of a record's name
 
 
-def draw_records(shown: tuple[Record, ...] = RECORDS) -> str:
+def draw_records() -> str:
     """The texels of records, a row each."""
     drawing, y = Drawing(), 28.0
     for k, name in enumerate(COMPONENTS):
         drawing.text(RECORD + COMPONENT * (k + 0.5), 18, name, 11, SOFT, True)
-    for record in shown:
+    for record in RECORDS:
         drawing.text(12, y + 16, record.name, 12)
         names = [field.name for field in record.fields]
         for texel in range(record.texels):

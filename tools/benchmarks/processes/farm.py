@@ -198,10 +198,10 @@ class Forecast:
         return max(lost, key=lambda name: lost[name])
 
 
-def forecast(size: tuple[int, int], samples: int, workers: int, costs: Costs, seed: int = 0) -> Forecast:
+def forecast(size: tuple[int, int], samples: int, workers: int, costs: Costs) -> Forecast:
     """Forecast of a picture of ``size`` (width, height) on ``workers`` workers."""
     units = list(tile_units(size, samples, tile_side(size, workers)))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     drawn = random.choice(np.array(costs.spread), len(units))
     work = [unit.cost * costs.sample * ratio + costs.tile for unit, ratio in zip(units, drawn.tolist(), strict=True)]
     sent = [unit.width * unit.height * FILM_BYTES / costs.second_bytes for unit in units]

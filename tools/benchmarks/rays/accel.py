@@ -119,7 +119,6 @@ def case(
     modules: list[Module],
     machine: str,
     size: tuple[int, int],
-    counting: bool = False,
 ) -> Case:
     """A machine, a key of `MACHINES_USED`, over the modules of one of the structure's traversals."""
     program = trace(LEVELS[structure.levels])
@@ -129,7 +128,6 @@ def case(
             LinkedProgram(program, modules),
             size,
             resources=resources,
-            counting=counting,
             fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
             **MACHINES_USED[machine],
         )

@@ -84,6 +84,7 @@ def _moving(runs: int) -> dict[str, Any]:
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     tables = []
+    rows: list[tuple[Any, ...]]
     for trees, found in data["scenes"].items():
         rows = [
             (name, row["build_seconds"], row["build_cpu_seconds"], row["memory"]["total"] / 2**20)
