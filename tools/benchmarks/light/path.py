@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import raystream
 from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say
-from benchmarks.light.transport_scenes import found
+from benchmarks.scenes import Absent, _file, shared
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
@@ -28,6 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     FUSED: {"machine": "multipass", "fuse": "ray"},
     UNFUSED: {"machine": "multipass", "fuse": "none"},
 }
+SCENES = {"cornell": "cornell", "bunny": "bunny_ground"}  # files of the references
 RENDERED = 32  # samples of a call
 IN_RUN = (1, 4, 16)  # samples per pixel in one run
 COUNTED = 4  # of them, by either count
@@ -35,14 +37,17 @@ COUNTED = 4  # of them, by either count
 
 def run(options: Options) -> Result:
     """Measure everything."""
-    names = ("cornell",) if options.quick else ("cornell", "bunny", "dragon")
-    scenes, missing = found(names)
     size = (32, 32) if options.quick else (256, 256)
     runs, few = (2, 1) if options.quick else (5, 3)
     rendered = 4 if options.quick else RENDERED
     data: dict[str, Any] = {"facts": facts(options.open()), "threads": cpus(), "size": size, "depth": 5, "runs": runs}
-    data |= {"samples": rendered, "missing": missing, "scenes": {}}
-    for name, scene in scenes.items():
+    data |= {"samples": rendered, "missing": [], "scenes": {}}
+    for name in ("cornell",) if options.quick else SCENES:
+        try:
+            scene = raystream.load(str(_file(shared() / "refs" / f"{SCENES[name]}.glb")))
+        except Absent as error:
+            data["missing"].append(f"{name}: {error}")
+            continue
         say(f"{name}: machines")
         renderers = {key: _renderer(scene, options, **setting) for key, setting in SETTINGS.items()}
         data["scenes"][name] = {"triangles": scene.triangle_count, "settings": _calls(renderers, size, runs, rendered)}

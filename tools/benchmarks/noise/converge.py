@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import raystream
 from benchmarks.common import Options, Result, Table, cpus, facts, say
 from benchmarks.errors import DARKEST, LUMINANCE, Reference, block_means, crossing, middle
-from benchmarks.light.transport_scenes import SCENES as LOADED
 from benchmarks.noise.peers import Job, Missing, Process, Shot, write_arrays
 from benchmarks.scenes import Absent, _file, shared
 
@@ -159,7 +159,7 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
     folder = shared() / "refs"
     reference = Reference.load(_file(folder / f"{picture}.npz"))
     said = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))
-    scene = LOADED[name]()
+    scene = raystream.load(str(_file(folder / f"{file}.glb")))
     out: dict[str, Any] = {
         "reference": picture,
         "size": reference.size,
