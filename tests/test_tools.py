@@ -254,7 +254,8 @@ def test_bench_readable(tmp_path: Path) -> None:
     (scene,) = _quick("readable", tmp_path)["scenes"].values()
     assert scene["first_picture_seconds"] > 0 and scene["looks"][0][1] > 0
     assert scene["readable_seconds"] in (None, scene["looks"][-1][0])
-    assert len(scene["flips"]) <= readable.LOOKS and all(0 < flip < 1 for flip in scene["flips"])
+    # From behind its walls, where a fast machine's orbit comes to, the box is black in either picture.
+    assert len(scene["flips"]) <= readable.LOOKS and min(scene["flips"]) >= 0 and 0 < max(scene["flips"]) < 1
 
 
 @pytest.mark.slow
