@@ -16,7 +16,6 @@ from benchmarks import common
 from benchmarks.noise import denoise, eight
 from benchmarks.processes import process
 from benchmarks.scenes import SPAN, facing
-from benchmarks.stream.masks import active_rays
 from benchmarks.viewing import ladder, opening_input, playing, readable
 
 import raystream
@@ -32,6 +31,10 @@ def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch
     assert list(clock.around("light", lambda: (pose() for _ in range(2)))()) == [None, None]
     # Made in one second, a step in one before its pose and one behind, and the end in one.
     assert (clock.seconds["light"], clock.seconds["pose"], sum(clock.seconds.values())) == (6.0, 2.0, 12.0)
+
+
+def test_the_parts_of_a_picture_are_where_it_is_computed() -> None:
+    assert all(callable(getattr(owner, name)) for calls in playing.PARTS.values() for owner, name in calls)
 
 
 def test_moves_are_told_by_their_places() -> None:
@@ -142,14 +145,6 @@ def test_peak_memory_is_the_child_s_own() -> None:
 def common_json(command: list[str]) -> dict:
     """What the command prints, as data."""
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-
-
-@pytest.mark.parametrize("block", [1, 4])
-def test_active_rays_are_the_share_asked_for(block: int) -> None:
-    active = active_rays(64, 0.25, block)
-    assert active.sum() == 64 * 64 // 4
-    blocks = active.reshape(64 // block, block, 64 // block, block)
-    assert (blocks.all(axis=(1, 3)) == blocks.any(axis=(1, 3))).all()
 
 
 def test_facing_camera_spans_its_share_of_the_picture() -> None:

@@ -15,9 +15,7 @@ import pytest
 from benchmarks import common, scenes
 from benchmarks.noise import eight
 from benchmarks.processes import drivers
-from benchmarks.viewing import ladder, playing
-
-from raystream.stream.machines.mask import MASKS
+from benchmarks.viewing import ladder, playing, readable
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -44,9 +42,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    without = {"memory", "raster", "host", "photon", "switches", "gpu", "opening", "flight"}  # a picture
-    without |= {"deform", "undeformed", "grid-build", "blur", "drivers"}
-    if name not in without and importlib.util.find_spec("matplotlib"):
+    if name in ("accel", "policies") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -57,13 +53,10 @@ def test_bench_cast(tmp_path: Path) -> None:
     rows = data["scenes"]["cornell"]["settings"]
     ours = [row for name, row in rows.items() if not name.startswith("Embree")]
     calls = [row["kernel_calls"] for row in ours]
-    assert len(calls) == 7 and all(c == calls[0] for c in calls), "every machine does the same work"
+    assert len(calls) == 3 and all(c == calls[0] for c in calls), "every machine does the same work"
     assert all(row["ms"] > 0 and row["cpu_ms"] > 0 for row in ours)
     for name in set(rows) - {name for name in rows if "kernel_calls" in rows[name]}:
         assert rows[name]["same_triangle"] > 0.99, name
-    starts = data["starts"]["cornell"]
-    assert starts["cold"]["seconds"] > 0 and starts["peak_bytes"] > 1 << 24
-    assert set(starts["cold phases"]) == {"import", "load", "device", "build", "first run", "next run"}
 
 
 @pytest.mark.slow
@@ -92,7 +85,7 @@ def test_bench_raster(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bench_undeformed(tmp_path: Path) -> None:
     data = _quick("undeformed", tmp_path)
-    assert len(data["targets"]) == len(data["scenes"]) == 2
+    assert len(data["scenes"]) == 2
     for forms in data["scenes"].values():
         assert len(forms) == 4 and forms["plain"]["cpu_ratio"] == 1
         assert all(each["cpu_ms"] > 0 for each in forms.values())
@@ -138,12 +131,7 @@ def test_bench_accel(tmp_path: Path) -> None:
         # Two levels sum in another order where an object is scaled; flat structures find the same bits.
         assert all(same == 1 if not name.startswith("two-level") else same > 0.9 for name, same in ours.items())
         assert all(same > 0.99 for same in scene["same_hits"][kind].values())
-    repeated = scene["repeated_tests"]
-    # The walk on the host is in float64: a ray in some thousand goes round a voxel's edge by the other side.
-    assert abs(repeated["tests"] / repeated["machine_tests"] - 1) < 5e-3
-    assert abs(repeated["steps"] / repeated["machine_steps"] - 1) < 5e-3
-    assert 0 < repeated["repeated"] < repeated["tests"]
-    assert set(scene["vertices"]["rates"]) == set(scene["addresses"]["rates"]) == {"bvh", "grid"}
+    assert set(scene["addresses"]["rates"]) == {"bvh", "grid"}
     assert scene["builds"]["bvh"]["ms"] > 0 and sum(scene["memory"]["grid, dda"].values()) > 0
 
 
@@ -170,22 +158,9 @@ def test_bench_opening(tmp_path: Path, own_display: None) -> None:
     answers = data["answers"]
     assert 0.9 * answers["moves"] < answers["moves_handled"] <= answers["moves"]
     assert 0 < answers["handled_ms"]["median"] <= answers["answered_ms"]["median"]
-    assert answers["gap_ms"]["most"] == pytest.approx(answers["gaps"][0]["ms"])
+    assert answers["gap_ms"]["median"] <= answers["gap_ms"]["most"]
     assert [each["model"] for each in answers["opened"]] == ["cornell", "teapotahedron"]
     assert data["answers_uncompiled"]["gap_ms"]["most"] > 0
-
-
-def test_bench_memory(tmp_path: Path) -> None:
-    rows = _quick("memory", tmp_path)["rows"]
-    assert {row["way"] for row in rows} == {"2-D texture", "buffer texture", "no fetch"}
-    assert all(row["same_bits"] for row in rows)
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_bench_switches(tmp_path: Path) -> None:
-    rows = _quick("switches", tmp_path)["rows"]
-    assert [row["scene"] for row in rows] == 2 * ["cornell", "teapotahedron"]
-    assert all(row["resident"] > 50 << 20 and row["lent"] < row["resident"] for row in rows)
 
 
 @pytest.mark.slow
@@ -201,37 +176,16 @@ def test_bench_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row[3:] for row in rows] == [[None, row[4], None] for row in rows]
 
 
-def test_bench_masks(tmp_path: Path) -> None:
-    data = _quick("masks", tmp_path)
-    assert {row["mask"] for row in data["passes"]} == {row["mask"] for row in data["whole"]} == set(MASKS)
-    assert all(row["mask_passes"] == 0 for row in data["whole"] if row["mask"] in ("none", "tiles"))
-
-
 @pytest.mark.slow
 def test_bench_photon(tmp_path: Path) -> None:
     data = _quick("photon", tmp_path)
     assert [row["passes"] for row in data["sort"]] == [91] and all(row["sorted"] for row in data["sort"])
-    ways = data["tiles"]["GLASS BALL"]
-    assert {way for way, row in ways.items() if row["tiles"]} == {"16 x 16 tiles"}
-    assert len({row["passes"] for way, row in ways.items() if way != "16 x 16 tiles"}) == 1
-    for kind in ("sort", "stencil"):
-        assert set(data["stages"]["GLASS BALL"][kind]) == {
-            *("trace photons", "build grid", "trace rays", "radiance estimate", "stored")
-        }
-        assert all(seconds > 0 for seconds in data["stages"]["GLASS BALL"][kind].values())
 
 
 @pytest.mark.slow
 def test_bench_flight(tmp_path: Path) -> None:
     scene = _quick("flight", tmp_path)["scenes"]["cornell"]
     assert scene["judged"] == [1, 4] and scene["past"]["flicker"] < scene["alone"]["flicker"]
-
-
-@pytest.mark.slow
-def test_bench_bvh_build(tmp_path: Path) -> None:
-    methods = _quick("bvh-build", tmp_path)["scenes"]["cornell"]["methods"]
-    assert all(row["ms"] > 0 and row["nodes"] == 2 * row["leaves"] - 1 for row in methods.values())
-    assert methods["sah"]["sah_cost"] <= methods["midpoint"]["sah_cost"]
 
 
 @pytest.mark.slow
@@ -242,7 +196,6 @@ def test_bench_instances(tmp_path: Path) -> None:
     flat = found["kinds"].pop("flat bvh")
     assert len(found["kinds"]) == 4
     assert all(row["memory"]["total"] < flat["memory"]["total"] / 10 for row in found["kinds"].values())
-    assert all(camera["ms"] > 0 for row in found["kinds"].values() for camera in row["cameras"].values())
     assert data["moving"]["bvh"]["top"]["ms"] > 0
 
 
@@ -253,19 +206,11 @@ def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
     settings = scene["settings"]
     assert list(settings) == ["singlepass", "multipass", "multipass --fuse ray", "multipass --fuse none"]
     for row in settings.values():
-        assert min(row["s"], row["cpu_s"], row["device"]["s"], row["device"]["cpu_s"]) > 0
+        assert min(row["s"], row["cpu_s"], row["first_s"]) > 0
     assert settings["singlepass"]["passes"] == 1 and settings["singlepass"]["ratio"] == 1
     passes, sizes = ([row[key] for row in settings.values()] for key in ("passes", "stream_bytes_per_ray"))
     assert passes == sorted(passes) and sizes == sorted(sizes), "what is fused takes fewer passes and keeps less"
-    kernels = {row["state"]: row for row in scene["kernels"]}
-    assert sum(row["share"] for row in kernels.values()) == pytest.approx(1)
-    assert kernels["finish"]["calls_per_pixel"] == 1 and 2 < kernels["arrive"]["calls_per_pixel"] < 6
-    assert {row["sampler"] for row in data["errors"]} == {"sobol", "independent", "table"}
     assert set(data["counts"]) == {name for name in settings if name != "singlepass"}
-    assert {target["target"] for target in data["targets"]} == {
-        "cornell: singlepass, s",
-        "cornell: multipass / singlepass",
-    }
 
 
 @pytest.mark.slow
@@ -286,27 +231,13 @@ def test_bench_materials(tmp_path: Path, shared_scenes: Path) -> None:
 
 
 @pytest.mark.slow
-def test_bench_samplers(tmp_path: Path) -> None:
-    data = _quick("samplers", tmp_path)
-    assert {row["sampler"] for row in data["costs"]} == {"sobol", "independent", "table", "zorder"}
-    errors = {(row["integrand"], row["count"], row["sampler"]): row for row in data["errors"]}
-    # Of four seeds a root mean square over 16,384 pixels is good to a per cent; measured 0.13, 0.37 and 0.6.
-    for integrand, share in {"smooth": 0.2, "edge": 0.45, "path": 0.7}.items():
-        assert errors[integrand, 16, "sobol"]["pixel"] < share * errors[integrand, 16, "independent"]["pixel"]
-    # Independent numbers: a quarter of the variance of four times fewer, and of a block of 256 pixels.
-    one, four = (errors["path", count, "independent"] for count in (1, 4))
-    assert abs(one["pixel"] / four["pixel"] - 2) < 0.05
-    assert abs(one["pixel"] / one["block"] - 16) < 2.5  # 256 blocks
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("own_display")
 def test_bench_window(tmp_path: Path) -> None:
     data = _quick("window", tmp_path)
     assert data["display"] == "Xvfb" and "DISPLAY" not in os.environ
     controller = data["scenes"]["teapotahedron"]
     assert controller["inputs"] > 0 and controller["frames_per_second"] > 0 and 0 < controller["scale"] <= 1
-    assert controller["turn_cpu_ms"]["median"] > 0 and 0 <= controller["asleep_percent"] < 100
+    assert controller["turn_cpu_ms"]["median"] > 0
     # A picture cannot be there before its turn's draw, and not a second after it on any machine.
     assert (
         1
@@ -323,7 +254,8 @@ def test_bench_readable(tmp_path: Path) -> None:
     (scene,) = _quick("readable", tmp_path)["scenes"].values()
     assert scene["first_picture_seconds"] > 0 and scene["looks"][0][1] > 0
     assert scene["readable_seconds"] in (None, scene["looks"][-1][0])
-    assert len(scene["flips"]) <= 3 and all(0 < flip < 1 for flip in scene["flips"])
+    # From behind its walls, where a fast machine's orbit comes to, the box is black in either picture.
+    assert len(scene["flips"]) <= readable.LOOKS and min(scene["flips"]) >= 0 and 0 < max(scene["flips"]) < 1
 
 
 @pytest.mark.slow

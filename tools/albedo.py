@@ -199,9 +199,9 @@ def alpha_axis(count: int = ROUGHNESSES) -> Array:
     return np.maximum((np.arange(count) / (count - 1)) ** 2, LEAST_ALPHA)
 
 
-def ratio_axis(count: int = INDICES) -> Array:
-    """Ratios of the slices, 2 count + 1."""
-    x = np.arange(-count, count + 1) / count
+def ratio_axis() -> Array:
+    """Ratios of the slices, 2 `INDICES` + 1."""
+    x = np.arange(-INDICES, INDICES + 1) / INDICES
     r = LARGEST * x * np.abs(x)
     return (1 + r) / (1 - r)
 

@@ -1,6 +1,6 @@
 """Benchmarks: ``python tools/bench.py [NAME ...] [--quick] [--out DIR] [--device N]``.
 
-Each prints tables and writes ``<NAME>.json`` and ``<NAME>.png`` into a folder named by the machine, below
+Each prints tables and writes ``<NAME>.json``, and pictures that pages show, into a folder named by the machine, below
 ``tools/results`` or the folder that ``--out`` names. Without a name: ``cast``. They want a quiet machine, and the
 extras of ``pip install raystream[bench]`` for plots and for Embree.
 """
@@ -16,16 +16,18 @@ from pathlib import Path
 from types import ModuleType
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+    sys.path.insert(
+        0, str(Path(__file__).resolve().parent / "editable")
+    )  # the checkout goes before an installed package
 
 from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 
 # Rooms of the folder benchmarks, each with its benchmarks.
 ROOMS = {
-    "rays": ("cast", "raster", "accel", "bvh-build", "instances", "deform", "undeformed", "grid-build"),
-    "stream": ("policies", "memory", "masks", "host", "gpu"),
-    "processes": ("fresh", "farm", "switches", "drivers"),
-    "light": ("path", "samplers", "photon", "progressive", "bias", "materials", "lights", "blur"),
+    "rays": ("cast", "raster", "accel", "instances", "deform", "undeformed", "grid-build"),
+    "stream": ("policies", "host", "gpu"),
+    "processes": ("fresh", "farm", "drivers"),
+    "light": ("path", "photon", "progressive", "bias", "materials", "lights", "blur"),
     "noise": ("converge", "denoise", "adaptive"),
     "viewing": ("window", "live", "readable", "ladder", "paced", "flight", "opening"),
 }

@@ -34,7 +34,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+    sys.path.insert(
+        0, str(Path(__file__).resolve().parent / "editable")
+    )  # the checkout goes before an installed package
 
 import numpy as np
 from fuzzing.mutate import mutated

@@ -16,7 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+    sys.path.insert(
+        0, str(Path(__file__).resolve().parent / "editable")
+    )  # the checkout goes before an installed package
 
 import raystream
 from raystream.base.errors import ViewerError

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))  # the checkout, before an installed one
 
 import raystream
 from raystream.base.errors import ViewerError

@@ -235,5 +235,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))  # the checkout goes before an installed package
+    sys.path.insert(0, str(ROOT / "tools" / "editable"))  # the checkout, before an installed one
     sys.exit(main())

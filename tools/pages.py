@@ -70,7 +70,8 @@ def files() -> str:
         paths_of.setdefault(path.stem, []).append(path.relative_to(RESULTS).as_posix())
     rows = ["| `python tools/bench.py` | subject | machine, date |", "|---|---|---|"]
     for name, paths in sorted(paths_of.items()):
-        about = next((text for path in paths if (text := _read(path).get("about"))), "the host outside of OpenGL")
+        (module,) = (ROOT / "tools" / "benchmarks").glob(f"*/{name.replace('-', '_')}.py")
+        (about,) = re.findall(r'^ABOUT = "(.+)"$', module.read_text(encoding="utf-8"), re.MULTILINE)
         rows.append(f"| `{name}` | {about} | {'; '.join(map(_where, paths))} |")
     return "\n".join(rows)
 
@@ -184,5 +185,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(ROOT / "tools" / "editable"))
     sys.exit(main())

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from reproduction.registry import Registered
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+    sys.path.insert(
+        0, str(Path(__file__).resolve().parent / "editable")
+    )  # the checkout goes before an installed package
 
 from raystream.base.errors import ViewerError
 from raystream.cli.progress import TerminalProgress, duration

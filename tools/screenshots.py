@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+    sys.path.insert(
+        0, str(Path(__file__).resolve().parent / "editable")
+    )  # the checkout goes before an installed package
 
 from benchmarks.common import ROOT, in_one_line, say
 from benchmarks.screen import screen

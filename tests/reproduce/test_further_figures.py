@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import flow_drawings, measured, plots
+from reproduction import diagram_drawings, measured, plots
 from reproduction.context import Context
 from reproduction.published.chapter5 import COST_DERIVED, PIXELS, VIEWS
 from reproduction.sections import grid_resolution, photon_settings, speeds, viewpoints
@@ -159,15 +159,15 @@ def test_photons_are_traced_again_where_they_must(context: Context) -> None:
 
 
 def test_drawings_of_passes_follow_the_program_and_the_limits() -> None:
-    streams = flow_drawings.draw_streams()
+    streams = diagram_drawings.draw_streams()
     assert all(f">{name}<" in streams for name in ("eye", "traverse", "ray", "traversal", "hit", "grid_pointers"))
-    assert ">64 instructions<" in flow_drawings.draw_fragment_processor()
-    assert ">4 outputs<" in flow_drawings.draw_fragment_processor()
-    for number, (title, boxes, _) in enumerate(flow_drawings.LOOPS):
-        drawn = flow_drawings.draw_loop(number)
+    assert ">64 instructions<" in diagram_drawings.draw_fragment_processor()
+    assert ">4 outputs<" in diagram_drawings.draw_fragment_processor()
+    for number, (title, boxes, _) in enumerate(diagram_drawings.LOOPS):
+        drawn = diagram_drawings.draw_loop(number)
         assert drawn.count("<rect") == len(boxes) and drawn.count("<polygon") == len(boxes)  # arrows, and the one back
         assert f"<title>{title}</title>" in drawn
-    assert flow_drawings.draw_pipeline().count("<rect") == 6
+    assert diagram_drawings.draw_pipeline().count("<rect") == 6
 
 
 def test_a_plot_holds_all_that_was_drawn_and_no_empty_groups() -> None:

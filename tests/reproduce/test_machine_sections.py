@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import cache_traces, measured, memory_drawings, run
+from reproduction import cache_traces, diagram_drawings, measured, run
 from reproduction.context import Context
 from reproduction.model import OWN, Figure, Listing, Section, Table
 from reproduction.published import adinetz, frame_rates, thesis
@@ -223,11 +223,11 @@ def test_copies_of_memory_are_of_every_kind(context: Context) -> None:
 
 
 def test_drawings_follow_the_arrays() -> None:
-    memory = memory_drawings.draw_photon_memory(DRAWN)
+    memory = diagram_drawings.draw_photon_memory(DRAWN)
     assert memory.count("<polygon") == 4 + len(DRAWN)  # cells that have photons; photons of the list
-    more = memory_drawings.draw_photon_memory(np.concatenate([DRAWN, [[2.5, 2.5]]]))
+    more = diagram_drawings.draw_photon_memory(np.concatenate([DRAWN, [[2.5, 2.5]]]))
     assert more.count("<polygon") == 5 + len(DRAWN) + 1
-    scene, one = memory_drawings.draw_scene_memory(), memory_drawings.draw_pass()
+    scene, one = diagram_drawings.draw_scene_memory(), diagram_drawings.draw_pass()
     assert ", last" in scene and "grid_lists" in scene
     assert "memory triangles" in one and "stream traversal" in one
 

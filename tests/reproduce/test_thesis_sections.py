@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reproduction import adinetz_drawings
+from reproduction import diagram_drawings
 from reproduction import thesis_back_ends as ends
 from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
@@ -100,10 +100,10 @@ def test_drawn_rays_are_those_of_the_formulas() -> None:
 
 
 def test_tiles_of_drawn_grids_are_in_no_other_s_place() -> None:
-    resolutions, blocks = adinetz_drawings.placed()
+    resolutions, blocks = diagram_drawings.placed()
     first = blocks.headers["table"]
-    assert np.array_equal(np.diff(first), [adinetz_drawings.tiles(each) for each in resolutions[:-1]])
-    for draw in (adinetz_drawings.draw_texture, adinetz_drawings.draw_loops, drawings.draw_structure):
+    assert np.array_equal(np.diff(first), [diagram_drawings.tiles(each) for each in resolutions[:-1]])
+    for draw in (diagram_drawings.draw_texture, diagram_drawings.draw_loops, drawings.draw_structure):
         assert draw().startswith("<svg") and "nan" not in draw()
 
 

@@ -128,7 +128,7 @@ def test_the_drawn_tree_is_that_of_a_pixel() -> None:
         sums = np.bincount(below["parent"], below["weight"], minlength=len(above["weight"]))
         assert (sums <= 1.01 * np.array(above["weight"])).all() and not sums[above["missed"]].any()
     drawn = drawings.draw_tree(found)
-    assert drawn.count("<ellipse") == sum(len(each["parent"]) for each in found) == drawn.count("<line") + 1
+    assert drawn.count("<ellipse") == sum(len(each["parent"]) for each in found) == drawn.count("<path") + 1
     assert drawn.count("dasharray") == sum(sum(each["refracted"]) for each in found[1:])
 
 

@@ -170,20 +170,6 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-TARGET_COLUMNS = {"target": "what", "limit": "limit", "measured": "measured", "wall": "wall", "cpu": "CPU"}
-TARGET_COLUMNS |= {"met": "met", "met_by_cpu": "met by CPU"}
-
-
-def target_tables(data: Mapping[str, Any]) -> list[Table]:
-    """The table of a benchmark's targets, each with those of `TARGET_COLUMNS` that it has; none without targets."""
-    targets = data["targets"]
-    if not targets:
-        return []
-    columns = {key: title for key, title in TARGET_COLUMNS.items() if key in targets[0]}
-    rows = [[target[key] for key in columns] for target in targets]
-    return [Table("targets", list(columns.values()), rows, "set for two quiet cores of llvmpipe")]
-
-
 @dataclass
 class Result:
     """A benchmark's result: its data as plain Python, its tables, a figure if matplotlib is installed, and a contact

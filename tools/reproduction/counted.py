@@ -74,10 +74,10 @@ def of_kernel(kernel: str, counts: dict[str, dict[str, Instructions]]) -> Instru
     return sum((counts[name][state] for state in PUBLISHED_KERNELS[kernel][name]), Instructions())
 
 
-def words_of(kernel: str, machine: str, padded: bool = False) -> Words:
+def words_of(kernel: str, machine: str) -> Words:
     """The same of its words."""
     name = program_of(kernel)
-    found = all_words(name, machine, padded)
+    found = all_words(name, machine)
     each = [found[state] for state in PUBLISHED_KERNELS[kernel][name]]
     return Words(*(sum(column) for column in zip(*each, strict=True)))
 

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import zipfile
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.base.part_file import begin
-
-from .model import KINDS
 
 
 def digest(*values: Any) -> str:
@@ -49,8 +46,8 @@ def writable(folder: Path, figures: bool = True) -> None:
 
 
 def save(path: Path, value: Any) -> None:
-    """Write a value: None, bool, numbers, text, bytes, NumPy arrays and scalars, parts of `model`, and lists, tuples
-    and dicts (with text for keys) of them. Tuples come back as lists. Raises TypeError, ViewerError."""
+    """Write a value: None, bool, numbers, text, bytes, NumPy arrays and scalars, and lists, tuples and dicts
+    (with text for keys) of them. Tuples come back as lists. Raises TypeError, ViewerError."""
     arrays: dict[str, Any] = {}
     text = json.dumps(encode(value, arrays))
     buffer = io.BytesIO()
@@ -92,9 +89,6 @@ def encode(value: Any, arrays: dict[str, Any]) -> Any:
         if arrays[name].dtype.hasobject:
             raise TypeError("an array of objects cannot be kept")
         return {"bytes" if isinstance(value, bytes) else "array": name}
-    if type(value) in KINDS.values():
-        parts = {each.name: encode(getattr(value, each.name), arrays) for each in fields(value)}
-        return {"part": type(value).__name__, "fields": parts}
     raise TypeError(f"a {type(value).__name__} cannot be kept")
 
 
@@ -108,6 +102,4 @@ def decode(value: Any, arrays: dict[str, Any]) -> Any:
         return {key: decode(each, arrays) for key, each in value["dict"].items()}
     if "bytes" in value:
         return arrays[value["bytes"]].tobytes()
-    if "array" in value:
-        return arrays[value["array"]]
-    return KINDS[value["part"]](**{key: decode(each, arrays) for key, each in value["fields"].items()})
+    return arrays[value["array"]]

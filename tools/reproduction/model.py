@@ -1,4 +1,4 @@
-"""What a section is made of: plain frozen data that the template draws and that kept files hold."""
+"""What a section is made of: plain frozen data that the template draws."""
 
 from __future__ import annotations
 
@@ -246,7 +246,3 @@ class AbsentError(Exception):
     def __init__(self, what: str, why: str) -> None:
         super().__init__(what, why)
         self.part = Absent(what, why)
-
-
-_ALL = (Cell, Check, Conclusion, Table, Figure, Fault, Text, Listing, Absent, Wish)
-KINDS: dict[str, type] = {each.__name__: each for each in _ALL}

@@ -19,11 +19,11 @@ from reproduction.simulators import whitted
 from reproduction.simulators.whitted import loops
 from reproduction.simulators.whitted.model import Model, build
 
-from .memory_layout import INK, SHADES, SOFT, document, label
+from .drawing import PAPER, SHADES, SOFT, Drawing
 from .plots import figure, svg
 
 STEP, LEVEL, CELL = 58, 46, 22
-MET, LEAF, MISSED = SHADES[0], SHADES[1], "#ffffff"
+MET, LEAF, MISSED = SHADES[0], SHADES[1], PAPER
 ANGLE = 50.0  # degrees of incidence
 INDEX = 1.5
 SCHLICK = (0.04, 0.96, 5.0)  # bias, scale and power nearest to Fresnel's equations at `INDEX`
@@ -70,21 +70,21 @@ def draw_structure() -> str:
     ray = np.array([3.4, 0.3, -5.0, 0.02, 0.01, 1.0], np.float32)
     ray[3:] /= np.linalg.norm(ray[3:])
     top, below = visited(model, ray)
-    parts: list[str] = []
+    drawing = Drawing()
     names = {k: f"instance {i}" for k, i in enumerate(model.top_links[:, 1].tolist()) if i >= 0}
-    width = _tree(parts, "over instances", model.top_links[:, 0], names, top, 14)
+    width = _tree(drawing, "over instances", model.top_links[:, 0], names, top, 14)
     number = next(iter(below))
     leaves = {
         k: f"triangle {model.numbers[first]}" for k, (_, first, count) in enumerate(model.links.tolist()) if count
     }
     height = 46 + 3 * LEVEL + 3 * CELL
     text = f"over triangles of the object; tested: those of instance {number}"
-    width = max(width, _tree(parts, text, model.links[:, 0], leaves, below[number], 24 + height))
-    return document(parts, width + 20, 2 * height + 30, "two levels by escape indices")
+    width = max(width, _tree(drawing, text, model.links[:, 0], leaves, below[number], 24 + height))
+    return drawing.document(width + 20, 2 * height + 30, "two levels by escape indices")
 
 
 def _tree(
-    parts: list[str], title: str, escape: NDArray[np.int32], leaves: dict[int, str], seen: list[int], top: float
+    drawing: Drawing, title: str, escape: NDArray[np.int32], leaves: dict[int, str], seen: list[int], top: float
 ) -> float:
     """A tree above its array; returns the drawing's width."""
     count = len(escape)
@@ -96,30 +96,19 @@ def _tree(
         depths.append(len(ends))
         if node not in leaves:
             ends.append(int(escape[node]))
-    parts.append(label(12, top + 8, title, 12))
-
-    def place(node: int) -> tuple[float, float]:
-        return 60 + STEP * (node + 0.5), top + 30 + LEVEL * depths[node]
-
+    drawing.text(12, top + 8, title, 12)
+    places = [(60 + STEP * (node + 0.5), top + 30 + LEVEL * depths[node]) for node in range(count)]
     for node in range(count):
-        x, y = place(node)
-        if node not in leaves:
-            for child in (node + 1, int(escape[node + 1])):
-                cx, cy = place(child)
-                parts.append(f'<line x1="{x}" y1="{y}" x2="{cx}" y2="{cy}" stroke="{SOFT}"/>')
-    for node in range(count):
-        x, y = place(node)
+        for child in () if node in leaves else (node + 1, int(escape[node + 1])):
+            drawing.line(places[node], places[child], color=SOFT)
+    for node, (x, y) in enumerate(places):
         shade = (LEAF if node in leaves else MET) if node in seen else MISSED
-        parts.append(f'<circle cx="{x}" cy="{y}" r="13" fill="{shade}" stroke="{INK}"/>')
-        parts.append(label(x, y + 4, str(node), 11, middle=True))
+        drawing.ellipse(x, y, 13, 13, str(node), 11, shade)
     y = top + 46 + LEVEL * (max(depths) + 1) - LEVEL / 2
-    rows = ("node", [str(k) for k in range(count)]), ("escape", [str(each) for each in escape])
-    for name, cells in (*rows, ("leaf", [leaves.get(k, "").replace("instance", "inst.") for k in range(count)])):
-        parts.append(label(8, y + 15, name, 11, SOFT))
-        for k, text in enumerate(cells):
-            box = f'x="{60 + STEP * k}" y="{y}" width="{STEP}" height="{CELL}"'
-            parts.append(f'<rect {box} fill="#ffffff" stroke="{SOFT}" stroke-width="0.8"/>')
-            parts.append(label(60 + STEP * (k + 0.5), y + 15, text, 9.5 if name == "leaf" else 11, middle=True))
+    names = [leaves.get(k, "").replace("instance", "inst.") for k in range(count)]
+    for name, cells in (("node", range(count)), ("escape", escape), ("leaf", names)):
+        drawing.text(8, y + 15, name, 11, SOFT)
+        drawing.cells(60, y, STEP, CELL, [(str(each), -1) for each in cells], 9.5 if name == "leaf" else 11)
         y += CELL
     return 60 + STEP * count
 
@@ -178,24 +167,17 @@ def share(cosine: float, bias: float, scale: float, power: float) -> float:
 def draw_tree(levels: Sequence[Mapping[str, Sequence[Any]]]) -> str:
     """The rays of a pixel level by level, as of `thesis_measures.tree`: lines from parents, weights in the circles."""
     width = 60 + STEP * max(len(each["parent"]) for each in levels)
-    parts: list[str] = []
-    places = []
+    drawing, places = Drawing(), []
     for number, each in enumerate(levels):
         count = len(each["parent"])
-        across = ((width - 60) * (k + 0.5) / count for k in range(count))
-        places.append([(60 + x, 24 + 1.2 * LEVEL * number) for x in across])
-    for number, each in enumerate(levels):
-        parts.append(label(4, places[number][0][1] + 4, f"level {number}", 10, SOFT))
+        places.append([(60 + (width - 60) * (k + 0.5) / count, 24 + 1.2 * LEVEL * number) for k in range(count)])
+        drawing.text(4, places[-1][0][1] + 4, f"level {number}", 10, SOFT)
         for k, parent in enumerate(each["parent"] if number else ()):
-            (x0, y0), (x1, y1) = places[number - 1][parent], places[number][k]
-            dash = ' stroke-dasharray="4 3"' if each["refracted"][k] else ""
-            parts.append(f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" stroke="{INK}"{dash}/>')
+            drawing.line(places[-2][parent], places[-1][k], dashed=bool(each["refracted"][k]))
     for row, each in zip(places, levels, strict=True):
         for (x, y), weight, missed in zip(row, each["weight"], each["missed"], strict=True):
-            shade = SHADES[0] if missed else "#ffffff"
-            parts.append(f'<ellipse cx="{x:g}" cy="{y:g}" rx="24" ry="13" fill="{shade}" stroke="{INK}"/>')
-            parts.append(label(x, y + 4, f"{weight:.2g}", 10.5, middle=True))
-    return document(parts, width + 10, places[-1][0][1] + 24, "the rays of a pixel")
+            drawing.ellipse(x, y, 24, 13, f"{weight:.2g}", 10.5, SHADES[0] if missed else PAPER)
+    return drawing.document(width + 10, places[-1][0][1] + 24, "the rays of a pixel")
 
 
 def kernels() -> list[str]:
@@ -214,25 +196,19 @@ def draw_kernels() -> str:
         miss: (610, 20),
         hit: (610, 120),
     }
-    parts = []
+    drawing = Drawing()
     for name, (x, y) in places.items():
-        shade = SHADES[5] if name.startswith("host") else SHADES[0]
-        parts.append(f'<rect x="{x}" y="{y}" width="140" height="40" rx="5" fill="{shade}" stroke="{INK}"/>')
-        parts.append(label(x + 70, y + 25, name.replace("_", " "), 12, middle=True))
-    arrows = (
+        drawing.named(x, y, 140, 40, name.replace("_", " "), fill=SHADES[5 if name.startswith("host") else 0])
+    for (x0, y0), (x1, y1), text in (
         ((160, 90), (210, 90), "rays"),
         ((350, 90), (400, 90), "hits"),
         ((540, 80), (610, 40), "missed"),
         ((540, 100), (610, 140), "hit"),
         ((750, 40), (800, 40), "layer"),
         ((750, 140), (800, 140), "layer"),
-    )
-    for (x0, y0), (x1, y1), text in arrows:
-        parts.append(f'<line x1="{x0}" y1="{y0}" x2="{x1}" y2="{y1}" stroke="{INK}" marker-end="url(#tip)"/>')
-        parts.append(label((x0 + x1) / 2, (y0 + y1) / 2 - 6, text, 10, SOFT, middle=True))
-    path = "M 680 160 L 680 185 L 280 185 L 280 112"
-    parts.append(f'<path d="{path}" fill="none" stroke="{INK}" marker-end="url(#tip)"/>')
-    parts.append(label(480, 180, "reflected and refracted rays: the next level", 10, SOFT, middle=True))
-    tip = '<marker id="tip" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
-    parts.insert(0, f'<defs>{tip}<path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs>')
-    return document(parts, 850, 200, "the four kernels")
+    ):
+        drawing.arrow((x0, y0), (x1, y1))
+        drawing.text((x0 + x1) / 2, (y0 + y1) / 2 - 6, text, 10, SOFT, True)
+    drawing.arrow((680, 160), (680, 185), (280, 185), (280, 110))
+    drawing.text(480, 180, "reflected and refracted rays: the next level", 10, SOFT, True)
+    return drawing.document(850, 200, "the four kernels")

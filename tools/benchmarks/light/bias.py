@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import Absent, reference_picture
 
@@ -54,7 +53,7 @@ def run(options: Options) -> Result:
             rows[title] = row
             renderer.release()
         data["scenes"][name] = {"size": reference.size, "floor": reference.floor(EDGE), "estimates": rows}
-    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()], plots.drawn(_figure, data))
+    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()])
 
 
 def _table(name: str, scene: dict[str, Any]) -> Table:
@@ -69,18 +68,3 @@ def _table(name: str, scene: dict[str, Any]) -> Table:
         f"reference's own noise, {100 * scene['floor']:.2g} %, is taken off."
     )
     return Table(f"{name}: errors in %", ("estimate", *(f"{n} samples" for n in samples), "mean"), rows, note)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    if not data["scenes"]:
-        return None
-    figure, axes = plots.figure(4.8 * max(1, len(data["scenes"])), 4.4, max(1, len(data["scenes"])))
-    for (name, scene), panel in zip(data["scenes"].items(), axes, strict=True):
-        for number, (title, row) in enumerate(scene["estimates"].items()):
-            panel.loglog(row["samples"], row["errors"], label=title, **plots.look(number, 1.2))
-        panel.axhline(0.02, color="0.4", linewidth=0.8, linestyle="--")
-        panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {EDGE} x {EDGE} blocks", fontsize=10)
-        panel.set_xlabel("samples of a pixel")
-    axes[0].set_ylabel("relative RMS error")
-    axes[0].legend(frameon=False, fontsize=7)
-    return figure

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import raystream
 import raystream.lighting.environment as lighting
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from raystream import Camera, Scene
@@ -142,7 +141,7 @@ def run(options: Options) -> Result:
                     say(f"  {case}, depth {depth}: {made['variance']:.3g} x {made['seconds']:.3g} s")
             found[str(depth)] = cases
         data["scenes"][name] = found
-    return Result(data, [_table(data, depth) for depth in DEPTHS if _has(data, depth)], plots.drawn(_figure, data))
+    return Result(data, [_table(data, depth) for depth in DEPTHS if _has(data, depth)])
 
 
 @contextmanager
@@ -208,25 +207,3 @@ def _table(data: dict[str, Any], depth: int) -> Table:
         "nothing to choose so. Between runs on a busy machine seconds vary by a quarter."
     )
     return Table(f"Work for the same noise: {what}", ("scene", *names), rows, note)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """The table of direct light, a line of marks for each scene."""
-    figure, (panel,) = plots.figure(8.0, 4.8)
-    scenes = list(data["scenes"])
-    shown = ("power, 8", "tree", "tree, 2 candidates", "no suns", "lights alone", "default")
-    for number, case in enumerate(shown):
-        points = [
-            (found["1"][case]["work"] / found["1"]["by power"]["work"], row)
-            for row, found in enumerate(data["scenes"].values())
-            if case in found["1"]
-        ]
-        if points:
-            look = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "linestyle": ""}
-            panel.semilogx(*np.array(points).T, label=case, **look)
-    panel.axvline(1.0, color="0.4", linewidth=0.8)
-    panel.set_yticks(range(len(scenes)), scenes)
-    panel.invert_yaxis()
-    panel.set_xlabel("variance x CPU seconds, over those of one light by power")
-    panel.legend(frameon=False, fontsize=7)
-    return figure

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.processes import launch
 from benchmarks.scenes import shared
@@ -56,7 +55,7 @@ def run(options: Options) -> Result:
             **_memory(scene),
             **_samples(scene, size, data["runs"], device),
         }
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -115,27 +114,3 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         "first run less next run in a new process (multipass), the driver's cache empty (cold) or filled."
     )
     return [Table("glTF's materials", columns, rows, note)]
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    if not data["models"]:
-        return None
-    drawing, (left, right) = plots.figure(9.0, 3.2, 2)
-    names = list(data["models"])
-    for number, machine in enumerate(MACHINES):
-        values = [data["models"][name]["samples"][machine]["ms"] / 1e3 for name in names]
-        places = [place + 0.4 * (number - 0.5) for place in range(len(names))]
-        left.barh(places, values, height=0.38, color=plots.COLORS[number], label=machine)
-    left.set_title(f"A sample of {data['size']} x {data['size']} pixels, seconds", fontsize=10)
-    left.legend(frameon=False, fontsize=8)
-    for number, caches in enumerate(("cold", "warm")):
-        found = [data["models"][name]["compile"].get(caches) for name in names]
-        places = [place + 0.4 * (number - 0.5) for place in range(len(names))]
-        values = [_compile_seconds(parts) if parts else 0.0 for parts in found]
-        right.barh(places, values, height=0.38, color=plots.COLORS[number + 2], label=f"cache {caches}")
-    right.set_title("Compiling, seconds", fontsize=10)
-    right.legend(frameon=False, fontsize=8)
-    for axes in (left, right):
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-    return drawing

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.scenes import Absent, reference_picture
@@ -74,7 +73,7 @@ def run(options: Options) -> Result:
         each = {how: _to(renderer, truth, noise, goals, how, stops, most) for how in ("off", "on")}
         data["stops"][name] = {"samples": samples, "errors": usual.tolist(), "goals": goals, **each}
         renderer.release()
-    return Result(data, [_estimate_table(data), _stop_table(data)], plots.drawn(_figure, data))
+    return Result(data, [_estimate_table(data), _stop_table(data)])
 
 
 def goals_of(samples: Sequence[int], errors: NDArray[np.float64], wanted: Sequence[int]) -> list[float]:
@@ -198,18 +197,3 @@ def _stop_table(data: dict[str, Any]) -> Table:
     )
     heads = ("picture", "adaptive", "told %", "error %", "worst", "samples", "of needed", "CPU s", "work")
     return Table("Pictures that stop at an error", heads, rows, note)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    if not data["estimates"]:
-        return None
-    figure, (panel,) = plots.figure(6.4, 4.4)
-    for number, (name, found) in enumerate(data["estimates"].items()):
-        ratios = np.exp(np.log(np.array(found["told"]) / np.array(found["errors"])).mean(axis=0))
-        look: dict[str, Any] = {"color": plots.COLORS[number % 6], "marker": plots.MARKERS[number % 6]}
-        panel.semilogx(found["samples"], ratios, label=name, linewidth=1.2, markersize=3.5, base=2, **look)
-    panel.axhspan(0.75, 1.25, color="0.93")
-    panel.set_xlabel("samples of a pixel")
-    panel.set_ylabel("estimated error / error")
-    panel.legend(frameon=False, fontsize=7)
-    return figure

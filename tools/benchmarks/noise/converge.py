@@ -5,7 +5,10 @@ for errors see `errors`. Every seed gives the seconds and samples at which the e
 the seeds' median. The error of pixels takes many more samples, but a picture has enough pixels for a single seed, the
 first. Renderers take turns, seed by seed.
 
-Samplers at equal counts, and models of glTF: see `equal_counts`.
+DamagedHelmet and ToyCar under ``lobes.hdr``, as in ``gltf_refs``, stand beside Cycles by its own importer. They have
+references of few samples only, so that the variance is that between a renderer's own pictures of unlike seeds, over
+the square of the mean picture, or of a tenth of its mean; work is variance times CPU seconds: the relative time for
+equal noise, at any number of samples.
 
 Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all pictures of
 a renderer must agree with the reference, or its figures are void.
@@ -18,27 +21,21 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks import plots
+import raystream
 from benchmarks.common import Options, Result, Table, cpus, facts, say
-from benchmarks.errors import Reference, crossing, middle
-from benchmarks.light.transport_scenes import SCENES as LOADED
-from benchmarks.noise import equal_counts
-from benchmarks.noise.equal_counts import MODELS, model_rows, sampler_rows
+from benchmarks.errors import DARKEST, LUMINANCE, Reference, block_means, crossing, middle
 from benchmarks.noise.peers import Job, Missing, Process, Shot, write_arrays
 from benchmarks.scenes import Absent, _file, shared
 
 ABOUT = "path tracing: seconds until a picture is within a given error of its reference, beside other renderers"
 
 SCENES = {"cornell": ("cornell", "cornell_depth5_128"), "bunny": ("bunny_ground", "bunny_ground_depth5_256")}
-
-
-OF_SAMPLERS = "cornell"  # the scene that samplers are compared on
 
 
 @dataclass(frozen=True)
@@ -137,13 +134,11 @@ def run(options: Options) -> Result:
         "limits": {str(limit): {"edge": limit.edge, "error": limit.error} for limit in LIMITS},
         "missing": [],
         "scenes": {},
-        "samplers": [],
         "models": {},
     }
     for name in ("cornell",) if options.quick else SCENES:
         try:
-            data["scenes"][name] = found = _scene(name, options, data["missing"])
-            data["samplers"] += found.pop("samplers", [])
+            data["scenes"][name] = _scene(name, options, data["missing"])
         except (Absent, Missing) as error:
             data["missing"].append(f"{name}: {error}")
     for model in MODELS[:1] if options.quick else MODELS:
@@ -152,7 +147,7 @@ def run(options: Options) -> Result:
         except Absent as error:
             data["missing"].append(f"{model}: {error}")
     data["missing"] = list(dict.fromkeys(data["missing"]))
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -164,7 +159,7 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
     folder = shared() / "refs"
     reference = Reference.load(_file(folder / f"{picture}.npz"))
     said = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))
-    scene = LOADED[name]()
+    scene = raystream.load(str(_file(folder / f"{file}.glb")))
     out: dict[str, Any] = {
         "reference": picture,
         "size": reference.size,
@@ -198,8 +193,6 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
                 except Missing as error:
                     missing.append(str(error))
                     del climbs[title]
-        if name == OF_SAMPLERS:
-            out["samplers"] = sampler_rows(base, reference, options.quick, missing)
         for title, several in climbs.items():
             out["renderers"][title] = _summary(processes[title], several, averages[title].agreement(reference))
     return out
@@ -241,7 +234,7 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     scenes = [table for name, scene in data["scenes"].items() for table in _scene_tables(name, scene, data)]
-    return scenes + equal_counts.tables(data)
+    return scenes + [model_table(name, rows) for name, rows in data["models"].items()]
 
 
 def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tuple[Table, Table]:
@@ -281,33 +274,91 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     )
 
 
-def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
-    """Medians of each over its lists, step by step, among lists of that length."""
-    return tuple(
-        [float(np.median([v for v in step if v is not None])) for step in zip_longest(*each)] for each in several
+# -- models of glTF ------------------------------------------------------------------------------------------------
+
+MODELS, MODEL_SAMPLES, MODEL_SEEDS, MODEL_FIRST_SEED = ("DamagedHelmet", "ToyCar"), 16, 5, 2000
+OF_MODELS = {
+    "Raystream sobol": ("peers_raystream", "multipass", "sobol"),
+    "Raystream zorder": ("peers_raystream", "multipass", "zorder"),
+    "Raystream singlepass, sobol": ("peers_raystream", "singlepass", "sobol"),
+    "Cycles": ("peers_cycles", "CPU", "TABULATED_SOBOL"),
+    "Cycles, blue noise": ("peers_cycles", "CPU", "BLUE_NOISE"),
+}
+MODELS_AGREE = 0.05  # of the means of 20 x 20 blocks of a model, root mean square
+
+
+def model_rows(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
+    """Variances and work of every renderer, taking turns, seed by seed. Raises Absent without the references."""
+    folder = shared() / "gltf_refs"
+    about = json.loads(_file(folder / f"{name}.json").read_text(encoding="utf-8"))
+    with np.load(_file(folder / f"{name}.npz")) as held:
+        found = held.get("ggx_lobes")
+    reference = None if found is None else found.astype(np.float64) @ LUMINANCE
+    camera = {key: about["camera"][key] for key in ("origin", "target", "up", "fov_vertical")}
+    base: dict[str, Any] = {"scene": str(_file(shared() / "scenes" / "models" / about["model"])), "arrays": ""}
+    base |= {"size": (about["size"], about["size"]), "surfaces": about["settings"]["same_depth_in_raystream"]}
+    base |= {"threads": cpus(), "device": options.device}
+    base["view"] = {**camera, "environment": str(_file(folder / "lobes.hdr"))}
+    out: dict[str, Any] = {"size": base["size"], "samples": MODEL_SAMPLES, "renderers": {}}
+    with ExitStack() as stack:
+        processes: dict[str, Process] = {}
+        for title, (module, variant, sampler) in OF_MODELS.items():
+            job = Job(title=title, module=module, variant=variant, sampler=sampler, **base)
+            try:
+                processes[title] = stack.enter_context(Process(job))
+            except Missing as error:
+                missing.append(str(error))
+        shots: dict[str, list[Any]] = {title: [] for title in processes}
+        for seed in range(2 if options.quick else MODEL_SEEDS):
+            for title, process in processes.items():
+                say(f"{name}: {title}, seed {seed + 1}")
+                shots[title].append(process.render(MODEL_SAMPLES, MODEL_FIRST_SEED + seed))
+        averages: dict[str, NDArray[np.float64]] = {}
+        for title, several in shots.items():
+            pictures = np.stack([shot.picture.astype(np.float64) @ LUMINANCE for shot in several])
+            cpu = float(np.median([shot.cpu_seconds for shot in several]))
+            row = {"version": processes[title].version, "cpu_seconds": cpu, "off": None}
+            averages[title] = pictures.mean(axis=0)
+            row |= {f"variance_{edge}": variance(pictures, edge) for edge in (1, BLOCK)}
+            out["renderers"][title] = row
+    if reference is None:  # none under these lights: that of Cycles itself
+        reference = next((mean for title, mean in averages.items() if title == "Cycles"), None)
+    if reference is not None:
+        scale = np.maximum(block_means(reference, 20), 0.02)
+        for title, mean in averages.items():
+            off = block_means(mean, 20) - block_means(reference, 20)
+            out["renderers"][title]["off"] = float(np.sqrt(np.mean((off / scale) ** 2)))
+    return out
+
+
+def variance(pictures: NDArray[np.float64], edge: int) -> float:
+    """Of blocks, between pictures (N, H, W) of luminance, over the squared mean; the mean over all blocks."""
+    blocks = np.stack([block_means(picture, edge) for picture in pictures])
+    mean = blocks.mean(axis=0)
+    return float(np.mean(blocks.var(axis=0, ddof=1) / np.maximum(mean, DARKEST * mean.mean()) ** 2))
+
+
+def model_table(name: str, data: dict[str, Any]) -> Table:
+    """Noise, CPU seconds and work; work beside that of Cycles, where it is there."""
+    rows = data["renderers"]
+    lines: list[tuple[Any, ...]] = []
+    for title, row in rows.items():
+        works = [row[f"variance_{edge}"] * row["cpu_seconds"] for edge in (1, BLOCK)]
+        best = [
+            min((r[f"variance_{edge}"] * r["cpu_seconds"] for t, r in rows.items() if "Cycles" in t), default=None)
+            for edge in (1, BLOCK)
+        ]
+        noise = [100 * row[f"variance_{edge}"] ** 0.5 for edge in (1, BLOCK)]
+        shares: list[Any] = [work / other if other else None for work, other in zip(works, best, strict=True)]
+        off = None if row["off"] is None else 100 * row["off"]
+        shares = shares if off is None or off <= 100 * MODELS_AGREE else ["void", "void"]
+        lines.append((f"{title} ({row['version']})", *noise, row["cpu_seconds"], *shares, off))
+    columns = ("renderer", "pixels %", f"{BLOCK} x {BLOCK} %", "CPU s", "work: pixels", "blocks", "off %")
+    note = (
+        f"{data['size'][0]} x {data['size'][1]}, {data['samples']} samples, under lobes.hdr. Relative RMS noise "
+        "between a renderer's own pictures; work: its square times CPU seconds, beside that of the better of Cycles' "
+        "patterns. "
+        f"off: of the mean of 20 x 20 blocks against the reference's of one scattering (if there is one under "
+        f"these lights; else of Cycles), RMS; void beyond {100 * MODELS_AGREE:g} %."
     )
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """Error over time, blocks and pixels of every scene: the seeds' medians."""
-    if not data["scenes"]:
-        return None
-    figure, axes = plots.figure(5.0 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
-    panels = [(name, edge) for name in data["scenes"] for edge in (BLOCK, 1)]
-    for (name, edge), panel in zip(panels, axes, strict=True):
-        scene = data["scenes"][name]
-        for number, title in enumerate(RENDERERS):
-            if title not in scene["renderers"]:
-                continue
-            climbs = scene["renderers"][title]["climbs"]
-            seconds, errors = _medians([climb["seconds"] for climb in climbs], [c["errors"][edge] for c in climbs])
-            panel.loglog(seconds, errors, label=title, **plots.look(number, 1.2))
-        for limit in LIMITS:
-            if limit.edge == edge:
-                panel.axhline(limit.error, color="0.4", linewidth=0.8, linestyle="--")
-        what = "pixels" if edge == 1 else f"{edge} x {edge} blocks"
-        panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {what}", fontsize=10)
-        panel.set_xlabel("seconds")
-    axes[0].set_ylabel("relative RMS error")
-    axes[0].legend(frameon=False, fontsize=7)
-    return figure
+    return Table(f"{name}: time for equal noise", columns, lines, note)

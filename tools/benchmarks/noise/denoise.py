@@ -8,14 +8,11 @@ as its only input.
 
 from __future__ import annotations
 
-import math
-import statistics
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.noise.eight import Converged, converged, present
@@ -55,7 +52,7 @@ def run(options: Options) -> Result:
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
         renderer.release()
         data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
-    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
 def oidn_there() -> bool:
@@ -140,25 +137,3 @@ def _table(data: dict[str, Any]) -> Table:
         "relative to the converged one's. Mean: relative change of the mean by denoising."
     )
     return Table("denoised pictures", columns, rows, note)
-
-
-def _counts(data: dict[str, Any]) -> list[str]:
-    return list(next(iter(data["scenes"].values()))["samples"])
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """The medians of all scenes over the samples: FLIP, and relative error."""
-    made, panels = plots.figure(9.2, 4.0, 2)
-    counts = _counts(data)
-    for panel, what, label in zip(panels, ("flip", "error"), ("FLIP", "relative error"), strict=True):
-        for number, name in enumerate(DENOISERS):
-            of = [
-                [s["samples"][c][name][what] for s in data["scenes"].values() if name in s["samples"][c]]
-                for c in counts
-            ]
-            values = [statistics.median(each) if each else math.nan for each in of]
-            panel.loglog([int(c) for c in counts], values, label=name, **plots.look(number))
-        panel.set_xlabel("samples of a pixel")
-        panel.set_ylabel(f"{label}, median of {len(data['scenes'])} scenes")
-    panels[0].legend(frameon=False, fontsize=8)
-    return made

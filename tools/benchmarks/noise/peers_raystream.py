@@ -13,7 +13,7 @@ from benchmarks.noise.peers import TOOLS, Job
 
 def load(job: Job) -> None:
     """Import the renderer."""
-    sys.path.insert(0, str(TOOLS.parent))  # the checkout precedes an installed package
+    sys.path.insert(0, str(TOOLS / "editable"))  # the checkout precedes an installed package
     import raystream
 
     assert raystream.Renderer is not None  # imported on access

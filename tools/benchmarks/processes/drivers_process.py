@@ -9,13 +9,14 @@ it is timed. CPU time is that of a whole call of `Renderer.render`, one sample, 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 
 
 def main(checkout: str) -> None:
     """Answer until the input ends."""
-    sys.path.insert(0, checkout)
+    sys.path.insert(0, os.path.join(checkout, "tools", "editable"))
     from raystream.renderer.renderer import Renderer
 
     renderers: dict[str, Renderer] = {}

@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plots
-from benchmarks.common import Options, Result, Table, facts, say, target_tables
+from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.processes import launch
 from benchmarks.scenes import View, found
 
@@ -39,12 +37,6 @@ QUICK = {
 }
 PROGRAMS = {"cornell": "path", "bunny": "cast"}  # for a breakdown into parts
 
-# Targets on two cores of llvmpipe, seconds with filled caches.
-TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float]] = {
-    f"{BUNNY}: process": (lambda d: d["commands"][BUNNY]["warm"]["seconds"], 0.8),
-    f"{FIRST}: compile and render": (lambda d: d["commands"][FIRST]["warm"]["render"], 8.0),
-}
-
 
 def run(options: Options) -> Result:
     """Measure everything."""
@@ -65,8 +57,7 @@ def run(options: Options) -> Result:
     for view in views:
         say(f"{view.name}: parts")
         data["phases"][view.name] = _phases(view, options)
-    data["targets"] = _targets(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -110,17 +101,6 @@ def _medians(several: list[dict[str, float]]) -> dict[str, float]:
 # -- output --------------------------------------------------------------------------------------------------------
 
 
-def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    out = []
-    for name, (read, limit) in TARGETS.items():
-        try:
-            value = read(data)
-        except KeyError:
-            continue
-        out.append({"target": name, "limit": limit, "measured": value, "met": value <= limit})
-    return out
-
-
 def _tables(data: dict[str, Any]) -> list[Table]:
     rows = []
     for name, kinds in data["commands"].items():
@@ -143,22 +123,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         names = next(iter(next(iter(data["phases"].values())).values()))
         heads = ("scene, program", "caches", *names)
         tables.append(Table("a first picture of one sample: parts, seconds", heads, phases))
-    return tables + target_tables(data)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    if not data["phases"]:
-        return None
-    drawing, (axes,) = plots.figure(9.0, 3.6)
-    rows = {f"{name}, {caches}": parts for name, kinds in data["phases"].items() for caches, parts in kinds.items()}
-    left = [0.0] * len(rows)
-    for number, part in enumerate(next(iter(rows.values()))):
-        values = [parts[part] for parts in rows.values()]
-        axes.barh(range(len(rows)), values, left=left, color=plots.COLORS[number], edgecolor="white", label=part)
-        left = [before + value for before, value in zip(left, values, strict=True)]
-    axes.set_yticks(range(len(rows)), list(rows))
-    axes.invert_yaxis()
-    axes.set_xlabel("seconds")
-    axes.set_title("Parts of a first picture in a new process", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
-    return drawing
+    return tables

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import ROOT
 
@@ -27,7 +28,7 @@ def process(command: list[str], environment: dict[str, str]) -> dict[str, float]
     """Wall and CPU time and peak memory of Python on a command, see `process.py`; of ``raystream render`` (but not with
     ``--quiet``) the parts ``load``, ``build`` and ``render`` in seconds, too. Raises RuntimeError when it fails."""
     helper = [sys.executable, "-I", "-S", str(ROOT / "tools/benchmarks/processes/process.py")]
-    found, printed = _json([*helper, sys.executable, *command], environment)
+    found, printed = output([*helper, sys.executable, *command], environment)
     if parts := PARTS.search(printed):
         found |= zip(("load", "build", "render"), map(float, parts.groups()), strict=True)
     return found
@@ -35,11 +36,11 @@ def process(command: list[str], environment: dict[str, str]) -> dict[str, float]
 
 def phases(arguments: list[str], environment: dict[str, str]) -> dict[str, float]:
     """Seconds of the parts of a first picture in a new process, see `phases.py`."""
-    return _json([sys.executable, str(ROOT / "tools/benchmarks/processes/phases.py"), *arguments], environment)[0]
+    return output([sys.executable, str(ROOT / "tools/benchmarks/processes/phases.py"), *arguments], environment)[0]
 
 
-def _json(command: list[str], environment: dict[str, str]) -> tuple[dict[str, float], str]:
-    """A command's output as data, and its standard error."""
+def output(command: list[str], environment: dict[str, str]) -> tuple[dict[str, Any], str]:
+    """What a command prints as data, and its standard error. Raises RuntimeError when it fails."""
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout) if done.returncode == 0 and done.stdout else {}
     if not found or found.pop("status", 0):

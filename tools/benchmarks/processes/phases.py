@@ -43,5 +43,5 @@ def main(scene: str, camera: str, fov: str, width: str, height: str, program: st
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "editable"))
     main(*sys.argv[1:])

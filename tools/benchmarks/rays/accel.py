@@ -7,20 +7,19 @@ of a cosine distribution, incoherent among neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from reproduction.plots import COLORS, figure
 
 import raystream
-from benchmarks import plots
-from benchmarks.common import Options, Result, Timing, cpus, facts, interleave, say
-from benchmarks.rays import accel_tables, embree
-from benchmarks.rays.accel_grid import Repeats, repeated_tests
-from benchmarks.rays.accel_vertices import indexed
+from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say
+from benchmarks.rays import embree
 from benchmarks.scenes import View, found
 from raystream.accel import structures
 from raystream.accel.structures import Primitives, Structure, StructureOptions
@@ -69,6 +68,11 @@ SCENES = {
 QUICK = {"cornell": ("cornell", FLAT | TWO_LEVEL)}
 SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long traversals, 57,000 triangles in a voxel
 EMBREE = f"Embree, {cpus()} threads"
+# Shown in the plot.
+STACK, STACKLESS = "bvh, stack", "bvh, octants"
+SINGLE, FUSED, UNFUSED = "singlepass", "multipass ray", "multipass none"
+SHOWN = (f"{STACK}, {SINGLE}", f"{STACKLESS}, {SINGLE}", f"{STACKLESS}, {UNFUSED}", f"grid, dda, {SINGLE}")
+SHOWN_TWO = (f"two-level-bvh, stack, {SINGLE}", f"two-level-grid, adinetz, {SINGLE}")
 
 
 class Rays(NamedTuple):
@@ -115,7 +119,6 @@ def case(
     modules: list[Module],
     machine: str,
     size: tuple[int, int],
-    counting: bool = False,
 ) -> Case:
     """A machine, a key of `MACHINES_USED`, over the modules of one of the structure's traversals."""
     program = trace(LEVELS[structure.levels])
@@ -125,7 +128,6 @@ def case(
             LinkedProgram(program, modules),
             size,
             resources=resources,
-            counting=counting,
             fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
             **MACHINES_USED[machine],
         )
@@ -148,8 +150,7 @@ def run(options: Options) -> Result:
     for name, (view, wanted) in scenes.items():
         if view in by_name:
             data["scenes"][name] = _scene(name, by_name[view], wanted, options)
-    data["targets"] = accel_tables.targets(data)
-    return Result(data, accel_tables.tables(data), plots.drawn(accel_tables.figure, data))
+    return Result(data, tables(data), plot(data) if find_spec("matplotlib") else None)
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -191,12 +192,9 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
     for kind, part in rays.items():
         say(f"{name}: {kind} rays")
         out["rates"][kind], out["same_hits"][kind] = _rates(cases, part, corners, runs)
-    if first == "bvh":
+    if first == "bvh" and name not in SLOW:
         flat = {which: built[which] for which in ("bvh", "grid")}
-        out["repeated_tests"] = _repeats(resources, flat["grid"], rays["primary"], (size, size))
-        if name not in SLOW:
-            out["vertices"] = _vertices(resources, flat, scene, rays, (size, size), runs)
-            out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
+        out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
     with device.current():
         for each in cases.values():
             each.machine.release()
@@ -285,20 +283,6 @@ def rate(timing: Timing, count: int) -> dict[str, Any]:
     return {**row, "mrays": count / row["ms"] / 1e3, "cpu_mrays": count / max(row["cpu_ms"], 1e-6) / 1e3}
 
 
-def _repeats(resources: Resources, structure: Structure, rays: Rays, size: tuple[int, int]) -> dict[str, Any]:
-    """Triangle tests that a mailbox would save, for primary rays through the grid; and the machine's own count."""
-    counted = case(resources, structure, structure.make("dda"), "singlepass", size, counting=True)
-    counted.give(rays)
-    counted.run()
-    calls = {state: total.calls for state, total in counted.machine.stats.kernels.items()}
-    hits = counted.hits()
-    with resources.device.current():
-        counted.machine.release()
-    t = np.where(hits["triangle"] >= 0, hits["t"], np.inf)
-    found: Repeats = repeated_tests(structure.built, rays.origins, rays.directions, t)
-    return {**found._asdict(), "machine_tests": int(calls["intersect"]), "machine_steps": int(calls["traverse"])}
-
-
 COMPARED = {"bvh": "stack", "grid": "dda"}
 
 
@@ -314,34 +298,6 @@ def _compare(
                 each.give(rays[kind])
             timings = interleave({way: each.run for way, each in ways.items()}, runs, WARM_UP)
             out[what][kind] = {way: rate(timing, len(rays[kind].origins)) for way, timing in timings.items()}
-    return out
-
-
-def _vertices(
-    resources: Resources,
-    flat: Mapping[str, Structure],
-    scene: raystream.Scene,
-    rays: Mapping[str, Rays],
-    size: tuple[int, int],
-    runs: int,
-) -> dict[str, Any]:
-    """Unshared corners, three texels per triangle, against indices of shared vertices."""
-    rows: dict[str, dict[str, Case]] = {}
-    sizes: dict[str, dict[str, int]] = {}
-    for which, structure in flat.items():
-        modules = structure.make(COMPARED[which])
-        shared = [indexed(m, scene) if "triangle_test" in m.provides else m for m in modules]
-        rows[which] = {}
-        for way, used in (("unshared", modules), ("shared", shared)):
-            rows[which][way] = case(resources, structure, used, "singlepass", size)
-            test = next(m for m in used if "triangle_test" in m.provides)
-            with resources.device.current():
-                sizes.setdefault(way, {})[which] = sum(resources.get(memory).bytes for memory in test.memories)
-    out = {"bytes": sizes, "rates": _compare(rows, rays, runs)}
-    with resources.device.current():
-        for ways in rows.values():
-            for each in ways.values():
-                each.machine.release()
     return out
 
 
@@ -368,3 +324,97 @@ def _addresses(
     with other.device.current():
         other.release()
     return out
+
+
+# -- output --------------------------------------------------------------------------------------------------------
+
+
+def _embree(rates: dict[str, Any]) -> str | None:
+    return next((name for name in rates if name.startswith("Embree")), None)
+
+
+def tables(data: dict[str, Any]) -> list[Table]:
+    """All of them."""
+    out = [_build_table(data)]
+    note = (
+        f"Median of {data['runs']} runs in turn after {data['warm_up']}. Mrays/s by wall time, and in brackets by the "
+        f"CPU time of all threads (of one core). Same: share of the primary rays that hit at the first row's distance."
+    )
+    for name, scene in data["scenes"].items():
+        rates = scene["rates"]
+        rows = [
+            (
+                setting,
+                rates["primary"][setting]["ms"],
+                rates["primary"][setting]["cpu_ms"],
+                *(f"{rates[kind][setting]['mrays']:.3g} ({rates[kind][setting]['cpu_mrays']:.3g})" for kind in rates),
+                scene["same_hits"]["primary"].get(setting),
+            )
+            for setting in rates["primary"]
+        ]
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in scene["rays"].items())
+        columns = ("setting", "ms", "CPU ms", *rates, "same")
+        out.append(Table(f"{name}: {scene['triangles']:,} triangles; {counts} rays", columns, rows, note))
+    return out + list(_address_table(data))
+
+
+def _build_table(data: dict[str, Any]) -> Table:
+    rows = []
+    for name, scene in data["scenes"].items():
+        for structure, build in scene["builds"].items():
+            for traversal, held in scene["memory"].items():
+                if traversal.rpartition(", ")[0] == structure:
+                    triangles = held.get("triangles", 0)
+                    rest = sum(held.values()) - triangles
+                    row = (build["ms"], build["cpu_ms"], rest / 2**20, triangles / 2**20)
+                    rows.append((f"{name}: {traversal}", *row))
+    columns = ("scene: structure, traversal", "build ms", "CPU ms", "structure MiB", "triangles MiB")
+    note = "Structure: textures of the traversal. Triangles: unshared corners and numbers, in the order of the leaves."
+    return Table("builds and memory", columns, rows, note)
+
+
+def _address_table(data: dict[str, Any]) -> Iterator[Table]:
+    """By scene, structure and kind of rays; nothing without any."""
+    ways, rows = ("1-D", "2-D"), list[tuple[Any, ...]]()
+    for name, scene in data["scenes"].items():
+        for structure, kinds in scene.get("addresses", {"rates": {}})["rates"].items():
+            for kind, timed in kinds.items():
+                row = [timed[way][key] for key in ("ms", "cpu_ms") for way in ways]
+                rows.append((f"{name}: {structure}, {kind}", *row, row[3] / max(row[2], 1e-6)))
+    heads = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways), "CPU ratio")
+    if rows:
+        yield Table("1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", heads, rows)
+
+
+def plot(data: dict[str, Any]) -> Any:
+    """Rates of the main settings and Embree, by kind of ray."""
+    if not data["scenes"]:
+        return None
+    drawn, axes = figure(13.0, 4.4, ncols=3)
+    scenes = data["scenes"]
+    for axis, kind in zip(axes, next(iter(scenes.values()))["rates"], strict=True):
+        for place, scene in enumerate(scenes.values()):
+            rates = scene["rates"][kind]
+            shown = [name for name in (*SHOWN, *SHOWN_TWO, _embree(rates) or "") if name in rates]
+            width = 0.85 / len(shown)
+            for number, name in enumerate(shown):
+                color = COLORS[_color(name)]
+                at = place + (number - (len(shown) - 1) / 2) * width
+                label = f"_{name}" if any(name in s["rates"][kind] for s in list(scenes.values())[:place]) else name
+                axis.bar(at, rates[name]["cpu_mrays"], 0.92 * width, color=color, label=label)
+        axis.set_xticks(range(len(scenes)), [name.replace(", ", ",\n").replace(" in ", "\nin ") for name in scenes])
+        axis.tick_params(axis="x", labelsize=8)
+        axis.grid(False, axis="x")
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_title(f"{kind} rays", fontsize=10)
+    axes[0].set_ylabel("million rays per second of one core's time")
+    handles = [axis.get_legend_handles_labels() for axis in axes]
+    drawn.legend(*handles[0], frameon=False, fontsize=8, loc="outside lower center", ncols=4)
+    drawn.suptitle(f"Acceleration structures, {data['facts']['renderer']}", fontsize=10)
+    return drawn
+
+
+def _color(name: str) -> int:
+    names = (*SHOWN, *SHOWN_TWO)
+    return names.index(name) if name in names else len(COLORS) - 1

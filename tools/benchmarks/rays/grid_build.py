@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say, target_tables
+from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say
 from benchmarks.scenes import found
 from raystream.accel import triangles
 from raystream.accel.grid.build import build
@@ -31,7 +31,6 @@ ABOUT = "building the uniform grid on the device: rows, spans, sort, search; bes
 
 RUNS = 9
 STAGES = ("rows", "spans", "sort", "search", "copy")
-TARGETS = {"bunny": 0.5}  # seconds of all threads, which other load lengthens least
 
 
 def run(options: Options) -> Result:
@@ -48,13 +47,6 @@ def run(options: Options) -> Result:
     for view in views:
         say(f"grid-build: {view.name}")
         data["scenes"][view.name] = build_times(device, raystream.load(view.source).flatten().corners(), data["runs"])
-    data["targets"] = [
-        {"target": f"{name}, CPU s", "limit": limit, "measured": data["scenes"][name]["device"]["cpu_ms"] / 1e3}
-        for name, limit in TARGETS.items()
-        if name in data["scenes"]
-    ]
-    for target in data["targets"]:
-        target["met"] = target["measured"] <= target["limit"]
     return Result(data, _tables(data))
 
 
@@ -140,4 +132,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         f"Medians of {data['runs']} builds, device and host in turn, after {data['warm_up']}; stages in builds of "
         "their own, whose ends are waited for. Rows: of voxels along x within the triangles' bounds."
     )
-    return [Table("uniform grids, built on the device", columns, rows, note), *target_tables(data)]
+    return [Table("uniform grids, built on the device", columns, rows, note)]

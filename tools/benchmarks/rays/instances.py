@@ -1,21 +1,19 @@
-"""Scenes of many instances: a forest of 200,000 trees, 100 million triangles, in the memory of its few meshes; its cost
-beside a flat structure where possible; and a thousand moving instances.
+"""Scenes of many instances: a forest of 200,000 trees, 100 million triangles, in the memory of its few meshes, beside
+that of a flat structure where possible; and a thousand moving instances.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from benchmarks import plots
-from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
+from benchmarks.common import Options, Result, Table, facts, interleave, say
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin import balls, forest
-from raystream.scene.camera import Camera
 from raystream.scene.hierarchy import compose
 from raystream.scene.scene import Instance, Scene
 
@@ -23,12 +21,6 @@ ABOUT = "instances: 100 million triangles in the memory of their meshes, beside 
 
 TREES, FEW_TREES, QUICK_TREES = 200_000, 2_000, 200
 MOVING = 1000  # instances
-RUNS = 5
-CAMERAS: dict[str, Camera | str] = {
-    "overview": "overview",
-    "inside": "inside",
-    "far": Camera((900.0, 420.0, 1500.0), (0.0, 0.0, 0.0), fov=50),
-}
 # Objects, instances.
 KINDS = {
     "bvh over bvh": {"accel": "two-level-bvh"},
@@ -37,60 +29,37 @@ KINDS = {
     "grid over grid": {"accel": "two-level-grid"},
 }
 FLAT = {"flat bvh": {"accel": "bvh"}}
-# Target limits: bytes of textures, seconds.
-MEMORY_TARGET, TOP_TARGET = 1 << 30, 0.005
 
 
 def run(options: Options) -> Result:
     """Build, render and move."""
-    size, runs = ((64, 64), 1) if options.quick else ((512, 512), RUNS)
-    data: dict[str, Any] = {
-        "facts": facts(options.open()),
-        "size": size,
-        "runs": runs,
-        "scenes": {},
-        "missing": [],
-    }
+    data: dict[str, Any] = {"facts": facts(options.open()), "scenes": {}, "missing": []}
     # The first of each kind is built twice, as it loads the compiled loops.
     for trees, kinds in (
         (QUICK_TREES, KINDS | FLAT),
         *(() if options.quick else ((FEW_TREES, KINDS | FLAT), (TREES, KINDS))),
     ):
-        found = _scene(trees, kinds, size, runs, options)
+        found = _scene(trees, kinds, options)
         if options.quick or trees != QUICK_TREES:
             data["scenes"][str(trees)] = found
     data["moving"] = _moving(2 if options.quick else 40)
-    data["targets"] = _targets(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
-def _scene(
-    trees: int, kinds: dict[str, dict[str, Any]], size: tuple[int, int], runs: int, options: Options
-) -> dict[str, Any]:
-    """Every kind of structure over a forest of ``trees`` trees, from each camera."""
+def _scene(trees: int, kinds: dict[str, dict[str, Any]], options: Options) -> dict[str, Any]:
+    """Every kind of structure over a forest of ``trees`` trees."""
     scene = forest.build(trees)
     out: dict[str, Any] = {"triangles": scene.triangle_count, "instances": len(scene.instances), "kinds": {}}
-    renderers: dict[str, Renderer] = {}
     for name, recipe in kinds.items():
         say(f"instances: {trees:,} trees, {name}")
         wall, cpu = time.perf_counter(), time.process_time()
         prepared = prepare(scene, **recipe)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        renderers[name] = Renderer(prepared, device=options.open(), program="cast")
-        parts = renderers[name].info()["gpu memory"]
-        out["kinds"][name] = {"build_seconds": wall, "build_cpu_seconds": cpu, "memory": parts, "cameras": {}}
-    out["distinct_triangles"] = next(iter(renderers.values())).prepared.structure.statistics["triangles"]
-    for label, camera in CAMERAS.items():
-
-        def render(renderer: Renderer, camera: Camera | str = camera) -> None:
-            renderer.update(camera=camera)
-            renderer.render(size)
-
-        timings = interleave({name: lambda r=r: render(r) for name, r in renderers.items()}, runs)
-        for name, timing in timings.items():
-            out["kinds"][name]["cameras"][label] = timing.to_json()
-    for renderer in renderers.values():
+        renderer = Renderer(prepared, device=options.open(), program="cast")
+        memory = renderer.info()["gpu memory"]
         renderer.release()
+        out["kinds"][name] = {"build_seconds": wall, "build_cpu_seconds": cpu, "memory": memory}
+        out.setdefault("distinct_triangles", prepared.structure.statistics["triangles"])
     return out
 
 
@@ -113,61 +82,24 @@ def _moving(runs: int) -> dict[str, Any]:
     return out
 
 
-def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
-    out = []
-    for trees, found in data["scenes"].items():
-        for name, row in found["kinds"].items():
-            if name in KINDS:
-                what = f"{int(trees):,} trees, {name}: bytes of textures"
-                out.append({"target": what, "limit": MEMORY_TARGET, "measured": row["memory"]["total"]})
-    for kind in ("bvh", "grid"):
-        what = f"top {kind} over {MOVING:,} instances, s of CPU"
-        out.append({"target": what, "limit": TOP_TARGET, "measured": data["moving"][kind]["top"]["cpu_ms"] / 1e3})
-    for target in out:
-        target["met"] = target["measured"] <= target["limit"]
-    return out
-
-
 def _tables(data: dict[str, Any]) -> list[Table]:
     tables = []
+    rows: list[tuple[Any, ...]]
     for trees, found in data["scenes"].items():
         rows = [
-            (
-                name,
-                row["build_seconds"],
-                row["build_cpu_seconds"],
-                row["memory"]["total"] / 2**20,
-                *(value for camera in CAMERAS for value in _times(row["cameras"][camera])),
-            )
+            (name, row["build_seconds"], row["build_cpu_seconds"], row["memory"]["total"] / 2**20)
             for name, row in found["kinds"].items()
         ]
-        columns = ["structure", "build s", "CPU s", "MiB"]
-        columns += [word for camera in CAMERAS for word in (f"{camera}, ms", "CPU ms")]
         title = f"{int(trees):,} trees, {found['triangles']:,} triangles, {found['distinct_triangles']:,} stored"
-        wide, tall = data["size"]
-        note = f"Median of {data['runs']} pictures of {wide} x {tall} primary rays. Build: scene to tables."
-        tables.append(Table(title, columns, rows, note))
+        tables.append(Table(title, ("structure", "build s", "CPU s", "MiB"), rows, "Build: scene to tables."))
     rows = [
         (kind, *(value for case in ("top", "all") for value in _times(data["moving"][kind][case])))
         for kind in ("bvh", "grid")
     ]
     columns = ["top structure", "built, ms", "CPU ms", "all moved, ms", "CPU ms"]
     tables.append(Table(f"{data['moving']['instances']:,} instances that move", columns, rows))
-    return tables + target_tables(data)
+    return tables
 
 
 def _times(timing: dict[str, Any]) -> tuple[float, float]:
     return timing["ms"], timing["cpu_ms"]
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    figure, drawn = plots.figure(9.0, 4.0, len(data["scenes"]))
-    axes: Any = np.atleast_1d(cast(Any, drawn))
-    for axis, (trees, found) in zip(axes, data["scenes"].items(), strict=True):
-        kinds = found["kinds"]
-        values = {camera: [kind["cameras"][camera]["cpu_ms"] for kind in kinds.values()] for camera in CAMERAS}
-        plots.bars(axis, [name.replace(" ", "\n", 1) for name in kinds], values)
-        axis.tick_params(axis="x", labelsize=8)
-        axis.set_title(f"{int(trees):,} trees, {found['triangles'] / 1e6:.3g} M triangles: ms of CPU", fontsize=10)
-    axes[0].legend(frameon=False, fontsize=8)
-    return figure

@@ -81,7 +81,7 @@ def run(options: Options) -> Result:
 
 def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[Compiled]]:
     """The driver's name, and the programs of some cases."""
-    paths = [str(ROOT / "tools"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(ROOT / "tools"), str(ROOT / "tools" / "editable"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "INTEL_DEBUG": "fs", "PYTHONPATH": os.pathsep.join(paths)}
     command = [str(start), platform, sys.executable, "-m", "benchmarks.stream.gpu", json.dumps(cases)]
     done = subprocess.run(

@@ -9,19 +9,20 @@ of counted runs of the machine; for small pictures the machine itself runs besid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from reproduction.plots import COLORS, figure
 from reproduction.simulators.measured import WHOLE_RUNS, extract
 from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import raystream
-from benchmarks import plots
-from benchmarks.common import Options, Result, Table, facts, say
+from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import View, found
-from benchmarks.stream import counts
-from benchmarks.stream.machines import Setting, make
+from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.renderer.renderer import Renderer
+from raystream.stream.machines.count import COUNT_MODES
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 ABOUT = "passes over the lower bound by policy, and by threshold as a curve"
@@ -35,6 +36,7 @@ POLICIES: dict[str, Policy] = {
     "sweep": Sweep(),
 }
 DENOMINATORS = ("active", "all")
+MARKERS = "os^DvPX"  # identifies lines without colour
 SHARES = (*range(1, 20), *range(20, 101, 2))  # percent
 MOST_PASSES = 2500  # of the machine itself, for the check against the simulation
 PUBLISHED = {
@@ -72,7 +74,7 @@ def run(options: Options) -> Result:
         renderer.gpu_scene.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data), _figure(data) if find_spec("matplotlib") else None)
 
 
 # -- measurements --------------------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def _scene(
             for of in DENOMINATORS
         },
         "check": _check(renderer, small),
-        "counts": counts.measure(renderer, counted),
+        "counts": measure(renderer, counted),
     }
 
 
@@ -211,7 +213,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         Table("passes over the lower bound", heads, rows, "\n".join(lines)),
         Table("average share of the stream that a pass ran on", ("scene", *POLICIES), shares),
         Table("passes over the least found, and the best thresholds", columns, measured, data["note"]),
-        counts.table(data["scenes"], data["counts_size"]),
+        table(data["scenes"], data["counts_size"]),
     ]
 
 
@@ -250,15 +252,15 @@ def _note(data: dict[str, Any]) -> str:
 def _figure(data: dict[str, Any]) -> Any:
     if not data["scenes"]:
         return None
-    figure, axes = plots.figure(12.0, 4.8, 2)
+    drawing, axes = figure(12.0, 4.8, ncols=2)
     for part, of in zip(axes, DENOMINATORS, strict=True):
         for number, (name, scene) in enumerate(data["scenes"].items()):
             curve = scene["thresholds"][of]
             part.plot(
                 [int(share) for share in curve],
                 [row["over_bound"] for row in curve.values()],
-                color=plots.COLORS[number % len(plots.COLORS)],
-                marker=plots.MARKERS[number % len(plots.MARKERS)],
+                color=COLORS[number % len(COLORS)],
+                marker=MARKERS[number % len(MARKERS)],
                 markevery=(number % 4, 6),
                 markersize=4.5,
                 linewidth=1.4,
@@ -277,9 +279,75 @@ def _figure(data: dict[str, Any]) -> Any:
     for part in axes:
         part.set_ylim(low, high)
     axes[0].set_ylabel("passes over the lower bound")
-    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="outside right center")
+    drawing.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="outside right center")
     axes[0].text(21, high * 0.95, "20 %: the best found in 2002", fontsize=8, color="0.35", va="top")
     axes[1].text(99, 1.2, "1.1 to 2.0: table 5.2 of 2004", fontsize=8, color="0.35", ha="right")
     width, height = data["size"]
-    figure.suptitle(f"Passes of multipass, one call in a pass, {width} x {height} primary rays", fontsize=10)
-    return figure
+    drawing.suptitle(f"Passes of multipass, one call in a pass, {width} x {height} primary rays", fontsize=10)
+    return drawing
+
+
+RUNS = 7
+SETTINGS = {
+    "sweep": Setting("multipass", unroll="auto"),
+    "sweep, unroll 4": Setting("multipass", unroll=4),
+    "sweep, kill mask": Setting("multipass", unroll="auto", mask="kill"),
+    "sweep, no mask": Setting("multipass", unroll="auto", mask="none"),
+    "threshold 20 %, unroll 16": Setting("multipass", policy=Threshold(0.2), unroll=16),
+    "naive, unroll auto": Setting("multipass", policy=Naive(), unroll="auto"),
+    "fuse ray": Setting("multipass", fuse="ray", policy=Sweep(), unroll="auto"),
+}
+
+
+def measure(renderer: Renderer, size: tuple[int, int], runs: int = RUNS) -> dict[str, dict[str, Any]]:
+    """By setting and count: seconds (wall and CPU), passes of each kind and waits of one run."""
+    out: dict[str, dict[str, Any]] = {}
+    for name, setting in SETTINGS.items():
+        machines: dict[str, Any] = {}
+        with renderer.device.current():
+            for count in COUNT_MODES:
+                machines[count] = make(renderer, setting, size)
+                machines[count].count = count
+        timings = interleave({count: whole_run(machine) for count, machine in machines.items()}, runs)
+        rows = {}
+        for count, machine in machines.items():
+            stats = machine.stats
+            rows[count] = {
+                **timings[count].to_json(),
+                "kernel_passes": stats.kernel_passes,
+                "mask_passes": stats.mask_passes,
+                "count_passes": stats.count_passes,
+                "waits": stats.waits,
+            }
+        rows["query"]["cpu_over_census"] = timings["query"].cpu_ratio(timings["census"])
+        out[name] = rows
+        with renderer.device.current():
+            for machine in machines.values():
+                machine.release()
+    return out
+
+
+def table(scenes: dict[str, Any], size: Sequence[int]) -> Table:
+    """Both counts side by side."""
+    rows = []
+    for scene, data in scenes.items():
+        for setting, both in data["counts"].items():
+            query, census = both["query"], both["census"]
+            rows.append(
+                (
+                    scene,
+                    setting,
+                    *(
+                        f"{row['kernel_passes']} + {row['mask_passes']} + {row['count_passes']}"
+                        for row in (query, census)
+                    ),
+                    f"{query['waits']} / {census['waits']}",
+                    f"{query['ms']:.3g} / {census['ms']:.3g}",
+                    query["cpu_over_census"],
+                )
+            )
+    heads = ("scene", "policy", "passes by queries", "by census", "waits", "ms", "CPU, queries / census")
+    note = (
+        f"{size[0]} x {size[1]} primary rays; passes: kernel + mask + count; two figures: by queries / by the census."
+    )
+    return Table("counts by occlusion queries and by the census", heads, rows, note)

@@ -70,5 +70,5 @@ def main(started: str, scene: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "editable"))
     main(*sys.argv[1:])

@@ -2,7 +2,7 @@
 
 Flicker is the root mean square change of a scene point's displayed value from one picture to the next, reprojected
 along the camera's motion. Lag and all other errors show in the FLIP of a picture against the converged one of the same
-view. See `eight` for both, and `filmed` for scenes that change.
+view. See `eight` for both.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ from numpy.typing import NDArray
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import oidn_there
 from benchmarks.noise.eight import Converged, Subject, flip, present
-from benchmarks.viewing.filmed import SEQUENCES, Flown, filmed, filmed_table
+from raystream.film.device_film import FilmBuffer
+from raystream.renderer.preview.frame import FrameJob
+from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.motion import of_motion
+from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.scene.camera import Camera
+from raystream.stream.jobs import returned
 
 ABOUT = "pictures of a moving camera: flicker and lag, with and without those before"
 
 SIZE, LIGHT = (384, 216), 4  # of the window, and reduction of the light
-FILMED = 256, 192  # of filmed sequences
 SCENES = ("cornell", "hall", "DamagedHelmet")
 PICTURES = 24
 STEP = 0.4  # degrees around the target per picture: a quarter turn takes about a second
@@ -51,13 +57,7 @@ def run(options: Options) -> Result:
     for subject in subjects:
         say(f"{subject.name}: {pictures} pictures")
         data["scenes"][subject.name] = _case(subject, size, pictures, device, options.quick)
-    data["filmed"] = {}
-    clean = "oidn" if oidn_there() else "none"
-    for sequence in SEQUENCES[:1] if options.quick else SEQUENCES:
-        say(f"{sequence.name}, filmed")
-        samples, shape = (4, size) if options.quick else (SAMPLES, FILMED)
-        data["filmed"][sequence.name], _ = filmed(sequence, shape, LIGHT, device, samples, clean)
-    return Result(data, [_table(data), filmed_table(data["filmed"])])
+    return Result(data, [_table(data)])
 
 
 def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, quick: bool) -> dict[str, Any]:
@@ -136,3 +136,43 @@ def _table(data: dict[str, Any]) -> Table:
         *data["size"], LIGHT * LIGHT, STEP
     )
     return Table("a moving camera", columns, rows, note)
+
+
+class Flown:
+    """Pictures of a window of ``size`` (width, height) with light at 1 / ``part`` of its width."""
+
+    def __init__(self, renderer: Renderer, size: tuple[int, int], part: int, past: bool) -> None:
+        self.renderer, self.size, self.number = renderer, size, 0
+        self.small = size[0] // part, size[1] // part
+        self.preview = Preview(renderer, FrameClock(renderer.device, Scheduler()))
+        self.preview.reprojects = past
+        self.preview.scheduler.upsampled.note(1e12)  # features of every pixel
+        self.scale = 1 / part
+        self._film: FilmBuffer | None = None
+
+    def picture(self) -> NDArray[np.float32]:
+        """The next picture of the renderer's present scene and camera: (H, W, 3) linear."""
+        renderer, number = self.renderer, self.number
+        self.number += 1
+        with renderer.device.current():
+            before, film = self._film, FilmBuffer(renderer.device, self.small)
+        self._film = film
+        settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
+        plan = FramePlan(settings, pinhole, self.small, samples=1, first_sample=number)
+        tiles = renderer.sampler.render_tiles(plan, film)
+        frame = ScheduledFrame(FrameKind.FLIGHT, self.small, self.scale, 1, 1, budget=1.0)
+        job = FrameJob(frame, renderer.camera, film, first=number)
+        made = returned(self.preview.frame(job, tiles, self.size, 1))
+        assert made is not None
+        with renderer.device.current():
+            shot = made.fields()["rgb"].copy()
+            if before is not None:
+                before.release()
+        return shot
+
+    def release(self) -> None:
+        """Free everything but the renderer."""
+        self.preview.release()
+        with self.renderer.device.current():
+            if self._film is not None:
+                self._film.release()

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Subject, converged, present
@@ -67,7 +66,7 @@ def run(options: Options) -> Result:
             case, row = judged(subject, size, shots, 8 if options.quick else SAMPLES)
             data["scenes"][subject.name] = case
             rows.append(row)
-    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
 def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[Shot], dict[str, Any]]:
@@ -189,9 +188,3 @@ def _table(data: dict[str, Any]) -> Table:
         f"{RISE:g}, or {SPOILT:.2%} of specks or holes, counts as worse. Load when it began: {data['load'][0]:.1f}."
     )
     return Table("from flight to rest", columns, rows, note)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """FLIP over the seconds at rest, a line for each scene."""
-    lines = {name: [(max(look[0], 0.1), look[1]) for look in scene["looks"]] for name, scene in data["scenes"].items()}
-    return plots.flips(lines, "seconds at rest (0.1: in motion)")

@@ -1,5 +1,4 @@
-"""Photon mapping in the window: time from key 5 to a recognisable caustic, and frame rates with a moving camera and
-with a dragged light.
+"""Photon mapping in the window: time from key 5 to a recognisable caustic.
 
 A caustic is recognisable when the window's picture of the floor around it correlates with the converged picture. The
 region is the box in which photons at least double the light of Whitted's algorithm. CPU time is shown beside wall time:
@@ -9,7 +8,6 @@ it is less sensitive to other load.
 from __future__ import annotations
 
 import math
-import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -22,7 +20,7 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.screen import screen
 from raystream.base.errors import ViewerError
 
-ABOUT = "photon mapping in the window: key 5 to a caustic, and pictures a second with a dragged light"
+ABOUT = "photon mapping in the window: seconds from key 5 to a caustic"
 
 SIZE = (960, 540)
 SCENES = ("glass_ball", "ring", "cornell_photons")
@@ -30,21 +28,18 @@ COARSE = 4  # pixels of the window per compared pixel
 SAMPLES = 64  # of the converged picture
 ALIKE = 0.7  # least correlation of a recognised caustic
 LEAST_GAIN = 1.0  # least gain by photons, relative to the other light, in a caustic
-SWING = 0.06  # of the window's height: radius of the light's circle
-TURN = 2.0  # seconds per turn
-WARM_UP = 1.5  # seconds before measurements
 LONGEST = 120.0  # seconds, limit for a caustic
 
 
 def run(options: Options) -> Result:
     """Every scene in a window of its own."""
-    size, seconds, samples = ((320, 180), 1.0, 8) if options.quick else (SIZE, 6.0, SAMPLES)
-    data: dict[str, Any] = {"size": size, "seconds": seconds, "scenes": {}}
+    size, samples = ((320, 180), 8) if options.quick else (SIZE, SAMPLES)
+    data: dict[str, Any] = {"size": size, "missing": [], "scenes": {}}
     with screen((1280, 1024)) as where:
         data["display"] = where
         for name in SCENES[:1] if options.quick else SCENES:
             say(f"{name}: {samples} samples of the converged picture")
-            data["scenes"][name] = _scene(name, size, seconds, samples, data)
+            data["scenes"][name] = _scene(name, size, samples, data)
     return Result(data, [_table(data)])
 
 
@@ -89,7 +84,7 @@ def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:
     return luminance(linear[rows.astype(int)[:, None], columns.astype(int)])
 
 
-def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data: dict[str, Any]) -> dict[str, Any]:
+def _scene(name: str, size: tuple[int, int], samples: int, data: dict[str, Any]) -> dict[str, Any]:
     from raystream.renderer.renderer import Renderer
     from raystream.viewport.preferences import Preferences
     from raystream.window.app import App
@@ -112,15 +107,6 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             while not app.session.complete:
                 app.turn()
             made["stored"] = app.view.renderer.photon_map.stored
-            app.view.input.drag = (0, 0)  # a button is down, without modifiers
-            made["camera"] = _moving(app, seconds, _turn_camera)
-            app.view.input.drag = None
-            app.view.input.cursor = (size[0] / 2, size[1] / 2)
-            app.context.editing.drag_light()
-            while not app.context.editing.grabbing or app.view.compiling:
-                app.turn()
-            made["light"] = _moving(app, seconds, _swing_light)
-            app.context.editing.end_drag()
             return made
         finally:
             app.release()
@@ -147,66 +133,13 @@ def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[i
     return {**(found or {"seconds": math.inf, "cpu": math.inf, "scale": 0.0, "alike": alike}), **whole, "steps": steps}
 
 
-def _turn_camera(app: Any, now: float, before: float) -> None:
-    app.view.controller.orbit(40 * math.sin(2 * math.pi * now / TURN) * (now - before), 0)
-
-
-def _swing_light(app: Any, now: float, before: float) -> None:
-    width, height = app.view.area.size
-    turn, radius = 2 * math.pi * now / TURN, SWING * height
-    app.events.on_move(width / 2 + radius * math.sin(turn), height / 2 + radius * (1 - math.cos(turn)))
-
-
-def _moving(app: Any, seconds: float, move: Any) -> dict[str, float]:
-    """Frame rate, scale and photons traced, with a movement in every frame."""
-    maps = app.view.renderer.photon_map
-    began = counted = time.perf_counter()
-    before, scales, used = 0.0, [], 0.0
-    first = traced = ordered = 0
-    while (now := time.perf_counter() - began) < WARM_UP + seconds:
-        if now >= WARM_UP and not used:
-            counted, used = time.perf_counter(), time.process_time()
-            first, traced, ordered = app.session.pictures, maps.traced, maps.sorted
-        pictures = app.session.pictures
-        move(app, now, before)
-        before = now
-        app.turn()
-        if used and app.session.pictures > pictures:
-            scales.append(app.session.scale)
-    took, pictures = time.perf_counter() - counted, max(1, app.session.pictures - first)
-    while app.view.controller.moving:
-        app.turn()
-    return {
-        "pictures_per_second": (app.session.pictures - first) / took,
-        "cpu_ms_per_picture": 1e3 * (time.process_time() - used) / pictures,
-        "scale": statistics.median(scales) if scales else 0.0,
-        "maps_per_picture": (maps.traced - traced) / pictures,
-        "sorts_per_picture": (maps.sorted - ordered) / pictures,
-    }
-
-
 def _table(data: dict[str, Any]) -> Table:
-    rows = []
-    for name, scene in data["scenes"].items():
-        key, camera, light = scene["key"], scene["camera"], scene["light"]
-        rows.append(
-            (
-                name,
-                scene["stored"],
-                key["seconds"],
-                key["cpu"],
-                key["scale"],
-                key["whole_seconds"],
-                *(camera[k] for k in ("pictures_per_second", "cpu_ms_per_picture", "scale", "maps_per_picture")),
-                *(light[k] for k in ("pictures_per_second", "cpu_ms_per_picture", "scale", "maps_per_picture")),
-            )
-        )
-    columns: tuple[str, ...] = ("scene", "photons stored", "caustic s", "CPU s", "scale", "whole s")
-    columns += ("camera: pictures/s", "CPU ms each", "scale", "maps each")
-    columns += ("light: pictures/s", "CPU ms each", "scale", "maps each")
+    keys = ("seconds", "cpu", "scale", "whole_seconds")
+    rows = [(name, each["stored"], *(each["key"][key] for key in keys)) for name, each in data["scenes"].items()]
+    columns = ("scene", "photons stored", "caustic s", "CPU s", "scale", "whole s")
     note = (
         f"A window of {data['size'][0]} x {data['size'][1]} on {data['display']}. Caustic: from key 5 to the first "
         f"picture whose caustic correlates with the converged one by {ALIKE:g}; scale: that picture's share of the "
-        "window's width. Whole: until every pixel has a sample. Camera, light: while it moves without a pause."
+        "window's width. Whole: until every pixel has a sample."
     )
     return Table("photon mapping in the window", columns, rows, note)

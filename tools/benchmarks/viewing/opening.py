@@ -10,9 +10,7 @@ time: that of the window's thread between two answers, which threads of the driv
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -89,25 +87,16 @@ def _first(source: str, environment: dict[str, str], starts: int) -> dict[str, d
     made: list[dict[str, dict[str, float]]] = []
     script = str(ROOT / "tools/benchmarks/viewing/first_picture.py")
     for _ in range(starts + 1):
-        command = [sys.executable, script, str(time.monotonic()), source]
-        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
-        made.append(json.loads(done.stdout))
-    parts = made[0].keys()
+        made.append(launch.output([sys.executable, script, str(time.monotonic()), source], environment)[0])
     return {
-        part: {key: min(each[part][key] for each in made[1:]) for key in ("seconds", "cpu_seconds")} for part in parts
+        part: {key: min(each[part][key] for each in made[1:]) for key in ("seconds", "cpu_seconds")}
+        for part in made[-1]  # in the order of a run that counts
     }
 
 
 def _answers(models: list[str], size: tuple[int, int], environment: dict[str, str]) -> dict[str, Any]:
     script = str(ROOT / "tools/benchmarks/viewing/opening_process.py")
-    command = [sys.executable, script, *map(str, size), str(REST), *models]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return launch.output([sys.executable, script, *map(str, size), str(REST), *models], environment)[0]
 
 
 # -- output --------------------------------------------------------------------------------------------------------
@@ -142,20 +131,4 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     )
     columns = ("milliseconds", "median", "p95", "p99", "most")
     tables.append(Table("the window's answers while models are opened", columns, spreads, note))
-    longest = [
-        (f"{each['ms']:.0f}", f"{each['cpu_ms']:.0f}", _opening(answers, each["at"]), _told(each))
-        for each in answers["gaps"][:8]
-    ]
-    tables.append(Table("the longest gaps", ("ms", "CPU ms", "opening", "what the window's thread did"), longest))
     return tables
-
-
-def _opening(answers: dict[str, Any], at: float) -> str:
-    names = [each["model"] for each in answers["opened"] if each["at"] <= at]
-    return names[-1] if names else "-"
-
-
-def _told(gap: dict[str, Any]) -> str:
-    part = next(iter(gap["parts"]), "-")
-    stack = str(max(gap["window"], key=lambda each: each[1], default=["-", 0])[0])
-    return f"{part}: {stack.split(' < ')[0]}"

@@ -8,33 +8,26 @@ the next draw was on the screen, its answer. REST: seconds from a model's first 
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter, defaultdict
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "editable"))
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.viewing import opening_input
 
 LONGEST = 240.0  # seconds for a model
 PLACE = (40, 40)  # of the first move, pixels from the window's corner
-LOOK = 0.005  # seconds between two looks at what threads do
 MOST_LOST = 4096  # moves, one after the other
-TOLD = 40  # of the longest gaps, and half as many of those with most CPU time
-FRAMES = 4  # of a stack that are told
 
 
 class Answers:
@@ -45,35 +38,10 @@ class Answers:
         self.handled: list[tuple[int, float]] = []  # number of each move, and when
         # Moves so far, when the draw after the last one was shown, and the CPU time of the window's thread until then.
         self.answered: list[tuple[int, float, float]] = []
-        self.parts: list[tuple[str, float, float]] = []  # what the window's thread did, and from when to when
-        self.stacks: list[tuple[float, str, str]] = []  # when, of the window's thread, of the one that loads
-        self._window = threading.get_ident()
-        self._ended = threading.Event()
-        loader, loop = app.scene_loader, app.frame_loop
-        for name, owner, method in (
-            ("events", app.window, "events"),
-            ("upload", loader, "take"),
-            ("trace", loop, "work"),
-            ("draw", app, "_draw"),
-        ):
-            setattr(owner, method, self._timed(name, getattr(owner, method)))
         app.events.on_move, move = self._moved, app.events.on_move
         self._move = move
         app.window.listen(app.events)
         app.window.swap, self._swap = self._swapped, app.window.swap
-        gc.callbacks.append(self._collected)
-        threading.Thread(target=self._look, daemon=True).start()
-
-    def _timed(self, name: str, call: Any) -> Any:
-        def timed(*arguments: Any) -> Any:
-            began = time.monotonic()
-            told = f"compile {self.app.session.compiling}" if name == "trace" and self.app.session.compiling else name
-            try:
-                return call(*arguments)
-            finally:
-                self.parts.append((told, began, time.monotonic()))
-
-        return timed
 
     def _moved(self, x: float, y: float) -> None:
         least = self.handled[-1][0] + 1 if self.handled else 0
@@ -88,25 +56,8 @@ class Answers:
         if not self.answered or len(self.handled) > self.answered[-1][0]:
             self.answered.append((len(self.handled), time.monotonic(), time.thread_time()))
 
-    def _collected(self, phase: str, _: Any) -> None:
-        if phase == "start":
-            self._collecting = time.monotonic()
-        else:
-            self.parts.append(("garbage", self._collecting, time.monotonic()))
-
-    def _look(self) -> None:
-        """Note what the threads do, now and then."""
-        while not self._ended.wait(LOOK):
-            frames = sys._current_frames()
-            others = [f for i, f in frames.items() if i not in (self._window, threading.get_ident())]
-            self.stacks.append((time.monotonic(), _told(frames[self._window]), " | ".join(map(_told, others))))
-
-    def end(self) -> None:
-        """No more looks."""
-        self._ended.set()
-
     def report(self) -> dict[str, Any]:
-        """Milliseconds from sending to handling and to the answer, and between answers; what the longest is made of."""
+        """Milliseconds from sending to handling and to the answer, and between answers."""
         sent = np.fromfile(self.stamps, np.float64)
         numbers = np.array([number for number, _ in self.handled])
         stamps, handled = sent[numbers], np.array([when for _, when in self.handled])
@@ -116,8 +67,6 @@ class Answers:
         answers = shown[inside[known]]
         waits, late = answers - stamps[known], handled - stamps
         gaps, work = np.diff(shown), np.diff(used)
-        longest = int(np.argmax(waits))
-        begin, end = float(stamps[known][longest]), float(answers[longest])
         return {
             "moves": len(sent),
             "moves_handled": len(numbers),
@@ -127,35 +76,7 @@ class Answers:
             "gap_cpu_ms": _spread(work),
             "over_60_ms": int((gaps > 0.06).sum()),
             "over_60_cpu_ms": int((work > 0.06).sum()),
-            "longest": self.between(begin, end),
-            "gaps": [
-                self.between(float(shown[k]), float(shown[k + 1])) | {"cpu_ms": 1e3 * float(work[k])}
-                for k in dict.fromkeys([*np.argsort(-gaps)[:TOLD], *np.argsort(-work)[: TOLD // 2]])
-            ],
         }
-
-    def between(self, begin: float, end: float) -> dict[str, Any]:
-        """What was done in a time: milliseconds of each part, and the most frequent stacks."""
-        parts: defaultdict[str, float] = defaultdict(float)
-        for name, first, last in self.parts:
-            if (inside := min(last, end) - max(first, begin)) > 0:
-                parts[name] += 1e3 * inside
-        looks = [each for each in self.stacks if begin <= each[0] <= end]
-        return {
-            "at": begin,
-            "ms": 1e3 * (end - begin),
-            "parts": {name: round(parts[name], 1) for name in sorted(parts, key=lambda each: -parts[each])},
-            "window": Counter(window for _, window, _ in looks).most_common(3),
-            "others": Counter(other for *_, other in looks).most_common(3),
-        }
-
-
-def _told(frame: FrameType | None) -> str:
-    told: list[str] = []
-    while frame is not None and len(told) < FRAMES:
-        told.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}:{frame.f_lineno}")
-        frame = frame.f_back
-    return " < ".join(told)
 
 
 def _spread(seconds: Any) -> dict[str, float]:
@@ -198,7 +119,6 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
                 while time.monotonic() - began < opened[-1]["seconds"] + float(rest):
                     app.turn()
         finally:
-            answers.end()
             sender.communicate()
         print(json.dumps({"opened": opened, "device": app.device.describe(), **answers.report()}))
         app.release()

@@ -48,7 +48,7 @@ PARTS: dict[str, tuple[tuple[type, str], ...]] = {
         (GBuffer, "queue_surfaces"),
         (GBufferTracer, "fill"),
     ),
-    "filter": ((Preview, "_reconstruction"),),
+    "filter": ((Preview, "_picture"),),
     "bitmap": ((Bitmaps, "read"), (AutoExposure, "follow")),
 }
 OTHER = "other"

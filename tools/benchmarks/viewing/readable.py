@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Converged, Subject, converged, present
@@ -65,7 +64,7 @@ def run(options: Options) -> Result:
             case, row = _case(subject, shape, seconds, data, options.quick)
             data["scenes"][name] = case
             rows.append(row)
-    return Result(data, [_table(data)], plots.drawn(_figure, data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
 def _case(
@@ -241,9 +240,3 @@ def _table(data: dict[str, Any]) -> Table:
         f"share of the window's width at which light is traced. Load when it began: {data['load'][0]:.1f}."
     )
     return Table("until it can be read", columns, rows, note)
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    """FLIP over the seconds since the start, a line for each scene."""
-    lines = {name: scene["looks"] for name, scene in data["scenes"].items()}
-    return plots.flips(lines, "seconds since the start", READABLE)

@@ -7,12 +7,8 @@ after it. Frames are pictures with a camera each; the resolution is the window's
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import View, found
 from benchmarks.screen import screen
@@ -36,8 +31,6 @@ GAP = (0.05, 0.25)  # seconds between two inputs
 TURNING = 0.5  # seconds of flight to one side
 WARM_UP = 1.0  # seconds of flight before measurements
 LIMIT_MS = 50.0  # limit of the window's latency
-LONGEST_START = 60.0  # seconds for a process to open its window
-SEARCH = ["xdotool", "search", "--onlyvisible", "--pid"]
 
 
 def run(options: Options) -> Result:
@@ -55,16 +48,12 @@ def run(options: Options) -> Result:
         raise ViewerError("window", "none of its scenes is here", missing[0])
     with screen((1280, 1024)) as where:
         data["display"] = where
-        if shutil.which("xdotool"):
-            with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-                data["process_ms"] = 1e3 * _process("teapotahedron", Path(folder))
-            say(f"raystream view: a window after {data['process_ms']:.0f} ms")
         for each in views:
             for program in PROGRAMS:
                 say(f"{each.name}, {program}: flying for {seconds:g} s")
                 name = each.name if program == PROGRAMS[0] else f"{each.name}, {program}"
                 data["scenes"][name] = _scene(each, program, size, seconds, data)
-    return Result(data, _tables(data), plots.drawn(_figure, data))
+    return Result(data, _tables(data))
 
 
 class _Flight:
@@ -134,19 +123,16 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
     fov = each.camera.fov if isinstance(each.camera, Camera) else None
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         preferences = Preferences(path=Path(folder) / "settings.toml")
-        started = time.perf_counter()
         app = App(each.source, size, preferences, camera, fov, program=program, machine="singlepass")
         try:
             while app.draws == 0:
                 app.turn()
-            opened = time.perf_counter() - started
             while app.view.renderer is None and app.scene_loader.loading is not None:
                 app.turn()
             if app.view.renderer is None:
                 raise ViewerError(each.source, app.view.message.text, "it could not be shown")
             while not app.session.complete:
                 app.turn()
-            complete = time.perf_counter() - started
             data.setdefault("facts", facts(app.device))
             controller = _Flight(app)
             controller.fly(min(WARM_UP, seconds))
@@ -155,18 +141,8 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             while not app.session.complete or (app.view.controller and app.view.controller.moving):
                 app.turn()
             rest = time.perf_counter() - stopped
-            storm = _storm(app, min(5.0, seconds))
-            app.session.stop_at(4096, 0.0)  # there would be samples to add
-            app.view.actions.perform("pause")
-            app.view.say("")
-            paused = _asleep(app, min(2.0, seconds))
-            app.view.actions.perform("pause")
-            app.session.stop_at(1, 0.0)
-            asleep = _asleep(app, min(2.0, seconds))
             return {
                 "triangles": len(app.view.renderer.prepared.triangles),
-                "opened_ms": 1e3 * opened,
-                "complete_ms": 1e3 * complete,
                 "inputs": len(controller.latencies),
                 "latency_ms": _spread(controller.latencies),
                 "turn_ms": _spread(controller.turns),
@@ -176,62 +152,9 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
                 "scale": statistics.median(controller.scales[:frames]),
                 "resolution": [round(n * statistics.median(controller.scales[:frames])) for n in size],
                 "rest_ms": 1e3 * rest,
-                "storm_turn_ms": _spread(storm),
-                "paused_percent": 100 * paused,
-                "asleep_percent": 100 * asleep,
             }
         finally:
             app.release()
-
-
-def _storm(app: Any, seconds: float) -> list[float]:
-    """Seconds of each frame while the window is resized forty times a second."""
-    import glfw
-
-    sizes, turns, came, size = random.Random(2), [], 0, app.window.size
-    began = time.perf_counter()
-    while (now := time.perf_counter() - began) < seconds:
-        if now * 40 > came:
-            came += 1
-            glfw.set_window_size(app.window.handle, sizes.randint(1, size[0]), sizes.randint(1, size[1]))
-        app.view.wake()
-        app.turn()
-        turns.append(app.turn_seconds)
-    glfw.set_window_size(app.window.handle, *size)
-    while app.window.size != size or not app.session.complete:
-        app.view.wake()
-        app.turn()
-    return turns
-
-
-def _process(source: str, place: Path) -> float:
-    """Seconds from the command ``raystream view`` to its window, the best of two: caches may be cold."""
-    took = []
-    for _ in range(2):
-        began = time.perf_counter()
-        environment = {**os.environ, "RAYSTREAM_SETTINGS": str(place / "process.toml")}
-        process = subprocess.Popen([sys.executable, "-m", "raystream", "view", source], env=environment)
-        try:
-            while not subprocess.run(SEARCH + [str(process.pid)], capture_output=True, check=False).stdout:
-                if process.poll() is not None or time.perf_counter() - began > LONGEST_START:
-                    raise ViewerError("window", "its process has not opened one", "try `raystream view` by hand")
-            took.append(time.perf_counter() - began)
-        finally:
-            process.terminate()
-            process.wait()
-    return min(took)
-
-
-def _asleep(app: Any, seconds: float) -> float:
-    """Share of a core taken by the idle loop."""
-    draws = -1
-    while draws != app.draws:  # ImGui lays out, a message fades
-        draws = app.draws
-        app.turn()
-    began, used = time.perf_counter(), time.process_time()
-    while time.perf_counter() - began < seconds:
-        app.turn()
-    return (time.process_time() - used) / (time.perf_counter() - began)
 
 
 def _spread(seconds: list[float]) -> dict[str, float]:
@@ -256,11 +179,6 @@ def _tables(data: dict[str, Any]) -> list[Table]:
             scene["turn_ms"]["most"],
             scene["turn_cpu_ms"]["most"],
             scene["rest_ms"],
-            scene["storm_turn_ms"]["p95"],
-            scene["paused_percent"],
-            scene["asleep_percent"],
-            scene["opened_ms"],
-            scene["complete_ms"],
         )
         for name, scene in data["scenes"].items()
     ]
@@ -274,23 +192,10 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         "turn p95 ms",
         "most",
     )
-    columns += ("most CPU ms", "at rest ms", "sizes p95 ms", "paused %", "asleep %", "window ms", "complete ms")
+    columns += ("most CPU ms", "at rest ms")
     note = (
         f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: "
         "from an input to its picture. Turn: between two looks at the events; CPU: of all threads. At rest: from the "
-        "last key to the whole picture, a sample a pixel. Sizes: a turn while forty a second come. Paused, asleep: "
-        "share of a core with rendering paused, and with nothing to do. Window, complete: from the start of the "
-        "application, the program being loaded."
+        "last key to the whole picture, a sample a pixel."
     )
     return [Table("the window in flight", columns, rows, note)]
-
-
-def _figure(data: dict[str, Any]) -> Any:
-    figure, (axes,) = plots.figure(7.0, 3.6)
-    found = [scene["latency_ms"] for scene in data["scenes"].values()]
-    values = {"median": [each["median"] for each in found], "95 %": [each["p95"] for each in found]}
-    plots.bars(axes, list(data["scenes"]), values, width=0.72, text="%.0f")
-    axes.set_ylabel("milliseconds from input to picture")
-    axes.set_title(f"In flight, {data['size'][0]} x {data['size'][1]}, {data['facts']['renderer']}", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
-    return figure

@@ -19,8 +19,8 @@ from reproduction.simulators.rays import eye_rays, places, reflected_rays
 from reproduction.simulators.whitted.model import hierarchy
 
 from .. import timed
-from ..adinetz_drawings import draw_loops, draw_texture
 from ..context import Context
+from ..diagram_drawings import draw_loops, draw_texture
 from ..grades import NOT_PRINTED, OTHER_DEVICE, beside
 from ..model import OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table
 from ..plane_tests import CONDITION, by_test, differing

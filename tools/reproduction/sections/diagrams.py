@@ -9,9 +9,17 @@ from raystream.cli.graph import drawings, graph
 
 from ..context import Context
 from ..counted import faults
-from ..flow_drawings import LOOPS, draw_fragment_processor, draw_loop, draw_pipeline, draw_streams
-from ..memory_drawings import draw_pass, draw_scene_memory
-from ..memory_layout import draw_records, draw_stages
+from ..diagram_drawings import (
+    LOOPS,
+    draw_fragment_processor,
+    draw_loop,
+    draw_pass,
+    draw_pipeline,
+    draw_records,
+    draw_scene_memory,
+    draw_stages,
+    draw_streams,
+)
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
 

@@ -13,8 +13,8 @@ from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bit
 
 from .. import photon_cases, plots, timed
 from ..context import Context
+from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..memory_drawings import draw_photon_memory
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
 from ..published.chapter6 import (
     CAPTION_NEAREST,

@@ -49,9 +49,7 @@ def count(runs: Runs, shaded: float, schedule: Schedule) -> Passes:
     )
 
 
-def by_type(
-    space: Space, rays: Mapping[str, Iterable[NDArray]], policy: Policy = TWENTY, beyond: str = "kept"
-) -> dict[str, tuple[int, int]]:
+def by_type(space: Space, rays: Mapping[str, Iterable[NDArray]]) -> dict[str, tuple[int, int]]:
     """Passes of traversal and of intersection for each type of ray, added up over its streams.
 
     rays : by type (eye, shadow, reflection), streams of record RAY one after the other; each is run to its end before
@@ -60,15 +58,15 @@ def by_type(
     """
     found = {}
     for name, streams in rays.items():
-        played = [Simulation(walk(space, stream, beyond)[0]).play(policy).by_kernel for stream in streams]
+        played = [Simulation(walk(space, stream)[0]).play(TWENTY).by_kernel for stream in streams]
         found[name] = (sum(traversal for traversal, _ in played), sum(tests for _, tests in played))
     return found
 
 
-def workload(runs: Runs, shaded: float, passes: int = 0, eye: float = 1.0) -> Workload:
+def workload(runs: Runs, shaded: float, passes: int = 0) -> Workload:
     """v, t, s of runs. passes : of the SIMD machine; 0 on one that takes a ray to its end in one pass."""
     rays = max(1, runs.rays)
-    return Workload(runs.rays, runs.steps.sum() / rays, runs.tests.sum() / rays, shaded, passes, eye)
+    return Workload(runs.rays, runs.steps.sum() / rays, runs.tests.sum() / rays, shaded, passes)
 
 
 # -- unrolled passes -------------------------------------------------------------------------------------------------

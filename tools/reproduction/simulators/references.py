@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base import jit
-from raystream.stream.machines.policy import Policy
 from reproduction.published.chapter5 import KernelRow
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
 from reproduction.simulators.machines import TWENTY
@@ -116,7 +115,6 @@ def simd_references(
     rays: NDArray,
     traffic: Traffic,
     layout: Layout | None = None,
-    policy: Policy = TWENTY,
     tiles: Sequence[NDArray[np.integer]] | None = None,
     passes: list[int] | None = None,
     state: State | None = None,
@@ -157,7 +155,7 @@ def simd_references(
         yield from whole(*traffic.words(SETUP), STATE_TEXEL)
         waiting = np.bincount(state.next[numbers], minlength=3)[:2].astype(np.int64)
         while waiting.any():
-            for kernel in policy.choose(waiting.tolist(), len(numbers)):
+            for kernel in TWENTY.choose(waiting.tolist(), len(numbers)):
                 counted[kernel] += bool(waiting[kernel])
                 first = 0
                 while True:

@@ -1,8 +1,8 @@
 """Memories on the device: read-only records with 1-D addresses, volumes of floats, and texels of pictures.
 
-A memory is a buffer texture within the driver's limit: software rasterisers fetch from it about twice as fast as from a
-2-D texture (``tools/bench.py memory``). Beyond it, 2-D or 3-D textures: OpenGL 3.3 guarantees only 65,536 texels of a
-buffer texture.
+A memory is a buffer texture within the driver's limit: on software rasterisers primary rays take 1.5 times the CPU time
+by 2-D textures (``tools/bench.py accel``). Beyond it, 2-D or 3-D textures: OpenGL 3.3 guarantees only 65,536 texels of
+a buffer texture.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ import raystream
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.scene.scene import Scene
 from raystream.stream.compile.link import LinkedProgram
 
 # The kernels of table 5.1, and the states of each program that do their work: what is one kernel there may be several
@@ -30,14 +29,14 @@ PUBLISHED_KERNELS: dict[str, dict[str, tuple[str, ...]]] = {
 RECIPE: dict[str, Any] = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"}
 
 
-def published_program(name: str = "cast", scene: Scene | str = "cornell", **options: Any) -> LinkedProgram:
-    """A program of pictures (``cast``, ``shadow``, ``whitted``, ``path``) or ``trace``'s, by a pass for every kernel.
+def published_program(name: str = "cast", **options: Any) -> LinkedProgram:
+    """A program of pictures of the Cornell box (``cast``, ``shadow``, ``whitted``, ``path``), a pass for every kernel.
 
     options : of `raystream.renderer.inputs.settings.Settings`, over a grid, the published test and random numbers of a
     table. Raises ViewerError.
     """
     settings = Settings().replace(**{**RECIPE, "program": name, **options})
-    prepared = prepare(raystream.load(scene) if isinstance(scene, str) else scene, settings)
+    prepared = prepare(raystream.load("cornell"), settings)
     program = PICTURES[name](LEVELS[prepared.structure.levels])
     parts = prepared.modules(True, "film" in program.inputs, settings.sampler)
     return LinkedProgram(program, parts)
