@@ -11,15 +11,11 @@
 #include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
 #include "lib/far.glsl"
 #include "lib/luminance.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 #ifdef HAVE_FLOOR_LIGHTS
 const vec2 FLOOR_POINTS_APART = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
@@ -30,17 +26,13 @@ const float FLOOR_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 int see_floor(
     in Pixel pixel, in Hit hit, in Path path, inout Ray ray, inout Radiance radiance, out Radiance pending
 ) {
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     const vec3 up = vec3(0.0, 1.0, 0.0);
     bool surface_hit = hit.triangle >= 0;
     float t, total = 0.0, distance = 0.0;
     bool below = floor_meets(ray, t) && !surface_hit;
     vec3 behind = surface_hit || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
-#ifdef HAVE_BLIND
     if (sees_nothing(ray)) behind = vec3(0.0);
-#endif
     vec3 direction = up, at = ray.origin + t * ray.direction;
     at.y = floor_height;
     if (below) {
@@ -78,10 +70,7 @@ int see_floor(
     if (!lit) radiance.rgb += behind;
     pending.rgb = lit ? behind : vec3(0.0);
     if (lit) {
-        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false));
-#ifdef HAVE_MOTION
-        ray.any_hit += moment_tag(moment_here);
-#endif
+        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false) + time_tag());
     }
     return surface_hit ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
 }

@@ -2,9 +2,7 @@
 // itself is told apart: it has no noise.
 #include "interface/environment.glsl"
 #include "interface/surface.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
 #ifdef HAVE_BACKDROP
 #include "lib/backdrop_features.glsl"
 #endif
@@ -32,9 +30,7 @@ Features features_of_hit(Ray ray, Hit hit) {
         features.instance = hit.instance;
         return features;
     }
-#ifdef HAVE_BLIND
     if (sees_nothing(ray)) return features;
-#endif
 #ifdef HAVE_BACKDROP
     add_backdrop(features, ray);
 #else

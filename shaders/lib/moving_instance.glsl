@@ -1,5 +1,6 @@
 // The map of an instance at a moment: linear between those of its keys; the inverse of that, as between inverses nothing
 // is linear (I. Wald et al., "Embree: A Kernel Framework for Efficient CPU Ray Tracing", 2014).
+#ifdef HAVE_MOVING_INSTANCES
 // Needs the memory instance_keys and the uniform int instance_segments, keys less one.
 #include "lib/moment.glsl"
 
@@ -25,3 +26,17 @@ void instance_at(int moment, inout Instance at) {
     at.inverse_y = vec4(vec3(across_x.y, across_y.y, across_z.y) * inverse, place.y);
     at.inverse_z = vec4(vec3(across_x.z, across_y.z, across_z.z) * inverse, place.z);
 }
+
+// At the time of the ray whose hit is asked about, and of any ray.
+void instance_now(inout Instance at) {
+    instance_at(moment_here, at);
+}
+
+void instance_of_ray(Ray ray, inout Instance at) {
+    instance_at(moment_of(ray), at);
+}
+#else
+void instance_now(inout Instance at) {}
+
+void instance_of_ray(Ray ray, inout Instance at) {}
+#endif

@@ -10,9 +10,5 @@ vec3 emission_seen(Ray ray, Hit hit) {
         return material_color(at, hit, material);
     }
 #endif
-    bool shines = dot(at.normal, ray.direction) < 0.0;
-#ifdef HAVE_BOTH_SIDES
-    shines = shines || material.sides == 2;
-#endif
-    return shines ? material_emission(at, hit, material) : vec3(0.0);
+    return material_shines(material, dot(at.normal, ray.direction) < 0.0) ? material_emission(at, hit, material) : vec3(0.0);
 }

@@ -3,18 +3,12 @@
 // rounding of the distance too. Bound: Pharr, Jakob and Humphreys (2016, section 3.9.4).
 #include "interface/geometry.glsl"
 #include "lib/face_vertices.glsl"
-#include "lib/triangle_point.glsl"
-#ifdef HAVE_SMOOTH
+#include "lib/ray_time.glsl"
 #include "lib/smooth_lift.glsl"
-#endif
-#ifdef HAVE_MOTION
-#include "lib/moment.glsl"
-#endif
+#include "lib/triangle_point.glsl"
 
 Geometry geometry_at(Ray ray, Hit hit) {
-#ifdef HAVE_MOTION
-    moment_here = moment_of(ray);
-#endif
+    enter_time_of(ray);
     Face face = fetch_faces(hit.triangle);
     Vertex a, b, c;
     face_vertices(face.corners, a, b, c);
@@ -28,12 +22,10 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, b.position - a.position, c.position - a.position);
     at.material = face.material;
-#ifdef HAVE_SMOOTH
-    geometry_lift = smooth_lift(
+    find_lift(
         vec3[3](at.position - a.position, at.position - b.position, at.position - c.position),
         vec3[3](unit_or(a.normal, at.normal), unit_or(b.normal, at.normal), unit_or(c.normal, at.normal)),
         weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
     );
-#endif
     return at;
 }

@@ -6,22 +6,15 @@
 // back, each off by the rounding of its coefficients.
 #include "interface/geometry.glsl"
 #include "lib/face_vertices.glsl"
-#include "lib/triangle_point.glsl"
-#ifdef HAVE_SMOOTH
+#include "lib/moving_instance.glsl"
+#include "lib/ray_time.glsl"
 #include "lib/smooth_lift.glsl"
-#endif
-#ifdef HAVE_MOTION
-#include "lib/moment.glsl"
-#endif
+#include "lib/triangle_point.glsl"
 
 Geometry geometry_at(Ray ray, Hit hit) {
     Instance instance = fetch_instances(hit.instance);
-#ifdef HAVE_MOTION
-    moment_here = moment_of(ray);
-#endif
-#ifdef HAVE_MOVING_INSTANCES
-    instance_at(moment_here, instance);
-#endif
+    enter_time_of(ray);
+    instance_now(instance);
     Face face = fetch_faces(instance.face + hit.triangle);
     Vertex a, b, c;
     face_vertices(face.corners, a, b, c);
@@ -47,8 +40,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     vec3 ab = to_world * (b.position - a.position), ac = to_world * (c.position - a.position);
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, ab, ac);
-#ifdef HAVE_SMOOTH
-    geometry_lift = smooth_lift(
+    find_lift(
         vec3[3](to_world * (local - a.position), to_world * (local - b.position), to_world * (local - c.position)),
         vec3[3](
             unit_or(normal_to_world * a.normal, at.normal),
@@ -57,7 +49,6 @@ Geometry geometry_at(Ray ray, Hit hit) {
         ),
         weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
     );
-#endif
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

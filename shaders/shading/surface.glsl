@@ -4,19 +4,11 @@
 #endif
 #include "interface/geometry.glsl"
 #include "interface/surface.glsl"
-#ifdef HAVE_SECOND_UV
-#include "interface/detail.glsl"
-#endif
-#ifdef HAVE_METAL_MAP
-#include "interface/texture.glsl"
 #include "lib/second_place.glsl"
-#endif
 
 Surface surface_at(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
-#ifdef HAVE_SECOND_UV
-    detail_here = detail_at(hit);
-#endif
+    find_second_place(hit);
 #ifdef HAVE_MIPMAPS
 #ifdef HAVE_PROJECTED
     at.uv.z += 0.5 + log2(max(camera_pixel(ray.origin) + camera_spread(ray.direction) * hit.t, 1e-37));

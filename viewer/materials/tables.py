@@ -81,8 +81,21 @@ def materials(
             *(("classic_color",) if look.classic else ()),
         ),
         uses=(GEOMETRY, HIT),
+        text=_emission_glsl(look),
         features=look.features,
     )
+
+
+def _emission_glsl(look: Look) -> str:
+    """``material_shines``: whether the side that is seen emits. ``emission_level``: of the textures of what shines, as
+    lights are sampled: what a mip level spreads would count besides."""
+    sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
+    return f"""bool material_shines(Material material, bool front) {{
+    return front{sides};
+}}
+float emission_level(float level) {{
+    return {level};
+}}"""
 
 
 def surfaces(textured: bool = False, metal_map: bool = False) -> Module:
@@ -132,8 +145,22 @@ def interactions(look: Look) -> Module:
             *(("classic_shining",) if look.classic else ()),
         ),
         uses=(RAY, HIT, GEOMETRY, look.interaction),
+        text=_meeting_glsl(look),
         features=look.features,
     )
+
+
+def _meeting_glsl(look: Look) -> str:
+    """``material_passes``: whether light comes through; ``add_shining``: what the classic material shines of itself;
+    and ``shining_share`` where no texture shines."""
+    passes = "principled_passes(number)" if look.below else "false"
+    shining = "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_shining(at);\n" if look.classic else ""
+    whole = "" if look.shining else "\nfloat shining_share(Hit hit) {\n    return 1.0;\n}"
+    return f"""bool material_passes(int number) {{
+    return {passes};
+}}
+void add_shining(Interaction at, inout vec3 emission) {{
+{shining}}}{whole}"""
 
 
 def with_tables(
@@ -204,7 +231,7 @@ def light_share(look: Look) -> Module:
     return Module(
         "light share",
         provides=("light_share",),
-        source="shading/light_share.glsl",
+        source=f"shading/{'matte_principled' if 'principled' in matte else 'light_share'}.glsl",
         needs=("bsdf_value", *(f"{kind}_sample" for kind in matte)),
         uses=(look.interaction, LIGHT_SHARE),
         features=look.features,

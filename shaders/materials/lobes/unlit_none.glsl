@@ -1,0 +1,5 @@
+// All surfaces scatter light: materials/lobes/unlit.glsl.
+
+bool principled_unlit(Principled material) {
+    return false;
+}
