@@ -3,9 +3,7 @@
 #include "interface/environment.glsl"
 #include "interface/surface.glsl"
 #include "lib/blind_ray.glsl"
-#ifdef HAVE_BACKDROP
 #include "lib/backdrop_features.glsl"
-#endif
 
 const Features NO_FEATURES = Features(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, -1, 0, 0, 0.0);
 
@@ -31,11 +29,7 @@ Features features_of_hit(Ray ray, Hit hit) {
         return features;
     }
     if (sees_nothing(ray)) return features;
-#ifdef HAVE_BACKDROP
     add_backdrop(features, ray);
-#else
-    features.emission = environment_radiance(ray.direction);
-#endif
     return features;
 }
 

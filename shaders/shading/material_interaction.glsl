@@ -23,9 +23,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     interaction.normal = at.normal;
     interaction.albedo = material_color(at, hit, material);
     interaction.kind = material.kind;
-#ifdef HAVE_UNLIT
-    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = interaction.albedo;
-#endif
+    if (material_unlit(at.material)) emission = interaction.albedo;
     set_interaction_parameters(interaction, material.parameter, material.specular, material.reflectivity);
     interaction.shading = at.shading;
     set_interaction_material(interaction, at.material);

@@ -235,7 +235,7 @@ def _source(kind: str, shader: str, look: Look) -> str:
         return FOREIGN[kind].source
     if kind == "principled":
         return f"shading/principled_{'parted' if 'dispersion' in look.lobes else 'whole'}.glsl"
-    return f"shading/bsdf_{shader}.glsl"
+    return "shading/classic_sheets.glsl" if kind == "classic" and look.sheets else f"shading/bsdf_{shader}.glsl"
 
 
 def _needs_of(kind: str, look: Look) -> tuple[str, ...]:

@@ -164,6 +164,8 @@ def _parameters_glsl(look: Look) -> str:
         channel = "channel" if "dispersion" in look.lobes else "0"
         lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
     lines += ["    return material;", "}"]
+    if "unlit" in look.lobes:
+        lines += ["bool material_unlit(int number) {", "    return fetch_principled(number).unlit == 1;", "}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
     if passing:
         lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]

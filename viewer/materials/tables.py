@@ -88,34 +88,49 @@ def materials(
 
 def _emission_glsl(look: Look) -> str:
     """``material_shines``: whether the side that is seen emits. ``emission_level``: of the textures of what shines, as
-    lights are sampled: what a mip level spreads would count besides."""
+    lights are sampled: what a mip level spreads would count besides. ``material_unlit``: whether a material, by its
+    address, shines by its colour (of `raystream.materials.principled`)."""
     sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
+    unlit = ";" if "unlit" in look.lobes else " {\n    return false;\n}"
     return f"""bool material_shines(Material material, bool front) {{
     return front{sides};
 }}
 float emission_level(float level) {{
     return {level};
-}}"""
+}}
+bool material_unlit(int number){unlit}"""
 
 
-def surfaces(textured: bool = False, metal_map: bool = False) -> Module:
+def surfaces(textured: bool = False, metal_map: bool = False) -> list[Module]:
     """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
     textured : there are textures, of which the camera's rays see the mip levels that fit. metal_map : and some tell
     where a material is metal.
     """
-    return Module(
-        "surfaces",
-        provides=("surface_at",),
-        source="shading/surface.glsl",
-        needs=(
-            *("geometry_at", "material_color"),
-            *(("camera_spread",) if textured else ()),
-            *(("texture_texel", "principled_at") if metal_map else ()),
+    level, metal = ("" if there else "_none" for there in (textured, metal_map))
+    return [
+        Module(
+            "levels of surfaces",
+            provides=("surface_level",),
+            source=f"shading/surface_level{level}.glsl",
+            needs=("camera_spread",) if textured else (),
+            uses=(RAY,),
         ),
-        uses=(RAY, HIT, GEOMETRY, SURFACE),
-        features=frozenset([*(["MIPMAPS"] if textured else []), *(["METAL_MAP"] if metal_map else [])]),
-    )
+        Module(
+            "metal of surfaces",
+            provides=("surface_metal",),
+            source=f"shading/surface_metal{metal}.glsl",
+            needs=("texture_texel", "principled_at") if metal_map else (),
+            uses=(GEOMETRY,),
+        ),
+        Module(
+            "surfaces",
+            provides=("surface_at",),
+            source="shading/surface.glsl",
+            needs=("geometry_at", "material_color", "surface_level", "surface_metal"),
+            uses=(RAY, HIT, GEOMETRY, SURFACE),
+        ),
+    ]
 
 
 def emissions(look: Look) -> Module:
@@ -125,7 +140,6 @@ def emissions(look: Look) -> Module:
         "emissions",
         provides=("emission_seen",),
         source="shading/emission_seen.glsl",
-        constants={"KIND_PRINCIPLED": KINDS["principled"]} if "unlit" in look.lobes else {},
         needs=needs,
         uses=(RAY, HIT, GEOMETRY),
         features=look.features,
@@ -200,7 +214,7 @@ def appearance(
         *principled_materials(scene_materials, look, len(textures)),
         *classic_materials(scene_materials, look, len(textures)),
         *opacity(scene_materials, look, len(textures)),
-        surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
+        *surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
         emissions(look),
         *albedos(look),
         *bsdfs(look),
