@@ -173,17 +173,17 @@ class Look:
     @property
     def features(self) -> frozenset[str]:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
-        features = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
-        features |= {"CLASSIC"} if self.classic else set()
-        features |= {"SHEETS"} if self.sheets else set()
-        features |= {"BELOW"} if self.below else set()
-        features |= {"SECOND_UV"} if self.second_uv else set()
-        features |= {"SHINING"} if self.shining else set()
-        features |= {"BLEND"} if self.blend else set()
-        features |= {"SMOOTH"} if self.smooth else set()
-        features |= {"BOTH_SIDES"} if self.both_sides else set()
-        features |= {"DETAIL"} if self.tangents or self.second_uv else set()
-        return frozenset(features)
+        there = {
+            "BELOW": self.below,
+            "BLEND": self.blend,
+            "CLASSIC": self.classic,
+            "DETAIL": self.tangents or self.second_uv,
+            "DISPERSION": "dispersion" in self.lobes,
+            "SECOND_UV": self.second_uv,
+            "SHEETS": self.sheets,
+            "SMOOTH": self.smooth,
+        }
+        return frozenset(name for name, has in there.items() if has)
 
     @property
     def interaction(self) -> Record:

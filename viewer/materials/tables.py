@@ -87,9 +87,9 @@ def materials(
 
 
 def _emission_glsl(look: Look) -> str:
-    """``material_shines``: whether the side that is seen emits. ``emission_level``: of the textures of what shines, as
-    lights are sampled: what a mip level spreads would count besides. ``material_unlit``: whether a material, by its
-    address, shines by its colour (of `raystream.materials.principled`)."""
+    """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
+    they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether a
+    material, by its address, shines by its colour (of `raystream.materials.principled`)."""
     sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
     unlit = ";" if "unlit" in look.lobes else " {\n    return false;\n}"
     return f"""bool material_shines(Material material, bool front) {{
@@ -165,8 +165,8 @@ def interactions(look: Look) -> Module:
 
 
 def _meeting_glsl(look: Look) -> str:
-    """``material_passes``: whether light comes through; ``add_shining``: what the classic material shines of itself;
-    and ``shining_share`` where no texture shines."""
+    """``material_passes``: whether light comes through; ``add_shining``: adds the classic material's own light; and
+    ``shining_share`` where no texture shines."""
     passes = "principled_passes(number)" if look.below else "false"
     shining = "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_shining(at);\n" if look.classic else ""
     whole = "" if look.shining else "\nfloat shining_share(Hit hit) {\n    return 1.0;\n}"
