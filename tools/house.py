@@ -2,8 +2,8 @@
 
 Of ``viewer/``: files a folder, lines a file, chains of inheritance, class names in several modules, functions of many
 parameters, words of docstrings that stand for a noun, and identifiers that tell what happened to a thing in place of
-what it is; these of ``shaders/``, too, and its lines that ask for a feature. Of the pages: the mean length of sentences.
-``--words`` lists each place of such a word, ``--names`` each of such an identifier.
+what it is; these of ``shaders/``, too, and its lines that ask for a feature. Of the pages: the mean length of
+sentences. ``--words`` lists each place of such a word, ``--names`` each of such an identifier.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ def materials(
 
 def _emission_glsl(look: Look) -> str:
     """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
-    they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether a
-    material, by its address, shines by its colour (of `raystream.materials.principled`)."""
+    they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether
+    a material, by its address, shines by its colour (of `raystream.materials.principled`)."""
     sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
     unlit = ";" if "unlit" in look.lobes else " {\n    return false;\n}"
     return f"""bool material_shines(Material material, bool front) {{
