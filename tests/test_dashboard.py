@@ -113,5 +113,5 @@ def test_this_house() -> None:
     assert found["words in docstrings, together"] <= 20
     assert found["functions that store home words"] <= 0.01 * found["functions"]
     assert found["lines of shaders with home words"] == 0
-    assert found["lines of shaders that ask HAVE_"] <= 56
+    assert found["lines of shaders that ask HAVE_"] <= 58
     assert found["longest mean of a page, words"] <= 20

@@ -9,8 +9,7 @@ TriangleSetup triangle_setup(Ray ray) {
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
-    Triangle triangle = fetch_triangles(address);
-    triangle_at(ray, triangle);
+    Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
     vec3 p = cross(ray.direction, ac);
     float determinant = dot(ab, p);

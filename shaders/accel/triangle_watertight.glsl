@@ -32,8 +32,7 @@ float edge_function(vec3 from, vec3 to) {
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
-    Triangle triangle = fetch_triangles(address);
-    triangle_at(ray, triangle);
+    Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 a = sheared(triangle.a - ray.origin, setup);
     vec3 b = sheared(triangle.b - ray.origin, setup);
     vec3 c = sheared(triangle.c - ray.origin, setup);

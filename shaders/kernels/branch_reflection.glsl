@@ -8,17 +8,16 @@
 
 #ifdef HAVE_MOTION
 int branch_reflection(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
-    int time = enter_time(pixel.at, path.number);
+    int path_time = enter_time(pixel.at, path.number);
 #else
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
-    const int time = 0;
 #endif
     vec3 reflected, reflection, refracted, refraction;
     bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
     ray.direction = reflected;
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
-    ray.any_hit = ray_tag(path.number, true) + time;
+    ray.any_hit = ray_tag(path.number, true) + path_time;
     path.throughput *= reflection;
     path.depth += 1;
     return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;

@@ -6,12 +6,11 @@
 
 #ifdef HAVE_MOTION
 int pop_branch(in Pixel pixel, in Branch level, inout Path path, out Media media, inout Tree tree, out Ray ray) {
-    int time = enter_time(pixel.at, path.number);
+    int path_time = enter_time(pixel.at, path.number);
 #else
 int pop_branch(in Branch level, inout Path path, out Media media, inout Tree tree, out Ray ray) {
-    const int time = 0;
 #endif
-    ray = Ray(level.origin, FAR, level.direction, ray_tag(path.number, true) + time);
+    ray = Ray(level.origin, FAR, level.direction, ray_tag(path.number, true) + path_time);
     path.throughput = level.weight;
     path.depth = level.depth;
     tree.channel = level.channel;

@@ -7,13 +7,9 @@ void see_nothing(inout Ray ray) {
     ray.t_max = 0.0;
 }
 
-bool sees_nothing(Ray ray) {
-    return ray.t_max == 0.0;
-}
+bool sees_nothing(Ray ray) { return ray.t_max == 0.0; }
 #else
 void see_nothing(inout Ray ray) {}
 
-bool sees_nothing(Ray ray) {
-    return false;
-}
+bool sees_nothing(Ray ray) { return false; }
 #endif

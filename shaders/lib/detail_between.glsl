@@ -4,10 +4,8 @@
 
 // uv_edge1, uv_edge2: of the first texture coordinates, from the first corner to the second and third.
 Detail detail_between(Hit hit, ivec3 corners, vec2 uv_edge1, vec2 uv_edge2) {
-    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), detail;
-    tangent_now(a);
-    tangent_now(b);
-    tangent_now(c);
+    Detail a = tangent_now(fetch_details(corners.x)), b = tangent_now(fetch_details(corners.y)), detail;
+    Detail c = tangent_now(fetch_details(corners.z));
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     detail.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
     detail.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;

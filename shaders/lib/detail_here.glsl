@@ -9,13 +9,9 @@ void find_detail(Hit hit) {
     detail_here = detail_at(hit);
 }
 
-vec4 tangent_here() {
-    return detail_here.tangent;
-}
+vec4 tangent_here() { return detail_here.tangent; }
 #else
 void find_detail(Hit hit) {}
 
-vec4 tangent_here() {
-    return vec4(0.0);
-}
+vec4 tangent_here() { return vec4(0.0); }
 #endif

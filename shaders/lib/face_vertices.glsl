@@ -2,10 +2,7 @@
 #include "lib/moving_vertex.glsl"
 
 void face_vertices(ivec3 corners, out Vertex a, out Vertex b, out Vertex c) {
-    a = fetch_vertices(corners.x);
-    b = fetch_vertices(corners.y);
-    c = fetch_vertices(corners.z);
-    vertex_now(a);
-    vertex_now(b);
-    vertex_now(c);
+    a = vertex_now(fetch_vertices(corners.x));
+    b = vertex_now(fetch_vertices(corners.y));
+    c = vertex_now(fetch_vertices(corners.z));
 }

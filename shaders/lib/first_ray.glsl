@@ -10,11 +10,10 @@
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
-    int time = enter_time(pixel, number);
+    ray.any_hit = ray_tag(number, true) + enter_time(pixel, number);
     vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
     ray.t_max = FAR;
-    ray.any_hit = ray_tag(number, true) + time;
     see_nothing(ray);
     return ray;
 }

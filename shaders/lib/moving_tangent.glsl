@@ -3,13 +3,14 @@
 // Needs the memory tangent_keys and the uniform int tangent_segments, keys less one.
 #include "lib/moment.glsl"
 
-void tangent_now(inout Detail detail) {
-    if (detail.keys < 0) return;
+Detail tangent_now(Detail detail) {
+    if (detail.keys < 0) return detail;
     float share;
     int key = detail.keys + key_before(moment_here, tangent_segments, share);
     vec3 first = fetch_tangent_keys(key).tangent, last = fetch_tangent_keys(key + 1).tangent;
     detail.tangent.xyz = first + share * (last - first);
+    return detail;
 }
 #else
-void tangent_now(inout Detail detail) {}
+Detail tangent_now(Detail detail) { return detail; }
 #endif

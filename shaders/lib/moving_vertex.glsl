@@ -4,14 +4,15 @@
 // Needs the memory vertex_keys and the uniform int vertex_segments, keys less one.
 #include "lib/moment.glsl"
 
-void vertex_now(inout Vertex vertex) {
-    if (vertex.keys < 0) return;
+Vertex vertex_now(Vertex vertex) {
+    if (vertex.keys < 0) return vertex;
     float share;
     int key = vertex.keys + key_before(moment_here, vertex_segments, share);
     VertexKey first = fetch_vertex_keys(key), last = fetch_vertex_keys(key + 1);
     vertex.position = first.position + share * (last.position - first.position);
     vertex.normal = first.normal + share * (last.normal - first.normal);
+    return vertex;
 }
 #else
-void vertex_now(inout Vertex vertex) {}
+Vertex vertex_now(Vertex vertex) { return vertex; }
 #endif

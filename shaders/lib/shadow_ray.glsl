@@ -9,7 +9,6 @@ Ray shadow_ray(Interaction interaction, vec3 direction, float distance, int samp
     vec3 origin = offset_origin(interaction.position, interaction.normal, direction, interaction.error);
     // Short of the light's own surface, whose rounding error is proportional to the distance and to the position's
     // error.
-    float error = lifted(interaction.error) ? -interaction.error : interaction.error;
     int tag = 1 + ray_tag(sample_number, false) + time_tag();
-    return Ray(origin, max(distance * 0.99999 - 4.0 * error, 0.0), direction, tag);
+    return Ray(origin, max(distance * 0.99999 - 4.0 * error_size(interaction.error), 0.0), direction, tag);
 }

@@ -23,10 +23,6 @@ vec3 smooth_lift(vec3 offsets[3], vec3 normals[3], vec3 weights, vec3 normal, fl
     return least > 0.5 && size > smallest ? 0.5 * lift : vec3(0.0);
 }
 
-void find_lift(vec3 offsets[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {
-    geometry_lift = smooth_lift(offsets, normals, weights, normal, side, smallest);
-}
-
 void find_no_lift() {
     geometry_lift = vec3(0.0);
 }
@@ -39,8 +35,6 @@ void take_lift(inout vec3 position, inout float error) {
     }
 }
 #else
-void find_lift(vec3 offsets[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {}
-
 void find_no_lift() {}
 
 void take_lift(inout vec3 position, inout float error) {}

@@ -17,11 +17,7 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         detail.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-    if (face.corners.x < 0) {  // a quadric
-        detail.tangent = vec4(0.0);
-        detail.uv_1 = vec3(0.0);
-        detail.opacity = 1.0;
-    }
+    if (face.corners.x < 0) detail.tangent = vec4(0.0), detail.uv_1 = vec3(0.0), detail.opacity = 1.0;  // a quadric
     return detail;
 }
 

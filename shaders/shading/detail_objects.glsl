@@ -8,8 +8,7 @@
 #include "lib/triangle_point.glsl"
 
 Detail detail_at(Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
-    instance_now(instance);
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p, q, r;
@@ -25,11 +24,7 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         detail.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-    if (face.corners.x < 0) {  // a quadric
-        detail.tangent = vec4(0.0);
-        detail.uv_1 = vec3(0.0);
-        detail.opacity = 1.0;
-    }
+    if (face.corners.x < 0) detail.tangent = vec4(0.0), detail.uv_1 = vec3(0.0), detail.opacity = 1.0;  // a quadric
     return detail;
 }
 

@@ -5,6 +5,6 @@
 vec3 emission_seen(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
     Material material = fetch_materials(at.material);
-    if (material_unlit(at.material)) return material_color(at, hit, material);
+    if (material_unlit(material)) return material_color(at, hit, material);
     return material_shines(material, dot(at.normal, ray.direction) < 0.0) ? material_emission(at, hit, material) : vec3(0.0);
 }

@@ -170,8 +170,7 @@ bool light_emit(
     float scale;
     int quantum = emitted_quantum(choose, aimed, scale);
     bool far = quantum < environment_levels;
-    Light light = fetch_lights(far ? 0 : emitting_light(quantum));
-    light_now(light);
+    Light light = light_now(fetch_lights(far ? 0 : emitting_light(quantum)));
     vec3 from = light_direction(light), power = light.power;
     if (far) {
         float density;

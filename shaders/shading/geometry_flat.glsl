@@ -22,10 +22,12 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, b.position - a.position, c.position - a.position);
     at.material = face.material;
-    find_lift(
+#ifdef HAVE_SMOOTH
+    geometry_lift = smooth_lift(
         vec3[3](at.position - a.position, at.position - b.position, at.position - c.position),
         vec3[3](unit_or(a.normal, at.normal), unit_or(b.normal, at.normal), unit_or(c.normal, at.normal)),
         weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
     );
+#endif
     return at;
 }

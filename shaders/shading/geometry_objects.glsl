@@ -12,9 +12,8 @@
 #include "lib/triangle_point.glsl"
 
 Geometry geometry_at(Ray ray, Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
     enter_time_of(ray);
-    instance_now(instance);
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     Vertex a, b, c;
     face_vertices(face.corners, a, b, c);
@@ -40,7 +39,8 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     vec3 ab = to_world * (b.position - a.position), ac = to_world * (c.position - a.position);
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, ab, ac);
-    find_lift(
+#ifdef HAVE_SMOOTH
+    geometry_lift = smooth_lift(
         vec3[3](to_world * (local - a.position), to_world * (local - b.position), to_world * (local - c.position)),
         vec3[3](
             unit_or(normal_to_world * a.normal, at.normal),
@@ -49,6 +49,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
         ),
         weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
     );
+#endif
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

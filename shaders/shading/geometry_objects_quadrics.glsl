@@ -7,9 +7,8 @@
 #undef geometry_at
 
 Geometry geometry_at(Ray ray, Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
     enter_time_of(ray);
-    instance_now(instance);
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     Geometry at;
     if (face.corners.x < 0) {

@@ -36,28 +36,19 @@ vec3 light_texel(Light light, vec2 weights) {
     );
 }
 #else
-vec3 light_texel(Light light, vec2 weights) {
-    return vec3(1.0);
-}
+vec3 light_texel(Light light, vec2 weights) { return vec3(1.0); }
 #endif
 
-// Whether it shines from both sides, and the density with which a point of it is chosen, for either side.
+// Whether it shines from both sides; the density with which a point of it is chosen, for either side; and the cosine at
+// which it is seen.
 #ifdef HAVE_BOTH_SIDES
-bool light_both(Light light) {
-    return light.density < 0.0;
-}
-
-float light_density(Light light) {
-    return abs(light.density);
-}
+bool light_both(Light light) { return light.density < 0.0; }
+float light_density(Light light) { return abs(light.density); }
+float light_facing(Light light, float cosine) { return light.density < 0.0 ? abs(cosine) : cosine; }
 #else
-bool light_both(Light light) {
-    return false;
-}
-
-float light_density(Light light) {
-    return light.density;
-}
+bool light_both(Light light) { return false; }
+float light_density(Light light) { return light.density; }
+float light_facing(Light light, float cosine) { return cosine; }
 #endif
 
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampled) {
@@ -68,12 +59,11 @@ bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampl
     sampled.distance = sqrt(squared);
     sampled.direction = offset / sampled.distance;
     vec3 normal = cross(light.edge1, light.edge2);  // as long as twice the area
-    float facing = -dot(normal, sampled.direction);
-    if (light_both(light)) facing = abs(facing);
+    float facing = light_facing(light, -dot(normal, sampled.direction));
     if (!(facing > 0.0)) return false;
-    sampled.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    vec3 weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     sampled.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
-    sampled.weight *= light_texel(light, weights);
+    sampled.weight = weight * light_texel(light, weights);
     return true;
 }
 
@@ -90,8 +80,7 @@ bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled
     if (!(squared > 0.0)) return false;
     sampled.distance = sqrt(squared);
     sampled.direction = offset / sampled.distance;
-    float facing = -dot(outwards, sampled.direction) * light_side(light);
-    if (light_both(light)) facing = abs(facing);
+    float facing = light_facing(light, -dot(outwards, sampled.direction) * light_side(light));
     if (!(facing > 0.0)) return false;
     float area = 12.5663706 * light_radius(light) * light_radius(light);
     sampled.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
@@ -146,9 +135,7 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
         return true;
     }
     if (light_levels == 0) return false;
-    Light light = light_of(quantum);
-    light_now(light);
-    return sample_chosen(light, position, u, sampled);
+    return sample_chosen(light_now(light_of(quantum)), position, u, sampled);
 }
 
 float environment_pdf(vec3 direction, bool compensated) {

@@ -4,8 +4,8 @@
 #include "lib/moment.glsl"
 
 // A light where it is at the time of the path.
-void light_now(inout Light light) {
-    if (light.keys < 0) return;
+Light light_now(Light light) {
+    if (light.keys < 0) return light;
     float share;
     int key = light.keys + key_before(moment_here, light_segments, share);
     LightKey first = fetch_light_keys(key), last = fetch_light_keys(key + 1);
@@ -13,7 +13,8 @@ void light_now(inout Light light) {
     light.edge1 = first.edge1 + share * (last.edge1 - first.edge1);
     light.edge2 = first.edge2 + share * (last.edge2 - first.edge2);
     if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.edge1 = normalize(light.edge1);
+    return light;
 }
 #else
-void light_now(inout Light light) {}
+Light light_now(Light light) { return light; }
 #endif

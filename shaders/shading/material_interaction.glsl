@@ -11,11 +11,9 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     at.uv.z += log2(max(width, 1e-37));
     find_detail(hit);
     Material material = fetch_materials(at.material);
-    bool front = dot(at.normal, ray.direction) < 0.0;
-    bool shines = material_shines(material, front);
+    bool shines = material_shines(material, dot(at.normal, ray.direction) < 0.0);
     emission = shines ? material_emission(at, hit, material) : vec3(0.0);
-    light_pdf = shines ? material.light_density : 0.0;
-    light_pdf *= shining_share(hit);
+    light_pdf = shines ? material.light_density * shining_share(hit) : 0.0;
     Interaction interaction;
     interaction.wo = -ray.direction;
     interaction.position = at.position;
@@ -23,7 +21,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     interaction.normal = at.normal;
     interaction.albedo = material_color(at, hit, material);
     interaction.kind = material.kind;
-    if (material_unlit(at.material)) emission = interaction.albedo;
+    if (material_unlit(material)) emission = interaction.albedo;
     set_interaction_parameters(interaction, material.parameter, material.specular, material.reflectivity);
     interaction.shading = at.shading;
     set_interaction_material(interaction, at.material);

@@ -24,21 +24,15 @@ float opacity_at(Hit hit) {
 const float LEAST_OPACITY = 1.0 / 256.0;  // of a layer: less than a step of 8 bits is nothing
 
 #ifdef HAVE_BLEND
-bool opacity_layers() {
-    return opacity_layered == 1;
-}
+bool opacity_layers() { return opacity_layered == 1; }
 
 uvec3 opacity_number(uvec3 direction, Ray ray) {
     return pcg4d(uvec4(direction, uint(ray.any_hit >> 1))).xyz;
 }
 #else
-bool opacity_layers() {
-    return false;
-}
+bool opacity_layers() { return false; }
 
-uvec3 opacity_number(uvec3 direction, Ray ray) {
-    return direction;
-}
+uvec3 opacity_number(uvec3 direction, Ray ray) { return direction; }
 #endif
 
 bool opacity_passes(Ray ray, Hit hit) {

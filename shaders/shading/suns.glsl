@@ -48,9 +48,7 @@ vec2 sun_place(vec2 u, int quantum, bool compensated) {
 }
 
 // The quanta that choose a sun.
-int sun_levels(bool compensated) {
-    return compensated ? environment_sun_levels.y : environment_sun_levels.x;
-}
+int sun_levels(bool compensated) { return compensated ? environment_sun_levels.y : environment_sun_levels.x; }
 
 // A direction of the picture's space to a sun, where a quantum chooses one.
 void sample_sun(vec2 u, int quantum, bool compensated, inout vec3 direction) {
@@ -68,9 +66,7 @@ void with_suns(vec3 direction, bool compensated, inout float density) {
     density = environment_density(direction, compensated);
 }
 #else
-int sun_levels(bool compensated) {
-    return 0;
-}
+int sun_levels(bool compensated) { return 0; }
 
 void sample_sun(vec2 u, int quantum, bool compensated, inout vec3 direction) {}
 

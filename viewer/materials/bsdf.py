@@ -179,7 +179,7 @@ def interaction_module(look: Look) -> Module:
     packed = look.packed
     kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
     numbers = ("parameter", "specular", "reflectivity")
-    put_numbers = "\n    ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
+    put_numbers = " ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
     more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
     return Module(
         "interaction",

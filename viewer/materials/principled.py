@@ -133,8 +133,9 @@ def _parameters_glsl(look: Look) -> str:
     """``principled_at``: factors times textures, of the channel where channels part; ``principled_refracts``: whether
     it bends light; ``principled_passes``: whether light comes through a material, by its address; ``outside_parts``:
     whether channels part in the medium outside."""
-    parts = "medium_parts(interaction_outside(at))" if look.nested else "false"
-    lines = ["bool outside_parts(Interaction at) {", f"    return {parts};", "}"]
+    lines = ["bool outside_parts(Interaction at) { return false; }"]
+    if look.nested:
+        lines = ["bool outside_parts(Interaction at) {", "    return medium_parts(interaction_outside(at));", "}"]
     lines += ["bool principled_refracts(Principled material) {"]
     refracts = "material.thickness > 0.0 && material.transmission > 0.0"
     lines += [f"    return {refracts if look.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
@@ -164,8 +165,6 @@ def _parameters_glsl(look: Look) -> str:
         channel = "channel" if "dispersion" in look.lobes else "0"
         lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
     lines += ["    return material;", "}"]
-    if "unlit" in look.lobes:
-        lines += ["bool material_unlit(int number) {", "    return fetch_principled(number).unlit == 1;", "}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
     if passing:
         lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]

@@ -47,6 +47,7 @@ def materials(
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
         row["sides"] = 2 if material.double_sided else 1
+        row["unlit"] = material.kind == "principled" and material.unlit
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
@@ -89,16 +90,12 @@ def materials(
 def _emission_glsl(look: Look) -> str:
     """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
     they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether
-    a material, by its address, shines by its colour (of `raystream.materials.principled`)."""
+    a material shines by its colour."""
     sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
-    unlit = ";" if "unlit" in look.lobes else " {\n    return false;\n}"
-    return f"""bool material_shines(Material material, bool front) {{
-    return front{sides};
-}}
-float emission_level(float level) {{
-    return {level};
-}}
-bool material_unlit(int number){unlit}"""
+    unlit = "material.unlit == 1" if "unlit" in look.lobes else "false"
+    return f"""bool material_shines(Material material, bool front) {{ return front{sides}; }}
+float emission_level(float level) {{ return {level}; }}
+bool material_unlit(Material material) {{ return {unlit}; }}"""
 
 
 def surfaces(textured: bool = False, metal_map: bool = False) -> list[Module]:
@@ -165,14 +162,12 @@ def interactions(look: Look) -> Module:
 
 
 def _meeting_glsl(look: Look) -> str:
-    """``material_passes``: whether light comes through; ``add_shining``: adds the classic material's own light; and
-    ``shining_share`` where no texture shines."""
-    passes = "principled_passes(number)" if look.below else "false"
+    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_shining``: adds the classic
+    material's own light; and ``shining_share`` where no texture shines."""
+    passes = "{\n    return principled_passes(number);\n}" if look.smooth and look.below else "{ return false; }"
     shining = "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_shining(at);\n" if look.classic else ""
-    whole = "" if look.shining else "\nfloat shining_share(Hit hit) {\n    return 1.0;\n}"
-    return f"""bool material_passes(int number) {{
-    return {passes};
-}}
+    whole = "" if look.shining else "\nfloat shining_share(Hit hit) { return 1.0; }"
+    return f"""bool material_passes(int number) {passes}
 void add_shining(Interaction at, inout vec3 emission) {{
 {shining}}}{whole}"""
 

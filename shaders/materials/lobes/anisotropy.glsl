@@ -7,8 +7,7 @@ void anisotropic_frame(
 ) {
     vec3 tangent, bitangent;
     interaction_tangents(at, tangent, bitangent);
-    vec2 axis = material.anisotropy_axis;
-    vec3 direction = tangent * axis.x + bitangent * axis.y;
+    vec3 direction = tangent * material.anisotropy_axis.x + bitangent * material.anisotropy_axis.y;
     direction -= normal * dot(direction, normal);
     if (material.anisotropy > 0.0 && dot(direction, direction) > 1e-12) {
         right = normalize(direction);
@@ -18,6 +17,4 @@ void anisotropic_frame(
 }
 
 // Whether it hardly stretches what is reflected: a smooth surface is then a mirror.
-bool anisotropy_small(Principled material) {
-    return material.anisotropy < 0.3;
-}
+bool anisotropy_small(Principled material) { return material.anisotropy < 0.3; }

@@ -90,9 +90,8 @@ void base_reflection(inout Base base, Interaction at, Principled material, float
     base.compensation = metal_compensation(base.color, base.albedo, base.alpha);
     base.compensation_dielectric = ggx_compensation(base.f0, base.albedo);
     base.film = film_of(material);
-    vec3 metal = metal_reflectance(cosine, base.color), dielectric = dielectric_albedo(
-        cosine, base.alpha, material.ior, base.single, base.f0, base.f90, base.albedo, rise
-    );
+    vec3 metal = metal_reflectance(cosine, base.color), f0 = base.f0, f90 = base.f90;
+    vec3 dielectric = dielectric_albedo(cosine, base.alpha, material.ior, base.single, f0, f90, base.albedo, rise);
     film_albedo(
         base.film, base.metallic, base.color, base.f0, cosine, base.single, material.ior, base.albedo, rise, metal, dielectric
     );
@@ -108,11 +107,7 @@ void base_matte(inout Base base, Interaction at, Principled material) {
     float below = base.opaque * (1.0 - principled_most(base.dielectric));
     base.diffuse = at.albedo * below;
     base.through = leaf_through(material, below, base.diffuse);
-    float lit = principled_unlit(material) ? 0.0 : 1.0;
-    base.gloss *= lit;
-    base.diffuse *= lit;
-    base.metallic *= lit;
-    base.opaque *= lit;
+    if (principled_unlit(material)) base.gloss = base.diffuse = vec3(0.0), base.metallic = base.opaque = 0.0;
     base.glossy = principled_mean(base.gloss);
     base.matte = principled_mean(base.diffuse + base.through);
 }

@@ -10,14 +10,9 @@ vec3 dielectric_reflectance(float cosine, float ior, vec3 f0, vec3 f90) {
 
 // Of the whole lobe. single: it is a mirror; albedo: of GGX; rise: rise_albedo.
 vec3 dielectric_albedo(float cosine, vec2 alpha, float ior, bool single, vec3 f0, vec3 f90, float albedo, out float rise) {
-    vec3 reflected;
     rise = rise_albedo(cosine, alpha, ior);
-    if (single) reflected = dielectric_reflectance(cosine, ior, f0, f90);
-    else reflected = specular_albedo(f0, f90, albedo, rise);
-    return reflected;
+    return single ? dielectric_reflectance(cosine, ior, f0, f90) : specular_albedo(f0, f90, albedo, rise);
 }
 
 // Its part of what the base reflects.
-vec3 dielectric_part(vec3 reflected, float opaque) {
-    return reflected * opaque;
-}
+vec3 dielectric_part(vec3 reflected, float opaque) { return reflected * opaque; }

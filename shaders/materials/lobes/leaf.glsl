@@ -3,6 +3,5 @@
 // What passes, of below, which comes to the matte base; diffuse is left with what does not.
 vec3 leaf_through(Principled material, float below, inout vec3 diffuse) {
     diffuse *= 1.0 - material.diffuse_transmission;
-    vec3 through = material.diffuse_transmission_color * material.diffuse_transmission;
-    return through * below;
+    return material.diffuse_transmission_color * material.diffuse_transmission * below;
 }

@@ -7,6 +7,4 @@ vec3 metal_reflectance(float cosine, vec3 color) {
 }
 
 // Its part of what the base reflects.
-vec3 metal_part(vec3 reflected, float metallic) {
-    return reflected * metallic;
-}
+vec3 metal_part(vec3 reflected, float metallic) { return reflected * metallic; }

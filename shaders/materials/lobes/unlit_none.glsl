@@ -1,5 +1,3 @@
 // All surfaces scatter light: materials/lobes/unlit.glsl.
 
-bool principled_unlit(Principled material) {
-    return false;
-}
+bool principled_unlit(Principled material) { return false; }
