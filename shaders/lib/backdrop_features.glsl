@@ -1,5 +1,7 @@
 // Adds what a camera ray that leaves the scene sees: the environment; or a backdrop, which has no noise; or the floor before
 // it, a surface of the backdrop's colour, by which a denoiser tells its shadows from that, of the instance -1.
+#ifdef HAVE_BACKDROP
+#include "interface/background.glsl"
 #ifdef HAVE_FLOOR
 #include "interface/floor.glsl"
 
@@ -12,9 +14,6 @@ bool sees_floor(Ray ray, out float distance) {
     return false;
 }
 #endif
-
-#ifdef HAVE_BACKDROP
-#include "interface/background.glsl"
 
 void add_backdrop(inout Features features, Ray ray) {
     vec3 behind = background_radiance(ray.direction);
