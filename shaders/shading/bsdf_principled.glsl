@@ -20,9 +20,7 @@ Principled principled_material(Interaction at);
 
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {
-    float lit = principled_lit(at.shading, layers.base.normal, wi);
-    layers.base.diffuse *= lit;
-    layers.base.through *= lit;
+    principled_soften(at.shading, layers.base.normal, wi, layers.base.diffuse, layers.base.through);
     vec3 value = principled_lobes(layers, base_local(layers.base, wi), wi, pdf);
     bool through = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
     return reflects(at, wo, wi) || (LOBES_BELOW == 1 && through) ? value : vec3(0.0);

@@ -3,7 +3,7 @@
 
 vec3 principled_matte(Interaction at, vec3 wo, vec3 wi) {
     Layers layers = principled_seen(at, wo);
-    float lit = principled_lit(at.shading, layers.base.normal, wi), density;
-    vec3 diffuse = layers.base.diffuse * lit, through = layers.base.through * lit;
-    return diffuse_value(base_local(layers.base, wi), diffuse, through, density);
+    float density;
+    principled_soften(at.shading, layers.base.normal, wi, layers.base.diffuse, layers.base.through);
+    return diffuse_value(base_local(layers.base, wi), layers.base.diffuse, layers.base.through, density);
 }

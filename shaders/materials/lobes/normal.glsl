@@ -13,10 +13,12 @@ vec3 principled_normal(Interaction at, Principled material, vec3 wo) {
     return height < 0.0 ? bent * inversesqrt(max(dot(bent, bent), 1e-12)) : normal;
 }
 
-// How much of the light from wi a matte surface under a map gets: little where it just comes over the surface, which
-// would cut it off at once. M. J. Chiang, Y. K. Li and B. Burley, Taming the Shadow Terminator (2019).
-float principled_lit(vec3 shading, vec3 normal, vec3 wi) {
+// The albedos of the matte base by how much of the light from wi it gets under a map: little where it just comes over the
+// surface, which would cut it off at once. M. J. Chiang, Y. K. Li and B. Burley, Taming the Shadow Terminator (2019).
+void principled_soften(vec3 shading, vec3 normal, vec3 wi, inout vec3 diffuse, inout vec3 through) {
     float over = abs(dot(normal, wi) * dot(normal, shading));
     float share = clamp(abs(dot(shading, wi)) / max(over, 1e-6), 0.0, 1.0);
-    return dot(normal, wi) > 0.0 ? max(share * (1.0 + share * (1.0 - share)), 1e-6) : 1.0;
+    float lit = dot(normal, wi) > 0.0 ? max(share * (1.0 + share * (1.0 - share)), 1e-6) : 1.0;
+    diffuse *= lit;
+    through *= lit;
 }

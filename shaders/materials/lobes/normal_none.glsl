@@ -2,4 +2,4 @@
 
 vec3 principled_normal(Interaction at, Principled material, vec3 wo) { return dot(at.shading, wo) >= 0.0 ? at.shading : -at.shading; }
 
-float principled_lit(vec3 shading, vec3 normal, vec3 wi) { return 1.0; }
+void principled_soften(vec3 shading, vec3 normal, vec3 wi, inout vec3 diffuse, inout vec3 through) {}
