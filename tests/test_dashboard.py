@@ -50,7 +50,7 @@ def glance(given):
     found = given
     return found
 """,
-    "shaders/a.glsl": "vec3 way;  // along\nfloat own_way;\n",
+    "shaders/a.glsl": "vec3 way;  // along\nfloat own_way;\n#ifdef HAVE_A\n#endif  // HAVE_A\n  #if defined(HAVE_B)\n",
     "viewer/b/three.py": """
 class Ray:
     def call(self, a: int, b, c, d, e, f, g, h=1): ...
@@ -94,7 +94,7 @@ def test_a_small_house(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["words in docstrings"] == words and found["words in docstrings, together"] == 4
     assert found["mean sentence of pages, words"] == 3.0
     assert found["functions"] == 5 and found["functions that store home words"] == 1
-    assert found["lines of shaders with home words"] == 1
+    assert found["lines of shaders with home words"] == 1 and found["lines of shaders that ask HAVE_"] == 2
     assert house.main(["--names"]) == 0
     listed = capsys.readouterr().out.split("\n")
     assert listed == ["viewer/a/names.py:2 search: given", "shaders/a.glsl:1: way", ""]
@@ -113,4 +113,5 @@ def test_this_house() -> None:
     assert found["words in docstrings, together"] <= 20
     assert found["functions that store home words"] <= 0.01 * found["functions"]
     assert found["lines of shaders with home words"] == 0
+    assert found["lines of shaders that ask HAVE_"] <= 58
     assert found["longest mean of a page, words"] <= 20

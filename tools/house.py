@@ -2,8 +2,8 @@
 
 Of ``viewer/``: files a folder, lines a file, chains of inheritance, class names in several modules, functions of many
 parameters, words of docstrings that stand for a noun, and identifiers that tell what happened to a thing in place of
-what it is; these of ``shaders/``, too. Of the pages: the mean length of sentences. ``--words`` lists each place of such
-a word, ``--names`` each of such an identifier.
+what it is; these of ``shaders/``, too, and its lines that ask for a feature. Of the pages: the mean length of
+sentences. ``--words`` lists each place of such a word, ``--names`` each of such an identifier.
 """
 
 from __future__ import annotations
@@ -164,6 +164,17 @@ def glsl_names() -> dict[str, list[str]]:
     return places
 
 
+def conditions() -> dict[str, list[int]]:
+    """The lines of shaders that ask for a feature, by the path of the file."""
+    pattern = re.compile(r"^[ \t]*#[ \t]*(?:ifdef|ifndef|if|elif)\b.*\bHAVE_", re.MULTILINE)
+    places = {}
+    for path in sorted((ROOT / "shaders").rglob("*.glsl")):
+        text = path.read_text(encoding="utf-8")
+        numbers = [text.count("\n", 0, match.start()) + 1 for match in pattern.finditer(text)]
+        places |= {path.relative_to(ROOT).as_posix(): numbers} if numbers else {}
+    return places
+
+
 def sentences(text: str) -> list[int]:
     """Words of each sentence of a page; code, tables and headings are left out."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -205,6 +216,7 @@ def figures() -> dict[str, Any]:
         "functions that store home words": len({place for places in names().values() for place in places}),
         "functions": functions(),
         "lines of shaders with home words": sum(map(len, glsl_names().values())),
+        "lines of shaders that ask HAVE_": sum(map(len, conditions().values())),
         "mean sentence of pages, words": round(mean(means.values()), 1),
         "longest mean of a page, words": round(max(means.values()), 1),
     }

@@ -4,11 +4,7 @@
 #include "accel/bvh_node.glsl"
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
-#ifdef HAVE_MOVING_BOXES
-    BvhNode node = bvh_node_at(moment_of(ray), traversal.node);
-#else
-    BvhNode node = fetch_bvh_nodes(traversal.node);
-#endif
+    BvhNode node = bvh_node_at(ray, traversal.node);
     int missed = fetch_bvh_links(traversal.node).missed;  // after an object's last leaf comes the next object's tree
     return bvh_advance(node, bvh_inside(node, ray, nearest), traversal.node + 1, missed, traversal);
 }

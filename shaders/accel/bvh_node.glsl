@@ -5,13 +5,18 @@
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-BvhNode bvh_node_at(int moment, int number) {
+// At the time of a ray.
+BvhNode bvh_node_at(Ray ray, int number) {
     int after;
     float share;
-    BvhNode node = fetch_bvh_nodes(box_before(moment, number, bvh_keys, after, share)), next = fetch_bvh_nodes(after);
+    BvhNode node = fetch_bvh_nodes(box_before(moment_of(ray), number, bvh_keys, after, share)), next = fetch_bvh_nodes(after);
     node.low += share * (next.low - node.low);
     node.high += share * (next.high - node.high);
     return node;
+}
+#else
+BvhNode bvh_node_at(Ray ray, int number) {
+    return fetch_bvh_nodes(number);
 }
 #endif
 

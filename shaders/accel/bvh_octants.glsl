@@ -8,11 +8,7 @@
 #include "accel/bvh_node.glsl"
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
-#ifdef HAVE_MOVING_BOXES
-    BvhNode node = bvh_node_at(moment_of(ray), traversal.node);
-#else
-    BvhNode node = fetch_bvh_nodes(traversal.node);
-#endif
+    BvhNode node = bvh_node_at(ray, traversal.node);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
     int octant = negative.x + 2 * negative.y + 4 * negative.z;
     int missed = fetch_bvh_links(octant * bvh_count + traversal.node).missed;

@@ -15,14 +15,19 @@ int bvh_top = 0;
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-BvhPair bvh_pair_at(int moment, int number) {
+// At the time of a ray.
+BvhPair bvh_pair_at(Ray ray, int number) {
     int after;
     float share;
-    BvhPair pair = fetch_bvh_pairs(box_before(moment, number, bvh_keys, after, share)), next = fetch_bvh_pairs(after);
+    BvhPair pair = fetch_bvh_pairs(box_before(moment_of(ray), number, bvh_keys, after, share)), next = fetch_bvh_pairs(after);
     pair.x += share * (next.x - pair.x);
     pair.y += share * (next.y - pair.y);
     pair.z += share * (next.z - pair.z);
     return pair;
+}
+#else
+BvhPair bvh_pair_at(Ray ray, int number) {
+    return fetch_bvh_pairs(number);
 }
 #endif
 
@@ -42,11 +47,7 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     bvh_top = max(bvh_top - int(waiting), 0);
     int next = waiting ? bvh_stack[bvh_top] : traversal.node;
     bool inner = next >= 0;
-#ifdef HAVE_MOVING_BOXES
-    BvhPair pair = bvh_pair_at(moment_of(ray), max(next, 0) >> 3);
-#else
-    BvhPair pair = fetch_bvh_pairs(max(next, 0) >> 3);
-#endif
+    BvhPair pair = bvh_pair_at(ray, max(next, 0) >> 3);
     vec4 spans = box_intervals(pair.x, pair.y, pair.z, ray.origin, traversal.inverse, nearest);
     bool in_first = spans.x <= spans.z, in_second = spans.y <= spans.w;
     bool swapped = in_second && (!in_first || spans.y < spans.x);

@@ -1,20 +1,15 @@
 // The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between triangles at a shared edge.
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
-#include "lib/nearer.glsl"
-#ifdef HAVE_DEFORMING
 #include "lib/moving_triangle.glsl"
-#endif
+#include "lib/nearer.glsl"
 
 TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
-    Triangle triangle = fetch_triangles(address);
-#ifdef HAVE_DEFORMING
-    triangle_at(moment_of(ray), triangle);
-#endif
+    Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
     vec3 p = cross(ray.direction, ac);
     float determinant = dot(ab, p);

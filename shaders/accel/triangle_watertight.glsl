@@ -5,10 +5,8 @@
 // scales the scene to about unit size across the ray: products of two lengths stay within float32.
 #include "interface/triangle.glsl"
 #include "lib/culled.glsl"
-#include "lib/nearer.glsl"
-#ifdef HAVE_DEFORMING
 #include "lib/moving_triangle.glsl"
-#endif
+#include "lib/nearer.glsl"
 
 TriangleSetup triangle_setup(Ray ray) {
     vec3 size = abs(ray.direction);
@@ -34,10 +32,7 @@ float edge_function(vec3 from, vec3 to) {
 }
 
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
-    Triangle triangle = fetch_triangles(address);
-#ifdef HAVE_DEFORMING
-    triangle_at(moment_of(ray), triangle);
-#endif
+    Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 a = sheared(triangle.a - ray.origin, setup);
     vec3 b = sheared(triangle.b - ray.origin, setup);
     vec3 c = sheared(triangle.c - ray.origin, setup);

@@ -6,9 +6,6 @@
 #include "interface/projection.glsl"
 #include "lib/disc.glsl"
 #include "lib/filter.glsl"
-#ifdef HAVE_CAMERA_KEYS
-#include "lib/moment.glsl"
-#endif
 
 float camera_spread(vec3 direction) {
     return projected_spread(direction * mat3(camera_right, camera_up, camera_forward));
@@ -38,13 +35,13 @@ void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction) {
     direction = sees ? normalize(axes * local) : vec3(0.0);
 }
 
-void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction) {
-    vec3 start, local, eye = camera_origin;
-    bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, local);
-    mat3 axes = mat3(camera_right, camera_up, camera_forward);
-    float nearness = camera_nearness;
+// Origin, nearness and axes of a camera that moves while the shutter is open, at the time of the path; as in
+// shading/thin_lens_moving.glsl.
 #ifdef HAVE_CAMERA_KEYS
-    if (camera_segments > 0) {  // as in shading/thin_lens_moving.glsl
+#include "lib/moment.glsl"
+
+void move_camera(inout vec3 eye, inout float nearness, inout mat3 axes) {
+    if (camera_segments > 0) {
         float share;
         int key = 4 * key_before(moment_here, camera_segments, share);
         vec4 at[4];
@@ -55,7 +52,17 @@ void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out v
         nearness = at[0].w;
         axes = mat3(normalize(at[2].xyz), normalize(at[3].xyz), normalize(at[1].xyz));
     }
+}
+#else
+void move_camera(inout vec3 eye, inout float nearness, inout mat3 axes) {}
 #endif
+
+void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction) {
+    vec3 start, local, eye = camera_origin;
+    bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, local);
+    mat3 axes = mat3(camera_right, camera_up, camera_forward);
+    float nearness = camera_nearness;
+    move_camera(eye, nearness, axes);
     if (nearness > 0.0) {
         vec3 offset = vec3(camera_lens * concentric_disc(lens_u), 0.0);
         start += offset;

@@ -1,11 +1,17 @@
 // The rows of the map that takes a vertex at rest to its object's space: the weighted sum of its joints' maps (glTF 2.0,
 // Khronos, 2021, 3.7.3.3). A weight of 0 is no influence: the joint may not be finite.
+// Without joints everything stays at rest.
 
 struct Blend {
     vec4 x;
     vec4 y;
     vec4 z;
 };
+
+#ifdef HAVE_JOINTS
+bool skinned(Rest rest) {
+    return rest.influences >= 0;
+}
 
 void add_joint(inout Blend blend, int joint, float weight) {
     if (weight == 0.0) return;
@@ -24,3 +30,12 @@ Blend blended(Rest rest) {
     }
     return blend;
 }
+#else
+bool skinned(Rest rest) {
+    return false;
+}
+
+Blend blended(Rest rest) {
+    return Blend(vec4(0.0), vec4(0.0), vec4(0.0));
+}
+#endif

@@ -1,15 +1,12 @@
 // Tangent, second texture coordinates and opacity of a vertex of a deforming object in its pose; see pose_vertex.glsl.
 // A tangent goes by the blended map itself, and changes its sign where that mirrors.
-#include "deform/finite.glsl"
-#ifdef HAVE_JOINTS
 #include "deform/blend.glsl"
-#endif
+#include "deform/finite.glsl"
 
 uniform int count;  // vertices
 
 Detail element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
-#ifdef HAVE_LOOKS
     Rest rest = fetch_rest(number);
     Look look = fetch_looks(number);
     vec4 tangent = look.tangent;
@@ -26,8 +23,7 @@ Detail element(int number) {
     }
     if (rest.deltas > 0) opacity = clamp(opacity, 0.0, 1.0);
 #endif
-#ifdef HAVE_JOINTS
-    if (rest.influences >= 0) {
+    if (skinned(rest)) {
         Blend to = blended(rest);
         vec3 size = max(max(abs(to.x.xyz), abs(to.y.xyz)), abs(to.z.xyz));
         float scale = 1.0 / max(max(max(size.x, size.y), size.z), 1e-30);
@@ -35,9 +31,5 @@ Detail element(int number) {
         tangent = vec4(dot(x, tangent.xyz), dot(y, tangent.xyz), dot(z, tangent.xyz), tangent.w);
         if (dot(x, cross(y, z)) < 0.0) tangent.w = -tangent.w;
     }
-#endif
     return Detail(vec4(direction_or(tangent.xyz, look.tangent.xyz), tangent.w), vec3(uv_1, 0.0), opacity);
-#else
-    return fetch_details(number);
-#endif
 }

@@ -1,10 +1,8 @@
 // A vertex of a deforming object in its pose: morph targets first, then joints (glTF 2.0, Khronos, 2021, 3.7.2.2 and
 // 3.7.3.3). Its twin in float64 is viewer/scene/deform/vertices.py.
 // Normals are turned by the cofactors of the blended map: its inverse transpose, but for a factor.
-#include "deform/finite.glsl"
-#ifdef HAVE_JOINTS
 #include "deform/blend.glsl"
-#endif
+#include "deform/finite.glsl"
 
 uniform int count;  // vertices
 
@@ -38,8 +36,7 @@ Vertex element(int number) {
     if (rest.deltas > 0) color = clamp(color, 0.0, 1.0);
 #endif
 #endif
-#ifdef HAVE_JOINTS
-    if (rest.influences >= 0) {
+    if (skinned(rest)) {
         Blend to = blended(rest);
         vec4 from = vec4(position, 1.0);
         position = vec3(dot(to.x, from), dot(to.y, from), dot(to.z, from));
@@ -50,7 +47,6 @@ Vertex element(int number) {
         float side = dot(x, y_cross_z) < 0.0 ? -1.0 : 1.0;
         normal = side * vec3(dot(y_cross_z, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
     }
-#endif
     if (!within(position, LARGEST_COORDINATE)) position = nowhere();
     return Vertex(position, direction_or(normal, rest.normal), color, uv);
 }

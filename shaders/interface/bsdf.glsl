@@ -1,9 +1,6 @@
 // How surfaces scatter. wo points to where the path came from, wi to where it goes on: unit vectors, world space.
-// The constants BSDF_LAMBERT, BSDF_MIRROR, BSDF_DIELECTRIC, BSDF_PHONG and BSDF_PRINCIPLED are values of
-// interaction_kind.
-#ifdef HAVE_CLASSIC
-// So is BSDF_CLASSIC.
-#endif
+// The constants BSDF_LAMBERT, BSDF_MIRROR, BSDF_DIELECTRIC, BSDF_PHONG, BSDF_PRINCIPLED and, where a scene has it,
+// BSDF_CLASSIC are values of interaction_kind.
 #include "interface/interaction.glsl"
 
 // The BSDF times |cos(wi, shading normal)|; 0 for kinds that scatter into single directions.
@@ -32,11 +29,10 @@ bool bsdf_single(Interaction at);
 // Index of refraction behind the surface, relative to that in front; 1 where light is not refracted.
 float bsdf_index(Interaction at);
 
-#ifdef HAVE_SHEETS
-// From where light comes in to where it leaves behind, towards wi: zero of all but sheets of glass. Scene units.
+// From where light comes in to where it leaves behind, towards wi, where there are sheets of glass: zero of all else.
+// Scene units.
 vec3 bsdf_shift(Interaction at, vec3 wi);
 
-#endif
 // The single directions that it reflects and refracts into, with their weights, whatever their share; weights are 0
 // where it does neither.
 void bsdf_branches(

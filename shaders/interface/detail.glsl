@@ -4,12 +4,6 @@
 // tangents they follow from its first texture coordinates; zero where these say nothing.
 Detail detail_at(Hit hit);
 
-#ifdef HAVE_DETAIL
-// That of the point whose material is asked for, so that all that asks for it finds it once.
-Detail detail_here;
-
-#endif
-
 // The face of a hit, with the material that it has there.
 Face opacity_face(Hit hit);
 

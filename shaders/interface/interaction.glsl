@@ -14,4 +14,6 @@ int interaction_material(Interaction at);
 
 // Keep these, where some kind asks for them; the material's once, behind the kind.
 void set_interaction_uv_1(inout Interaction at, vec3 uv_1);
+void set_interaction_place(inout Interaction at, vec3 place, vec4 tangent);
+void set_interaction_parameters(inout Interaction at, float parameter, float specular, float reflectivity);
 void set_interaction_material(inout Interaction at, int material);

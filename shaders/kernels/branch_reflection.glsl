@@ -3,13 +3,12 @@
 #include "interface/whitted.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 #ifdef HAVE_MOTION
 int branch_reflection(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
+    int path_time = enter_time(pixel.at, path.number);
 #else
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
 #endif
@@ -18,10 +17,7 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.direction = reflected;
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
-    ray.any_hit = ray_tag(path.number, true);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(path_moment(pixel.at, path.number));
-#endif
+    ray.any_hit = ray_tag(path.number, true) + path_time;
     path.throughput *= reflection;
     path.depth += 1;
     return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;

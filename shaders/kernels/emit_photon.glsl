@@ -7,9 +7,7 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
 
 int emit_photon(in Pixel pixel, out Ray ray, out Path path) {
     vec3 normal, flux;
@@ -18,13 +16,8 @@ int emit_photon(in Pixel pixel, out Ray ray, out Path path) {
     vec2 place = sample_2d(photon_pixel(number), photon_sample(number), 2);
     vec2 direction_u = sample_2d(photon_pixel(number), photon_sample(number), 4);
     bool aimed = photon_kinds == PHOTON_CAUSTIC;
-#ifdef HAVE_MOTION
-    moment_here = path_moment(photon_pixel(number), photon_sample(number));
-#endif
-    ray = Ray(vec3(0.0), FAR, vec3(0.0, 1.0, 0.0), 0);
-#ifdef HAVE_MOTION
-    ray.any_hit = moment_tag(moment_here);
-#endif
+    int time = enter_time(photon_pixel(number), photon_sample(number));
+    ray = Ray(vec3(0.0), FAR, vec3(0.0, 1.0, 0.0), time);
     bool sent = light_emit(choose, place, direction_u, aimed, ray.origin, normal, ray.direction, flux);
     path = Path(sent ? flux * photon_share : vec3(0.0), 0.0, 0, photon_pass, vec2(0.0));
     // A few roundings of the place off its own light.

@@ -2,16 +2,12 @@
 #include "interface/camera.glsl"
 #include "lib/far.glsl"
 #include "lib/ray_tag.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
 
 int eye_ray(in Pixel pixel, out Ray ray) {
     camera_ray(pixel.at, ray.origin, ray.direction);
     ray.t_max = FAR;
     ray.any_hit = ray_tag(0, true);
-#ifdef HAVE_BLIND
     see_nothing(ray);
-#endif
     return EXIT_RAY;
 }

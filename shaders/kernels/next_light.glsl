@@ -8,19 +8,15 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "interface/whitted.glsl"
-#include "lib/shadow_ray.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/shadow_ray.glsl"
 
 int next_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree,
     inout Radiance radiance, out Ray ray, out Radiance pending
 ) {
     ray = Ray(vec3(0.0), 0.0, vec3(0.0), 0);  // what has led here is not asked for any more
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     pending.rgb = vec3(0.0);
     int index = tree.light / path_light_samples, sample_index = tree.light - index * path_light_samples;
     bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);

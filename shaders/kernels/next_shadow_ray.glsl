@@ -7,19 +7,15 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/light_context_at.glsl"
-#include "lib/shadow_ray.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/shadow_ray.glsl"
 
 int next_shadow_ray(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree, inout Ray ray,
     out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     int number = (path.number * path_light_samples + tree.light) & 65535;
     int dimension = surface_dimension(path.depth);
     bool samples_light = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;

@@ -4,15 +4,11 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/hemisphere.glsl"
-#include "lib/shadow_ray.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/shadow_ray.glsl"
 
 int occlusion_ray(in Pixel pixel, in Interaction interaction, in Path path, out Ray ray) {
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     vec3 normal = dot(interaction.normal, interaction.wo) < 0.0 ? -interaction.normal : interaction.normal, right, up;
     frame_around(normal, right, up);
     vec3 local = cosine_direction(sample_2d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_BSDF));

@@ -1,20 +1,16 @@
 // Goes on with a ray that waited.
 #include "interface/media.glsl"
 #include "lib/far.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 #ifdef HAVE_MOTION
 int pop_branch(in Pixel pixel, in Branch level, inout Path path, out Media media, inout Tree tree, out Ray ray) {
+    int path_time = enter_time(pixel.at, path.number);
 #else
 int pop_branch(in Branch level, inout Path path, out Media media, inout Tree tree, out Ray ray) {
 #endif
-    ray = Ray(level.origin, FAR, level.direction, ray_tag(path.number, true));
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(path_moment(pixel.at, path.number));
-#endif
+    ray = Ray(level.origin, FAR, level.direction, ray_tag(path.number, true) + path_time);
     path.throughput = level.weight;
     path.depth = level.depth;
     tree.channel = level.channel;

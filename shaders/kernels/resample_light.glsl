@@ -13,10 +13,8 @@
 #include "interface/sampler.glsl"
 #include "lib/light_context_at.glsl"
 #include "lib/luminance.glsl"
-#include "lib/shadow_ray.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/shadow_ray.glsl"
 
 // The R2 sequence: M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences" (2018).
 const vec2 CANDIDATES_APART = vec2(0.75487767, 0.56984029);
@@ -25,9 +23,7 @@ const float CANDIDATE_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
 int resample_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
 ) {
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     vec3 brought = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
     float distance = 0.0, chosen = 0.0, total = 0.0;
     int dimension = surface_dimension(path.depth), number = 0;

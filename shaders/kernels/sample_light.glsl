@@ -6,18 +6,14 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/light_context_at.glsl"
-#include "lib/shadow_ray.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/shadow_ray.glsl"
 
 int sample_light(
     in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Ray ray, out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     int dimension = surface_dimension(path.depth);
     bool samples_light = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);

@@ -9,10 +9,8 @@
 #include "lib/far.glsl"
 #include "lib/leaving_origin.glsl"
 #include "lib/light_context_at.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 int scatter(
     in Pixel pixel, in Interaction interaction, inout Path path, inout Media media, out LightContext context, out Ray ray
@@ -30,10 +28,7 @@ int scatter(
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
     seen = path.pdf == 0.0 && seen;
-    ray.any_hit = ray_tag(path.number, seen);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(path_moment(pixel.at, path.number));
-#endif
+    ray.any_hit = ray_tag(path.number, seen) + enter_time(pixel.at, path.number);
     if (path.pdf == 0.0 && !seen) path.pdf = -1.0;  // a path that has scattered once is no view
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {

@@ -3,85 +3,42 @@
 // mean of the rays that come through is the ratio of shadowed to unshadowed arriving light, a floor that nothing shades
 // has no noise, and no sample is beyond 0 to 1. The environment's light is the same all over the floor and has such
 // directions ready; beside lights it is one candidate, with all that it brings, among points of lights (resampled
-// importance sampling, as in resample_light.glsl). These are spread evenly, so that their sum hardly varies: the ratio's
+// importance sampling, as in resample_light.glsl; shading/floor_points.glsl). These are spread evenly, so that their sum hardly varies: the ratio's
 // bias is the covariance of both sums.
 #include "interface/background.glsl"
 #include "interface/floor.glsl"
 #include "interface/floor_light.glsl"
-#include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
 #include "lib/far.glsl"
-#include "lib/luminance.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
-
-#ifdef HAVE_FLOOR_LIGHTS
-const vec2 FLOOR_POINTS_APART = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
-const int FLOOR_LIGHTS_APART = 5;  // in the same steps: no divisor of their number
-const float FLOOR_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
-#endif
+#include "lib/ray_tag.glsl"
 
 int see_floor(
     in Pixel pixel, in Hit hit, in Path path, inout Ray ray, inout Radiance radiance, out Radiance pending
 ) {
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel.at, path.number);
-#endif
+    enter_time(pixel.at, path.number);
     const vec3 up = vec3(0.0, 1.0, 0.0);
     bool surface_hit = hit.triangle >= 0;
     float t, total = 0.0, distance = 0.0;
     bool below = floor_meets(ray, t) && !surface_hit;
     vec3 behind = surface_hit || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
-#ifdef HAVE_BLIND
     if (sees_nothing(ray)) behind = vec3(0.0);
-#endif
     vec3 direction = up, at = ray.origin + t * ray.direction;
     at.y = floor_height;
     if (below) {
-        int dimension = surface_dimension(0);
-        vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
+        vec2 point = sample_2d(pixel.at, path.number, surface_dimension(0) + DIMENSION_POINT);
         direction = floor_light(point);
         distance = FAR;
         total = floor_irradiance;
-#ifdef HAVE_FLOOR_LIGHTS
-        vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
-        float first = float(environment_levels) / 16777216.0, share = (1.0 - first) / float(FLOOR_POINTS);
-        int number = 0;
-        LightContext context = light_context(at, vec4(up, 0.0));
-        do {
-            LightSample light;
-            float offset = fract(choose.x + float(number * FLOOR_LIGHTS_APART) / float(FLOOR_POINTS));
-            float among = min(first + (1.0 - first) * offset, 0.99999994);
-            light_choose(context, among, true);
-            bool valid = light_sample(at, among, fract(point + float(number) * FLOOR_POINTS_APART), false, light);
-            float weight = valid ? dot(light.weight, LUMINANCE) * max(light.direction.y, 0.0) * share : 0.0;
-            weight = weight > 0.0 ? min(weight, FLOOR_BRIGHTEST) : 0.0;
-            total += weight;
-            float chance = total > 0.0 ? weight / total : 0.0;
-            bool taken = choose.y < chance;
-            choose.y = taken ? choose.y / chance : (choose.y - chance) / (1.0 - chance);
-            if (taken) {
-                direction = light.direction;
-                distance = light.distance;
-            }
-            number += 1;
-        } while (number < FLOOR_POINTS);
-#endif
+        choose_floor_point(pixel.at, path.number, at, point, total, direction, distance);
     }
     bool lit = total > 0.0;
     if (!lit) radiance.rgb += behind;
     pending.rgb = lit ? behind : vec3(0.0);
     if (lit) {
-        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false));
-#ifdef HAVE_MOTION
-        ray.any_hit += moment_tag(moment_here);
-#endif
+        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false) + time_tag());
     }
     return surface_hit ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
 }

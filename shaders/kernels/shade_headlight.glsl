@@ -1,16 +1,12 @@
 // Lambert's law under a light at the eye: the ray caster's shading. Purcell 2004, figure 3.1 (shader).
 #include "interface/environment.glsl"
 #include "interface/surface.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
 
 int shade_headlight(in Ray ray, in Hit hit, out Radiance radiance) {
     if (hit.triangle < 0) {
         radiance.rgb = environment_radiance(ray.direction);
-#ifdef HAVE_BLIND
         if (sees_nothing(ray)) radiance.rgb = vec3(0.0);
-#endif
         return EXIT_DONE;
     }
     Surface surface = surface_at(ray, hit);

@@ -1,19 +1,24 @@
-// Adds what a camera ray that leaves the scene sees: a backdrop, which has no noise, or the floor before it, a surface of
-// the backdrop's colour, by which a denoiser tells its shadows from that, of the instance -1.
+// Adds what a camera ray that leaves the scene sees: the environment; or a backdrop, which has no noise; or the floor before
+// it, a surface of the backdrop's colour, by which a denoiser tells its shadows from that, of the instance -1.
+#ifdef HAVE_BACKDROP
 #include "interface/background.glsl"
 #ifdef HAVE_FLOOR
 #include "interface/floor.glsl"
+
+bool sees_floor(Ray ray, out float distance) {
+    return floor_meets(ray, distance) && floor_solid == 1;
+}
+#else
+bool sees_floor(Ray ray, out float distance) {
+    distance = 0.0;
+    return false;
+}
 #endif
 
 void add_backdrop(inout Features features, Ray ray) {
     vec3 behind = background_radiance(ray.direction);
-    float distance = 0.0;
-#ifdef HAVE_FLOOR
-    bool solid = floor_meets(ray, distance) && floor_solid == 1;
-#else
-    const bool solid = false;
-#endif
-    if (solid) {
+    float distance;
+    if (sees_floor(ray, distance)) {
         features.normal = vec3(0.0, 1.0, 0.0);
         features.albedo = behind;
         features.depth = distance;
@@ -23,3 +28,10 @@ void add_backdrop(inout Features features, Ray ray) {
         features.emission = behind;
     }
 }
+#else
+#include "interface/environment.glsl"
+
+void add_backdrop(inout Features features, Ray ray) {
+    features.emission = environment_radiance(ray.direction);
+}
+#endif

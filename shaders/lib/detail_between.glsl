@@ -1,17 +1,11 @@
 // A point's details by those of its triangle's corners, in the mesh's own space; without a tangent its w is 0.
-#include "lib/triangle_point.glsl"
-#ifdef HAVE_MOVING_TANGENTS
 #include "lib/moving_tangent.glsl"
-#endif
+#include "lib/triangle_point.glsl"
 
 // uv_edge1, uv_edge2: of the first texture coordinates, from the first corner to the second and third.
 Detail detail_between(Hit hit, ivec3 corners, vec2 uv_edge1, vec2 uv_edge2) {
-    Detail a = fetch_details(corners.x), b = fetch_details(corners.y), c = fetch_details(corners.z), detail;
-#ifdef HAVE_MOVING_TANGENTS
-    tangent_at(moment_here, a);
-    tangent_at(moment_here, b);
-    tangent_at(moment_here, c);
-#endif
+    Detail a = tangent_now(fetch_details(corners.x)), b = tangent_now(fetch_details(corners.y)), detail;
+    Detail c = tangent_now(fetch_details(corners.z));
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     detail.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
     detail.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;

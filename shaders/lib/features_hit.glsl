@@ -2,12 +2,8 @@
 // itself is told apart: it has no noise.
 #include "interface/environment.glsl"
 #include "interface/surface.glsl"
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
-#ifdef HAVE_BACKDROP
 #include "lib/backdrop_features.glsl"
-#endif
 
 const Features NO_FEATURES = Features(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, -1, 0, 0, 0.0);
 
@@ -32,14 +28,8 @@ Features features_of_hit(Ray ray, Hit hit) {
         features.instance = hit.instance;
         return features;
     }
-#ifdef HAVE_BLIND
     if (sees_nothing(ray)) return features;
-#endif
-#ifdef HAVE_BACKDROP
     add_backdrop(features, ray);
-#else
-    features.emission = environment_radiance(ray.direction);
-#endif
     return features;
 }
 

@@ -3,29 +3,17 @@
 #include "interface/camera.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
-#include "lib/far.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
-#include "lib/path_moment.glsl"
-#endif
-#ifdef HAVE_BLIND
 #include "lib/blind_ray.glsl"
-#endif
+#include "lib/far.glsl"
+#include "lib/path_moment.glsl"
+#include "lib/ray_tag.glsl"
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
-#ifdef HAVE_MOTION
-    moment_here = path_moment(pixel, number);
-#endif
+    ray.any_hit = ray_tag(number, true) + enter_time(pixel, number);
     vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
     ray.t_max = FAR;
-    ray.any_hit = ray_tag(number, true);
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(moment_here);
-#endif
-#ifdef HAVE_BLIND
     see_nothing(ray);
-#endif
     return ray;
 }

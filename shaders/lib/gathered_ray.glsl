@@ -4,10 +4,8 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/gather_number.glsl"
-#include "lib/ray_tag.glsl"
-#ifdef HAVE_MOTION
 #include "lib/path_moment.glsl"
-#endif
+#include "lib/ray_tag.glsl"
 
 // The ray of a number within a sample, at a given surface; the caller sets its origin. Returns whether it is scattered,
 // its throughput, and the density: 0 for a delta direction.
@@ -18,10 +16,8 @@ bool gathered_ray(
     int number = gather_number(gather_rays, sample_number, ray_number);
     int dimension = gather_dimension(gather_rays, sample_number, ray_number, surface);
     vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
-    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), ray_tag(sample_number, false));
-#ifdef HAVE_MOTION
-    ray.any_hit += moment_tag(path_moment(pixel.at, sample_number));
-#endif
+    int tag = ray_tag(sample_number, false) + enter_time(pixel.at, sample_number);
+    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), tag);
     weight = vec3(0.0);
     pdf = 0.0;
     return bsdf_sample(at, at.wo, vec3(direction, other.x), ray.direction, weight, pdf);

@@ -1,10 +1,11 @@
 // The map of an instance at a moment: linear between those of its keys; the inverse of that, as between inverses nothing
 // is linear (I. Wald et al., "Embree: A Kernel Framework for Efficient CPU Ray Tracing", 2014).
+#ifdef HAVE_MOVING_INSTANCES
 // Needs the memory instance_keys and the uniform int instance_segments, keys less one.
 #include "lib/moment.glsl"
 
-void instance_at(int moment, inout Instance at) {
-    if (at.keys < 0) return;
+Instance instance_at(int moment, Instance at) {
+    if (at.keys < 0) return at;
     float share;
     int key = at.keys + key_before(moment, instance_segments, share);
     InstanceKey first = fetch_instance_keys(key), last = fetch_instance_keys(key + 1);
@@ -24,4 +25,18 @@ void instance_at(int moment, inout Instance at) {
     at.inverse_x = vec4(vec3(across_x.x, across_y.x, across_z.x) * inverse, place.x);
     at.inverse_y = vec4(vec3(across_x.y, across_y.y, across_z.y) * inverse, place.y);
     at.inverse_z = vec4(vec3(across_x.z, across_y.z, across_z.z) * inverse, place.z);
+    return at;
 }
+
+// At the time of the ray whose hit is asked about, and of any ray.
+Instance instance_now(Instance at) {
+    return instance_at(moment_here, at);
+}
+
+Instance instance_of_ray(Ray ray, Instance at) {
+    return instance_at(moment_of(ray), at);
+}
+#else
+Instance instance_now(Instance at) { return at; }
+Instance instance_of_ray(Ray ray, Instance at) { return at; }
+#endif

@@ -1,11 +1,16 @@
-// The tangent of a vertex that moves at a moment, linear between those of its keys.
+// The tangent of a vertex that moves, at the time of the ray whose hit it is: linear between those of its keys.
+#ifdef HAVE_MOVING_TANGENTS
 // Needs the memory tangent_keys and the uniform int tangent_segments, keys less one.
 #include "lib/moment.glsl"
 
-void tangent_at(int moment, inout Detail detail) {
-    if (detail.keys < 0) return;
+Detail tangent_now(Detail detail) {
+    if (detail.keys < 0) return detail;
     float share;
-    int key = detail.keys + key_before(moment, tangent_segments, share);
+    int key = detail.keys + key_before(moment_here, tangent_segments, share);
     vec3 first = fetch_tangent_keys(key).tangent, last = fetch_tangent_keys(key + 1).tangent;
     detail.tangent.xyz = first + share * (last - first);
+    return detail;
 }
+#else
+Detail tangent_now(Detail detail) { return detail; }
+#endif

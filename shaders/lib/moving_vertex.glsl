@@ -1,12 +1,18 @@
-// A deforming mesh's vertex at a moment: position and normal are linear between those of its keys.
+// A deforming mesh's vertex at the time of the ray whose hit it is: position and normal are linear between those of its
+// keys.
+#ifdef HAVE_DEFORMING
 // Needs the memory vertex_keys and the uniform int vertex_segments, keys less one.
 #include "lib/moment.glsl"
 
-void vertex_at(int moment, inout Vertex vertex) {
-    if (vertex.keys < 0) return;
+Vertex vertex_now(Vertex vertex) {
+    if (vertex.keys < 0) return vertex;
     float share;
-    int key = vertex.keys + key_before(moment, vertex_segments, share);
+    int key = vertex.keys + key_before(moment_here, vertex_segments, share);
     VertexKey first = fetch_vertex_keys(key), last = fetch_vertex_keys(key + 1);
     vertex.position = first.position + share * (last.position - first.position);
     vertex.normal = first.normal + share * (last.normal - first.normal);
+    return vertex;
 }
+#else
+Vertex vertex_now(Vertex vertex) { return vertex; }
+#endif

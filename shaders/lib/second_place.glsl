@@ -1,12 +1,18 @@
 // Where textures of the second coordinates are looked up at the point whose material is asked for.
 #ifdef HAVE_SECOND_UV
-#include "interface/detail.glsl"
-#endif
+#include "lib/detail_here.glsl"
+
+void find_second_place(Hit hit) {
+    find_detail(hit);
+}
 
 vec3 second_place(Geometry at) {
-#ifdef HAVE_SECOND_UV
     return detail_here.uv_1 + vec3(0.0, 0.0, at.uv.z);
-#else
-    return at.uv;
-#endif
 }
+#else
+void find_second_place(Hit hit) {}
+
+vec3 second_place(Geometry at) {
+    return at.uv;
+}
+#endif

@@ -1,4 +1,4 @@
-// glTF's material where channels part: interface/dispersion.glsl. The channel of an interaction: materials/parameters.glsl.
+// glTF's material where channels part: interface/dispersion.glsl. The channel of an interaction: shading/principled_parted.glsl.
 
 Interaction principled_at_channel(Interaction at, int channel) {
     set_interaction_channel(at, channel + 1);
@@ -6,11 +6,7 @@ Interaction principled_at_channel(Interaction at, int channel) {
 }
 
 bool principled_branches_alone(Interaction at) {
-#ifdef HAVE_MAPS
-    return false;  // a coat and its base may reflect into directions of their own
-#else
-    return principled_delta(at);
-#endif
+    return LOBES_MAPPED == 0 && principled_delta(at);  // else a coat and its base may reflect into directions of their own
 }
 
 Interaction principled_at_branch(Interaction at, bool refracts) {

@@ -17,11 +17,7 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         detail.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-#ifdef HAVE_MOVING_TANGENTS
-    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
-#else
-    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
-#endif
+    if (face.corners.x < 0) detail.tangent = vec4(0.0), detail.uv_1 = vec3(0.0), detail.opacity = 1.0;  // a quadric
     return detail;
 }
 

@@ -3,14 +3,12 @@
 #include "interface/detail.glsl"
 #include "lib/detail_between.glsl"
 #include "lib/face_vertices.glsl"
+#include "lib/moving_instance.glsl"
 #include "lib/tangent.glsl"
 #include "lib/triangle_point.glsl"
 
 Detail detail_at(Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
-#ifdef HAVE_MOVING_INSTANCES
-    instance_at(moment_here, instance);
-#endif
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p, q, r;
@@ -26,11 +24,7 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         detail.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-#ifdef HAVE_MOVING_TANGENTS
-    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0, -1);
-#else
-    if (face.corners.x < 0) detail = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
-#endif
+    if (face.corners.x < 0) detail.tangent = vec4(0.0), detail.uv_1 = vec3(0.0), detail.opacity = 1.0;  // a quadric
     return detail;
 }
 

@@ -5,14 +5,6 @@
 vec3 emission_seen(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
     Material material = fetch_materials(at.material);
-#ifdef HAVE_UNLIT
-    if (material.kind == KIND_PRINCIPLED && fetch_principled(at.material).unlit == 1) {
-        return material_color(at, hit, material);
-    }
-#endif
-    bool shines = dot(at.normal, ray.direction) < 0.0;
-#ifdef HAVE_BOTH_SIDES
-    shines = shines || material.sides == 2;
-#endif
-    return shines ? material_emission(at, hit, material) : vec3(0.0);
+    if (material_unlit(material)) return material_color(at, hit, material);
+    return material_shines(material, dot(at.normal, ray.direction) < 0.0) ? material_emission(at, hit, material) : vec3(0.0);
 }

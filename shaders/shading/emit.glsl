@@ -122,9 +122,7 @@ vec3 emit_near(Light light, vec2 place, vec2 direction_u, bool aimed, out vec3 o
         area = 0.5 * length(crossed);
         normal = crossed / max(2.0 * area, 1e-38);
         origin = light.position + weights.x * light.edge1 + weights.y * light.edge2;
-#ifdef HAVE_SHINING
         light.power *= light_texel(light, weights);
-#endif
     } else if (sphere) {
         vec3 outwards = sphere_point(place);
         area = 4.0 * EMIT_PI * light_radius(light) * light_radius(light);
@@ -132,13 +130,11 @@ vec3 emit_near(Light light, vec2 place, vec2 direction_u, bool aimed, out vec3 o
         origin = light.position + light_radius(light) * outwards;
     }
     bool surface = triangle || sphere;
-#ifdef HAVE_BOTH_SIDES
-    if (surface && light.density < 0.0) {  // one of its sides, by the azimuth
+    if (surface && light_both(light)) {  // one of its sides, by the azimuth
         normal *= direction_u.y < 0.5 ? -1.0 : 1.0;
         direction_u.y = fract(2.0 * direction_u.y);
         light.power *= 2.0;
     }
-#endif
     if (surface) {
         axis = normal;
         edge = 0.0;
@@ -174,10 +170,7 @@ bool light_emit(
     float scale;
     int quantum = emitted_quantum(choose, aimed, scale);
     bool far = quantum < environment_levels;
-    Light light = fetch_lights(far ? 0 : emitting_light(quantum));
-#ifdef HAVE_MOVING_LIGHTS
-    light_at(moment_here, light);
-#endif
+    Light light = light_now(fetch_lights(far ? 0 : emitting_light(quantum)));
     vec3 from = light_direction(light), power = light.power;
     if (far) {
         float density;

@@ -3,18 +3,12 @@
 // rounding of the distance too. Bound: Pharr, Jakob and Humphreys (2016, section 3.9.4).
 #include "interface/geometry.glsl"
 #include "lib/face_vertices.glsl"
-#include "lib/triangle_point.glsl"
-#ifdef HAVE_SMOOTH
+#include "lib/ray_time.glsl"
 #include "lib/smooth_lift.glsl"
-#endif
-#ifdef HAVE_MOTION
-#include "lib/moment.glsl"
-#endif
+#include "lib/triangle_point.glsl"
 
 Geometry geometry_at(Ray ray, Hit hit) {
-#ifdef HAVE_MOTION
-    moment_here = moment_of(ray);
-#endif
+    enter_time_of(ray);
     Face face = fetch_faces(hit.triangle);
     Vertex a, b, c;
     face_vertices(face.corners, a, b, c);

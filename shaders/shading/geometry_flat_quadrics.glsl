@@ -12,9 +12,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
         at = quadric_at(ray, hit.t, -face.corners.x - 1);
         at.color = mix(fetch_vertices(face.corners.y).color, fetch_vertices(face.corners.z).color, at.uv.y);
     } else at = polygon_at(ray, hit);
-#ifdef HAVE_SMOOTH
-    if (face.corners.x < 0) geometry_lift = vec3(0.0);
-#endif
+    if (face.corners.x < 0) find_no_lift();
     at.material = face.material;
     return at;
 }

@@ -6,22 +6,14 @@
 // back, each off by the rounding of its coefficients.
 #include "interface/geometry.glsl"
 #include "lib/face_vertices.glsl"
-#include "lib/triangle_point.glsl"
-#ifdef HAVE_SMOOTH
+#include "lib/moving_instance.glsl"
+#include "lib/ray_time.glsl"
 #include "lib/smooth_lift.glsl"
-#endif
-#ifdef HAVE_MOTION
-#include "lib/moment.glsl"
-#endif
+#include "lib/triangle_point.glsl"
 
 Geometry geometry_at(Ray ray, Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
-#ifdef HAVE_MOTION
-    moment_here = moment_of(ray);
-#endif
-#ifdef HAVE_MOVING_INSTANCES
-    instance_at(moment_here, instance);
-#endif
+    enter_time_of(ray);
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     Vertex a, b, c;
     face_vertices(face.corners, a, b, c);

@@ -7,13 +7,8 @@
 #undef geometry_at
 
 Geometry geometry_at(Ray ray, Hit hit) {
-    Instance instance = fetch_instances(hit.instance);
-#ifdef HAVE_MOTION
-    moment_here = moment_of(ray);
-#endif
-#ifdef HAVE_MOVING_INSTANCES
-    instance_at(moment_here, instance);
-#endif
+    enter_time_of(ray);
+    Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     Geometry at;
     if (face.corners.x < 0) {
@@ -33,9 +28,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
         at.color = mix(fetch_vertices(face.corners.y).color, fetch_vertices(face.corners.z).color, at.uv.y);
         at.uv.z -= log2(abs(determinant(to_world))) / 3.0;
     } else at = polygon_at(ray, hit);
-#ifdef HAVE_SMOOTH
-    if (face.corners.x < 0) geometry_lift = vec3(0.0);
-#endif
+    if (face.corners.x < 0) find_no_lift();
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

@@ -6,9 +6,8 @@
 // material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
-#ifdef HAVE_SHINING
-#include "interface/texture.glsl"
-#endif
+#include "shading/light_moving.glsl"
+
 // What lights that are no triangles have in their two edges.
 vec3 light_direction(Light light) { return light.edge1; }  // of a spot's axis; to a directional light
 vec2 light_falloff(Light light) { return light.edge2.xy; }  // of a spot, by the cosine: scale and offset
@@ -21,45 +20,36 @@ float spot_share(Light light, float cosine) {
     return share * share;
 }
 
-#ifdef HAVE_MOVING_LIGHTS
-#include "lib/moment.glsl"
-
-// A light where it is at a moment, linear between its keys.
-void light_at(int moment, inout Light light) {
-    if (light.keys < 0) return;
-    float share;
-    int key = light.keys + key_before(moment, light_segments, share);
-    LightKey first = fetch_light_keys(key), last = fetch_light_keys(key + 1);
-    light.position = first.position + share * (last.position - first.position);
-    light.edge1 = first.edge1 + share * (last.edge1 - first.edge1);
-    light.edge2 = first.edge2 + share * (last.edge2 - first.edge2);
-    if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.edge1 = normalize(light.edge1);
-}
-#endif
-
 // Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
 // keeps samples apart (Heitz, A Low-Distortion Map Between Triangle and Square, 2019).
 vec2 triangle_point(vec2 u) {
     return u.y > u.x ? vec2(0.5 * u.x, u.y - 0.5 * u.x) : vec2(u.x - 0.5 * u.y, 0.5 * u.y);
 }
 
-#ifdef HAVE_SHINING
 // The texture's part of a triangle's light, by the weights of its second and third corner.
+#ifdef HAVE_SHINING
+#include "interface/texture.glsl"
+
 vec3 light_texel(Light light, vec2 weights) {
     return texture_color(
         light.texture, vec3(light.uv + weights.x * light.uv_edge1 + weights.y * light.uv_edge2, TEXTURE_SHARP)
     );
 }
+#else
+vec3 light_texel(Light light, vec2 weights) { return vec3(1.0); }
 #endif
 
-// With which a point of it is chosen, for either side.
-float light_density(Light light) {
+// Whether it shines from both sides; the density with which a point of it is chosen, for either side; and the cosine at
+// which it is seen.
 #ifdef HAVE_BOTH_SIDES
-    return abs(light.density);
+bool light_both(Light light) { return light.density < 0.0; }
+float light_density(Light light) { return abs(light.density); }
+float light_facing(Light light, float cosine) { return light.density < 0.0 ? abs(cosine) : cosine; }
 #else
-    return light.density;
+bool light_both(Light light) { return false; }
+float light_density(Light light) { return light.density; }
+float light_facing(Light light, float cosine) { return cosine; }
 #endif
-}
 
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec2 weights = triangle_point(u);
@@ -69,16 +59,11 @@ bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampl
     sampled.distance = sqrt(squared);
     sampled.direction = offset / sampled.distance;
     vec3 normal = cross(light.edge1, light.edge2);  // as long as twice the area
-    float facing = -dot(normal, sampled.direction);
-#ifdef HAVE_BOTH_SIDES
-    if (light.density < 0.0) facing = abs(facing);
-#endif
+    float facing = light_facing(light, -dot(normal, sampled.direction));
     if (!(facing > 0.0)) return false;
-    sampled.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    vec3 weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     sampled.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
-#ifdef HAVE_SHINING
-    sampled.weight *= light_texel(light, weights);
-#endif
+    sampled.weight = weight * light_texel(light, weights);
     return true;
 }
 
@@ -95,10 +80,7 @@ bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled
     if (!(squared > 0.0)) return false;
     sampled.distance = sqrt(squared);
     sampled.direction = offset / sampled.distance;
-    float facing = -dot(outwards, sampled.direction) * light_side(light);
-#ifdef HAVE_BOTH_SIDES
-    if (light.density < 0.0) facing = abs(facing);
-#endif
+    float facing = light_facing(light, -dot(outwards, sampled.direction) * light_side(light));
     if (!(facing > 0.0)) return false;
     float area = 12.5663706 * light_radius(light) * light_radius(light);
     sampled.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
@@ -153,13 +135,7 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
         return true;
     }
     if (light_levels == 0) return false;
-#ifdef HAVE_MOVING_LIGHTS
-    Light light = light_of(quantum);
-    light_at(moment_here, light);
-    return sample_chosen(light, position, u, sampled);
-#else
-    return sample_chosen(light_of(quantum), position, u, sampled);
-#endif
+    return sample_chosen(light_now(light_of(quantum)), position, u, sampled);
 }
 
 float environment_pdf(vec3 direction, bool compensated) {

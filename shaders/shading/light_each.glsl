@@ -15,10 +15,7 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
     sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = min(int(choose * 16777216.0), 16777215);
     if (index < each_punctual) {
-        Light light = fetch_each_lights(index);
-#ifdef HAVE_MOVING_LIGHTS
-        light_at(moment_here, light);
-#endif
+        Light light = light_now(fetch_each_lights(index));
         if (light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, sampled);
         sampled.direction = light_direction(light);
         sampled.weight = light.power;
@@ -27,10 +24,7 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
     int slot = quantum / each_levels;
     Light first = fetch_each_lights(each_punctual + slot);
     int chosen = quantum - slot * each_levels < first.threshold ? slot : first.alias;
-    Light light = fetch_each_lights(each_punctual + chosen);
-#ifdef HAVE_MOVING_LIGHTS
-    light_at(moment_here, light);
-#endif
+    Light light = light_now(fetch_each_lights(each_punctual + chosen));
     if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, sampled);
     return sample_triangle(light, position, u, sampled);
 }

@@ -3,9 +3,6 @@
 #include "interface/light_share.glsl"
 #include "interface/bsdf.glsl"
 #include "shading/bsdf_side.glsl"
-#ifdef HAVE_PRINCIPLED
-#include "shading/matte_principled.glsl"
-#endif
 
 vec3 matte_value(Interaction at, vec3 wo, vec3 wi);
 

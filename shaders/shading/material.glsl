@@ -15,8 +15,6 @@ vec3 material_color(Geometry at, Hit hit, Material material) {
 }
 
 vec3 material_emission(Geometry at, Hit hit, Material material) {
-#ifdef HAVE_SHINING
-    at.uv.z = TEXTURE_SHARP;  // as lights are sampled: what a mip level spreads would count besides
-#endif
+    at.uv.z = emission_level(at.uv.z);
     return material.emission * material_texel(material.emission_texture, at);
 }

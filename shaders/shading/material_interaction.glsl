@@ -2,28 +2,18 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
+#include "lib/detail_here.glsl"
 #include "lib/second_place.glsl"
-#ifdef HAVE_DETAIL
-#include "interface/detail.glsl"
-#endif
+#include "lib/smooth_lift.glsl"
 
 Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
     at.uv.z += log2(max(width, 1e-37));
-#ifdef HAVE_DETAIL
-    detail_here = detail_at(hit);
-#endif
+    find_detail(hit);
     Material material = fetch_materials(at.material);
-    bool front = dot(at.normal, ray.direction) < 0.0;
-    bool shines = front;
-#ifdef HAVE_BOTH_SIDES
-    shines = shines || material.sides == 2;
-#endif
+    bool shines = material_shines(material, dot(at.normal, ray.direction) < 0.0);
     emission = shines ? material_emission(at, hit, material) : vec3(0.0);
-    light_pdf = shines ? material.light_density : 0.0;
-#ifdef HAVE_SHINING
-    light_pdf *= shining_share(hit);
-#endif
+    light_pdf = shines ? material.light_density * shining_share(hit) : 0.0;
     Interaction interaction;
     interaction.wo = -ray.direction;
     interaction.position = at.position;
@@ -31,14 +21,8 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     interaction.normal = at.normal;
     interaction.albedo = material_color(at, hit, material);
     interaction.kind = material.kind;
-#ifdef HAVE_UNLIT
-    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = interaction.albedo;
-#endif
-#ifdef HAVE_PARAMETERS
-    interaction.parameter = material.parameter;
-    interaction.specular = material.specular;
-    interaction.reflectivity = material.reflectivity;
-#endif
+    if (material_unlit(material)) emission = interaction.albedo;
+    set_interaction_parameters(interaction, material.parameter, material.specular, material.reflectivity);
     interaction.shading = at.shading;
     set_interaction_material(interaction, at.material);
     bool single = bsdf_single(interaction);
@@ -47,28 +31,10 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     // theirs, as they do in Mitsuba.
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
     if (away && !single) interaction.shading = at.normal;
-#ifdef HAVE_SMOOTH
-    // What scatters and is not crossed begins its rays above the facet; such a position's error is kept below zero.
-    bool lifts = !away && !single && geometry_lift != vec3(0.0);
-#ifdef HAVE_BELOW
-    lifts = lifts && !principled_passes(at.material);
-#endif
-    if (lifts) {
-        interaction.position += geometry_lift;
-        interaction.error = -interaction.error;
-    }
-#endif
-#ifdef HAVE_TEXTURES
-    interaction.place = at.uv;
-#endif
-#ifdef HAVE_SECOND_UV
+    // What scatters and is not crossed begins its rays above the facet.
+    if (!away && !single && !material_passes(at.material)) take_lift(interaction.position, interaction.error);
+    set_interaction_place(interaction, at.uv, tangent_here());
     set_interaction_uv_1(interaction, second_place(at));
-#endif
-#ifdef HAVE_TANGENTS
-    interaction.place = interaction_packed(at.uv, interaction.shading, detail_here.tangent);
-#endif
-#ifdef HAVE_CLASSIC
-    if (material.kind == BSDF_CLASSIC) emission += classic_shining(interaction);
-#endif
+    add_shining(interaction, emission);
     return interaction;
 }

@@ -6,10 +6,6 @@
 #include "interface/triangle.glsl"
 #include "lib/hash.glsl"
 
-#ifdef HAVE_BLEND
-const float LEAST_OPACITY = 1.0 / 256.0;  // of a layer: less than a step of 8 bits is nothing
-
-#endif
 float opacity_at(Hit hit) {
     Face face = opacity_face(hit);
     Opacity material = fetch_opacities(face.material);
@@ -25,17 +21,26 @@ float opacity_at(Hit hit) {
     return material.mode == OPACITY_MASK ? (covers < material.cutoff ? 0.0 : 1.0) : material.mode == OPACITY_BLEND ? covers : 1.0;
 }
 
+const float LEAST_OPACITY = 1.0 / 256.0;  // of a layer: less than a step of 8 bits is nothing
+
+#ifdef HAVE_BLEND
+bool opacity_layers() { return opacity_layered == 1; }
+
+uvec3 opacity_number(uvec3 direction, Ray ray) {
+    return pcg4d(uvec4(direction, uint(ray.any_hit >> 1))).xyz;
+}
+#else
+bool opacity_layers() { return false; }
+
+uvec3 opacity_number(uvec3 direction, Ray ray) { return direction; }
+#endif
+
 bool opacity_passes(Ray ray, Hit hit) {
     float covers = opacity_at(hit);
-#ifdef HAVE_BLEND
-    if (opacity_layered == 1) return covers < LEAST_OPACITY;
-#endif
+    if (opacity_layers()) return covers < LEAST_OPACITY;
     uvec3 direction = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
     uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);
-#ifdef HAVE_BLEND
-    direction = pcg4d(uvec4(direction, uint(ray.any_hit >> 1))).xyz;
-#endif
-    float u = unit_float(pcg4d(uvec4(direction ^ (from << 7u), number)).x);
+    float u = unit_float(pcg4d(uvec4(opacity_number(direction, ray) ^ (from << 7u), number)).x);
     return u >= covers;
 }
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raystream.accel.two_level.structure import INSTANCE_KEY, INSTANCE_MOVING
+from raystream.accel.motion import DEFORMING
+from raystream.accel.two_level.structure import INSTANCE_KEY, INSTANCE_MOVING, MOVING
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
@@ -44,10 +45,10 @@ def keyed(record: Record) -> NDArray:
 
 
 def moved(
-    device: Any, name: str, record: Record, keys: NDArray, key_record: Record
+    device: Any, name: str, record: Record, keys: NDArray, key_record: Record, arguments: str = ""
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """The items before and after, those that have keys, and the moments."""
-    kind = name.removesuffix("_at")
+    kind = name.partition("_")[0]
     module = Module(
         "keys",
         (),
@@ -55,8 +56,12 @@ def moved(
         (Table(f"{kind}_keys", key_record, keys),),
         {f"{kind}_segments": ("int", SEGMENTS)},
         uses=(record, RAY),
+        features=frozenset({DEFORMING, MOVING}),
     )
-    function = glsl_call.Function(device, f"void {name}(int moment, inout {record.name} item)", modules=[module])
+    told = f"void told(int moment, inout {record.name} item)"
+    call = f"{name}({arguments}, item)" if arguments else f"{name}(item)"
+    text = f"{told} {{ Ray ray; ray.any_hit = 2 * moment; moment_here = moment; item = {call}; }}"
+    function = glsl_call.Function(device, told, modules=[module], text=text)
     items = np.zeros(COUNT, record.dtype)
     for field in set(record.dtype.names or ()) - {"keys"}:
         items[field] = 7
@@ -72,15 +77,15 @@ def linear(keys: NDArray, items: NDArray, moment: NDArray, field: str) -> NDArra
 
 
 @pytest.mark.parametrize(
-    ("name", "record", "key_record"),
+    ("name", "arguments", "record", "key_record"),
     [
-        ("triangle_at", TRIANGLE, TRIANGLE_KEY),
-        ("vertex_at", VERTEX, VERTEX_KEY),
+        ("triangle_at", "ray", TRIANGLE, TRIANGLE_KEY),
+        ("vertex_now", "", VERTEX, VERTEX_KEY),
     ],
 )
-def test_corners_and_normals(device: Any, name: str, record: Record, key_record: Record) -> None:
+def test_corners_and_normals(device: Any, name: str, arguments: str, record: Record, key_record: Record) -> None:
     keys = keyed(key_record)
-    before, after, moves, moment = moved(device, name, record, keys, key_record)
+    before, after, moves, moment = moved(device, name, record, keys, key_record, arguments)
     for field in key_record.dtype.names or ():
         expected = np.where(moves[:, None], linear(keys, before, moment, field), before[field])
         np.testing.assert_allclose(after[field], expected, atol=1e-5, err_msg=field)  # shares of 2^16 in float32
@@ -94,7 +99,7 @@ def test_instances(device: Any, size: float) -> None:
     for k, axis in enumerate("xyz"):
         keys[f"linear_{axis}"] = 0.25 * keys[f"linear_{axis}"] + 2 * np.eye(3)[k]
         keys[f"linear_{axis}"] *= size
-    before, after, moves, moment = moved(device, "instance_at", INSTANCE_MOVING, keys, INSTANCE_KEY)
+    before, after, moves, moment = moved(device, "instance_at", INSTANCE_MOVING, keys, INSTANCE_KEY, "moment")
     rows = np.stack([linear(keys, before, moment, f"linear_{axis}") for axis in "xyz"], axis=1)
     place = linear(keys, before, moment, "place")
     inverse = np.linalg.inv(rows)

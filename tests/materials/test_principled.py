@@ -185,7 +185,7 @@ def test_the_source_holds_what_the_scene_has():
         return "\n".join(line.split("//")[0] for line in source.text.splitlines())
 
     plain, full = text(white()), text(MATERIALS["layered"], white(unlit=True))
-    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, base.color"):
+    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, color"):
         assert word not in plain
         assert word in full or word == "Facets"
     assert "principled" not in text() and "HAVE_" not in plain + full

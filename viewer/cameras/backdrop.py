@@ -119,11 +119,24 @@ def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: Light
                     "floor_reach": ("float", backdrop.floor.reach),
                     "floor_solid": ("int", 1),
                 },
-                constants={"FLOOR_POINTS": POINTS if lights.lit else POINTS_OF_TEXTURES},
-                features=frozenset({"FLOOR", "FLOOR_LIGHTS"} if lights.count else {"FLOOR"}),
+                features=frozenset({"FLOOR"}),
             ),
+            _floor_points(lights),
         ]
     return modules
+
+
+def _floor_points(lights: LightList) -> Module:
+    provides = ("choose_floor_point",)
+    if not lights.count:
+        return Module("no floor points", provides, "shading/floor_points_none.glsl")
+    return Module(
+        "floor points",
+        provides,
+        "shading/floor_points.glsl",
+        constants={"FLOOR_POINTS": POINTS if lights.lit else POINTS_OF_TEXTURES},
+        needs=("light_sample", "sample_2d", "surface_dimension"),
+    )
 
 
 def rotated_modules(modules: Sequence[Module], environment: ImageEnvironment) -> list[Module]:

@@ -29,7 +29,7 @@ SEE_FLOOR = Kernel(
         "background_radiance",
         "floor_meets",
         "floor_light",
-        "light_sample",
+        "choose_floor_point",
         "sample_2d",
         "surface_dimension",
     ),

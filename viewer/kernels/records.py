@@ -129,6 +129,7 @@ MATERIAL = Record(
     Field("emission_texture", "int", about="address of the emission's texture, -1: none", within=ROWS),
     Field("reflectivity", "float", about="Phong: reflectance as of a mirror"),
     Field("sides", "int", about="that emit: 1, the front, or 2", within=SMALL),
+    Field("unlit", "int", about="1 where it shines by its colour", within=SMALL),
 )
 
 TEXTURE = Record(

@@ -77,7 +77,10 @@ def bsdfs(look: Look) -> list[Module]:
                 *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
                 *(("classic_shining",) if kind == "classic" else ()),
             ),
-            source=FOREIGN[kind].source if kind in FOREIGN else f"shading/bsdf_{shader}.glsl",
+            source=_source(kind, shader, look),
+            constants={"LOBES_BELOW": int(look.below), "LOBES_MAPPED": int(look.mapped)}
+            if kind == "principled"
+            else {},
             needs=_needs_of(kind, look),
             uses=(record,),
             features=look.features,
@@ -162,8 +165,7 @@ def _dispersion(look: Look) -> list[Module]:
 
 
 def interaction_module(look: Look) -> Module:
-    """``interaction_nowhere``, all zero but where the path came from; ``interaction_kind`` and
-    ``interaction_material``; it keeps the record."""
+    """The functions of ``interface/interaction.glsl``; it keeps the record."""
     record = look.interaction
     values = ", ".join("wo" if field.name == "wo" else f"{field.type}(0)" for field in record.fields)
     names = {field.name for field in record.fields}
@@ -176,14 +178,17 @@ def interaction_module(look: Look) -> Module:
         put = "at.uv_1 = uv_1;" if "uv_1" in names else f"{shared}at.specular = uv_1.y;\n    at.reflectivity = uv_1.z;"
     packed = look.packed
     kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
+    numbers = ("parameter", "specular", "reflectivity")
+    put_numbers = " ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
     more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
     return Module(
         "interaction",
         provides=(
             *("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
-            *("set_interaction_material", "set_interaction_uv_1"),
+            *("set_interaction_material", "set_interaction_uv_1", "set_interaction_place"),
+            "set_interaction_parameters",
         ),
-        source="shading/interaction.glsl",
+        source=f"shading/place_{'packed' if look.tangents else 'plain' if look.textures else 'none'}.glsl",
         module_state=record,
         uses=(record,),
         features=look.features,
@@ -205,6 +210,9 @@ void set_interaction_material(inout Interaction at, int material) {{
 void set_interaction_uv_1(inout Interaction at, vec3 uv_1) {{
     {put}
 }}
+void set_interaction_parameters(inout Interaction at, float parameter, float specular, float reflectivity) {{
+    {put_numbers}
+}}
 """
         + "".join(more),
     )
@@ -220,6 +228,14 @@ void set_interaction_{name}(inout Interaction at, int value) {{
     at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
 }}
 """
+
+
+def _source(kind: str, shader: str, look: Look) -> str:
+    if kind in FOREIGN:
+        return FOREIGN[kind].source
+    if kind == "principled":
+        return f"shading/principled_{'parted' if 'dispersion' in look.lobes else 'whole'}.glsl"
+    return "shading/classic_sheets.glsl" if kind == "classic" and look.sheets else f"shading/bsdf_{shader}.glsl"
 
 
 def _needs_of(kind: str, look: Look) -> tuple[str, ...]:

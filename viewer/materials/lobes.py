@@ -38,21 +38,46 @@ class Lobe:
 LOBES = (Lobe("passing", "transmission", False), Lobe("coat", "clearcoat", True), Lobe("fibres", "sheen", True))
 
 
+# Parts of the base, and of lobes, each a file, ``shaders/materials/lobes/<name>.glsl``, or without that part of
+# `raystream.materials.look.PARTS` one that does nothing, ``<name>_none.glsl``; with a function of both.
+BASE_PARTS = {
+    "film": ("iridescence", "film_of"),
+    "metal": ("metal", "metal_part"),
+    "dielectric": ("dielectric", "dielectric_part"),
+    "specular": ("specular", "specular_factors"),
+    "anisotropy": ("anisotropy", "anisotropic_frame"),
+    "leaf": ("diffuse_transmission", "leaf_through"),
+    "unlit": ("unlit", "principled_unlit"),
+    "normal": ("normal", "principled_normal"),
+}
+COAT_PARTS = {"coat_normal": ("clearcoat_normal", "coat_normal")}
+
+
 def lobes_of(look: Look) -> list[Lobe]:
     """Those beside the base that some material has, in the order in which they are added up."""
     return [lobe for lobe in LOBES if lobe.part in look.lobes]
 
 
 def lobe_modules(look: Look) -> list[Module]:
-    """The base, and a module for each lobe of the look."""
-    modules = [
-        Module("base", ("base_frame",), "materials/lobes/base.glsl", needs=needs_of(look), features=look.features)
-    ]
+    """The base, a module for each lobe of the look, and those of their parts."""
+    parts = {**BASE_PARTS, **(COAT_PARTS if "clearcoat" in look.lobes else {})}
+    needs = needs_of(look)
+    modules = []
+    for name, (part, function) in parts.items():
+        source = f"materials/lobes/{name}{'' if part in look.lobes else '_none'}.glsl"
+        modules.append(Module(f"part {name}", (function,), source, needs=needs, uses=(look.interaction,)))
+    needs = (*needs, *(function for _, function in parts.values()))
+    modules.append(Module("base", ("base_frame",), "materials/lobes/base.glsl", needs=needs, features=look.features))
     for lobe in lobes_of(look):
         file = ("volume" if "volume" in look.lobes else "wall") if lobe.name == "passing" else lobe.name
         source, provides = f"materials/lobes/{file}.glsl", (f"{lobe.name}_value",)
         modules.append(Module(f"lobe {lobe.name}", provides, source, needs=("base_frame",), features=look.features))
     return modules
+
+
+def lobe_constants(look: Look) -> dict[str, int]:
+    """Whether there are lobes below the surface, and lobes with normals of their own."""
+    return {"LOBES_BELOW": int(look.below), "LOBES_MAPPED": int(look.mapped)}
 
 
 def layers_glsl(present: Sequence[Lobe]) -> str:

@@ -151,6 +151,16 @@ class Look:
         return "nested" in self.lobes
 
     @property
+    def below(self) -> bool:
+        """Whether there are lobes below the surface."""
+        return not self.lobes.isdisjoint({"transmission", "diffuse_transmission"})
+
+    @property
+    def mapped(self) -> bool:
+        """Whether some lobe has a normal of its own."""
+        return not self.lobes.isdisjoint({"normal", "clearcoat_normal"})
+
+    @property
     def tangents(self) -> bool:
         """Whether some surface has directions of its own."""
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
@@ -163,23 +173,17 @@ class Look:
     @property
     def features(self) -> frozenset[str]:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
-        features = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
-        features |= {"PRINCIPLED"} if self.principled else set()
-        features |= {"CLASSIC"} if self.classic else set()
-        features |= {"SHEETS"} if self.sheets else set()
-        features |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
-        features |= {"REFRACTION"} if self.lobes >= {"transmission", "volume"} else set()
-        features |= {"SECOND_UV"} if self.second_uv else set()
-        features |= {"SHINING"} if self.shining else set()
-        features |= {"BLEND"} if self.blend else set()
-        features |= {"SMOOTH"} if self.smooth else set()
-        features |= {"BOTH_SIDES"} if self.both_sides else set()
-        features |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
-        features |= {"TANGENTS"} if self.tangents else set()
-        features |= {"DETAIL"} if self.tangents or self.second_uv else set()
-        features |= {"TEXTURES"} if self.textures else set()
-        features |= {"PARAMETERS"} if {field.name for field in self.interaction.fields} >= _OF_OLD else set()
-        return frozenset(features)
+        there = {
+            "BELOW": self.below,
+            "BLEND": self.blend,
+            "CLASSIC": self.classic,
+            "DETAIL": self.tangents or self.second_uv,
+            "DISPERSION": "dispersion" in self.lobes,
+            "SECOND_UV": self.second_uv,
+            "SHEETS": self.sheets,
+            "SMOOTH": self.smooth,
+        }
+        return frozenset(name for name, has in there.items() if has)
 
     @property
     def interaction(self) -> Record:

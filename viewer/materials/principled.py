@@ -42,6 +42,18 @@ _TEXTURED: Mapping[str, Sequence[str]] = {
 }
 
 
+# A material's textures in a loop, so that looking one up is in the source once: compilers inline all of it.
+_LOOKED_UP = """    for (int k = 0; k < material.map_count; k++) {
+        PrincipledMap map = fetch_principled_maps(number * MAPS_OF_MATERIAL + k);
+        vec4 texel = texture_texel(map.texture, interaction_place(at), interaction_uv_1(at), map.color == 1);
+        principled_textured(material, map.slots, texel, layer);
+    }"""
+_OF_CHANNEL = """    int channel = interaction_channel(at) & 3;
+    if (channel > 0 && material.half_spread > 0.0) {
+        material.ior = max(material.ior + float(channel - 2) * material.half_spread, 1.0);
+    }"""
+
+
 def principled_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
     """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
 
@@ -66,7 +78,7 @@ def principled_materials(materials: Sequence[Material], look: Look, texture_coun
         Module(
             "principled materials",
             provides=("principled_at",),
-            source="materials/parameters.glsl",
+            source="interface/interaction.glsl",
             memories=(
                 Table("principled", record, table),
                 *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
@@ -118,9 +130,15 @@ def map_constants(look: Look) -> dict[str, int]:
 
 
 def _parameters_glsl(look: Look) -> str:
-    """``principled_textured``: numbers times a texel, by the bits of `MAP.slots`; ``principled_passes``: whether light
-    comes through a material, by its address."""
-    lines = []
+    """``principled_at``: factors times textures, of the channel where channels part; ``principled_refracts``: whether
+    it bends light; ``principled_passes``: whether light comes through a material, by its address; ``outside_parts``:
+    whether channels part in the medium outside."""
+    lines = ["bool outside_parts(Interaction at) { return false; }"]
+    if look.nested:
+        lines = ["bool outside_parts(Interaction at) {", "    return medium_parts(interaction_outside(at));", "}"]
+    lines += ["bool principled_refracts(Principled material) {"]
+    refracts = "material.thickness > 0.0 && material.transmission > 0.0"
+    lines += [f"    return {refracts if look.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
     if look.textures:
         lines += ["void principled_textured(inout Principled material, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
@@ -132,6 +150,21 @@ def _parameters_glsl(look: Look) -> str:
                 else [f"{condition} {{", *(f"        {d}" for d in does), "    }"]
             )
         lines += ["}"]
+    lines += ["Principled principled_at(Interaction at) {", "    int number = interaction_material(at);"]
+    lines += ["    Principled material = fetch_principled(number);"]
+    if look.textures or "iridescence" in look.lobes:
+        lines += ["    float layer = 1.0;"]
+    if look.textures:
+        lines += [_LOOKED_UP]
+    if "iridescence" in look.lobes:
+        thickness = "material.iridescence_thickness"
+        lines += [f"    {thickness}.x = mix({thickness}.x, {thickness}.y, layer);"]
+    if "dispersion" in look.lobes:
+        lines += [_OF_CHANNEL]
+    if look.nested:
+        channel = "channel" if "dispersion" in look.lobes else "0"
+        lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
+    lines += ["    return material;", "}"]
     passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
     if passing:
         lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]

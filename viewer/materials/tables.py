@@ -47,6 +47,7 @@ def materials(
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
         row["sides"] = 2 if material.double_sided else 1
+        row["unlit"] = material.kind == "principled" and material.unlit
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
@@ -81,28 +82,52 @@ def materials(
             *(("classic_color",) if look.classic else ()),
         ),
         uses=(GEOMETRY, HIT),
+        text=_emission_glsl(look),
         features=look.features,
     )
 
 
-def surfaces(textured: bool = False, metal_map: bool = False) -> Module:
+def _emission_glsl(look: Look) -> str:
+    """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
+    they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether
+    a material shines by its colour."""
+    sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
+    unlit = "material.unlit == 1" if "unlit" in look.lobes else "false"
+    return f"""bool material_shines(Material material, bool front) {{ return front{sides}; }}
+float emission_level(float level) {{ return {level}; }}
+bool material_unlit(Material material) {{ return {unlit}; }}"""
+
+
+def surfaces(textured: bool = False, metal_map: bool = False) -> list[Module]:
     """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
     textured : there are textures, of which the camera's rays see the mip levels that fit. metal_map : and some tell
     where a material is metal.
     """
-    return Module(
-        "surfaces",
-        provides=("surface_at",),
-        source="shading/surface.glsl",
-        needs=(
-            *("geometry_at", "material_color"),
-            *(("camera_spread",) if textured else ()),
-            *(("texture_texel", "principled_at") if metal_map else ()),
+    level, metal = ("" if there else "_none" for there in (textured, metal_map))
+    return [
+        Module(
+            "levels of surfaces",
+            provides=("surface_level",),
+            source=f"shading/surface_level{level}.glsl",
+            needs=("camera_spread",) if textured else (),
+            uses=(RAY,),
         ),
-        uses=(RAY, HIT, GEOMETRY, SURFACE),
-        features=frozenset([*(["MIPMAPS"] if textured else []), *(["METAL_MAP"] if metal_map else [])]),
-    )
+        Module(
+            "metal of surfaces",
+            provides=("surface_metal",),
+            source=f"shading/surface_metal{metal}.glsl",
+            needs=("texture_texel", "principled_at") if metal_map else (),
+            uses=(GEOMETRY,),
+        ),
+        Module(
+            "surfaces",
+            provides=("surface_at",),
+            source="shading/surface.glsl",
+            needs=("geometry_at", "material_color", "surface_level", "surface_metal"),
+            uses=(RAY, HIT, GEOMETRY, SURFACE),
+        ),
+    ]
 
 
 def emissions(look: Look) -> Module:
@@ -112,7 +137,6 @@ def emissions(look: Look) -> Module:
         "emissions",
         provides=("emission_seen",),
         source="shading/emission_seen.glsl",
-        constants={"KIND_PRINCIPLED": KINDS["principled"]} if "unlit" in look.lobes else {},
         needs=needs,
         uses=(RAY, HIT, GEOMETRY),
         features=look.features,
@@ -132,8 +156,20 @@ def interactions(look: Look) -> Module:
             *(("classic_shining",) if look.classic else ()),
         ),
         uses=(RAY, HIT, GEOMETRY, look.interaction),
+        text=_meeting_glsl(look),
         features=look.features,
     )
+
+
+def _meeting_glsl(look: Look) -> str:
+    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_shining``: adds the classic
+    material's own light; and ``shining_share`` where no texture shines."""
+    passes = "{\n    return principled_passes(number);\n}" if look.smooth and look.below else "{ return false; }"
+    shining = "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_shining(at);\n" if look.classic else ""
+    whole = "" if look.shining else "\nfloat shining_share(Hit hit) { return 1.0; }"
+    return f"""bool material_passes(int number) {passes}
+void add_shining(Interaction at, inout vec3 emission) {{
+{shining}}}{whole}"""
 
 
 def with_tables(
@@ -173,7 +209,7 @@ def appearance(
         *principled_materials(scene_materials, look, len(textures)),
         *classic_materials(scene_materials, look, len(textures)),
         *opacity(scene_materials, look, len(textures)),
-        surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
+        *surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
         emissions(look),
         *albedos(look),
         *bsdfs(look),
@@ -204,7 +240,7 @@ def light_share(look: Look) -> Module:
     return Module(
         "light share",
         provides=("light_share",),
-        source="shading/light_share.glsl",
+        source=f"shading/{'matte_principled' if 'principled' in matte else 'light_share'}.glsl",
         needs=("bsdf_value", *(f"{kind}_sample" for kind in matte)),
         uses=(look.interaction, LIGHT_SHARE),
         features=look.features,

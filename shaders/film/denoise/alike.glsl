@@ -25,9 +25,7 @@ struct Plane {
     float nearness;
     vec2 slope;
     float fall, normal_fall;
-#ifdef HAVE_VIEW_MAP
-    float seam;  // x of the place between the pixels of both eyes, from the pixel
-#endif
+    float seam;  // view_seam
 };
 
 // Of a pixel seen along ``ray``, which changes to its right and below by these.
@@ -48,14 +46,9 @@ Plane plane_through(Guide guide, vec3 ray, vec3 dx, vec3 dy, float reach, vec2 f
 }
 
 Plane plane_of(Guide guide, ivec2 at, float reach, vec2 falls) {
-#ifdef HAVE_VIEW_MAP
-    vec3 view_dx = view_change(at, vec2(1.0, 0.0), view_start_dx, guide.nearness);
-    vec3 view_dy = view_change(at, vec2(0.0, 1.0), view_start_dy, guide.nearness);
-#endif
-    Plane plane = plane_through(guide, view_through(at), view_dx, view_dy, reach, falls);
-#ifdef HAVE_VIEW_MAP
-    plane.seam = view_pair.x - float(at.x);
-#endif
+    vec3 dx = view_right(at, guide.nearness), dy = view_below(at, guide.nearness);
+    Plane plane = plane_through(guide, view_through(at), dx, dy, reach, falls);
+    plane.seam = view_seam(at);
     return plane;
 }
 
@@ -68,9 +61,7 @@ float falling(float x) {
 }
 
 float unlike(Plane plane, Guide other, vec2 offset) {
-#ifdef HAVE_VIEW_MAP
-    if ((offset.x > plane.seam) != (0.0 > plane.seam)) return NEVER;  // another eye's
-#endif
+    if (across_seam(plane.seam, offset)) return NEVER;  // another eye's
     vec3 normal_change = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
     return plane.normal_fall * dot(normal_change, normal_change) + plane.fall * abs(other.nearness - expected);

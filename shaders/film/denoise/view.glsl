@@ -28,6 +28,22 @@ vec3 view_change(ivec2 at, vec2 to, vec3 start, float nearness) {
     vec2 place = view_of_eye(at);
     return 0.5 * (view_near(place + to) - view_near(place - to)) + nearness * start;
 }
+
+vec3 view_right(ivec2 at, float nearness) {
+    return view_change(at, vec2(1.0, 0.0), view_start_dx, nearness);
+}
+
+vec3 view_below(ivec2 at, float nearness) {
+    return view_change(at, vec2(0.0, 1.0), view_start_dy, nearness);
+}
+
+float view_seam(ivec2 at) {
+    return view_pair.x - float(at.x);
+}
+
+bool across_seam(float seam, vec2 offset) {
+    return (offset.x > seam) != (0.0 > seam);
+}
 #else
 uniform vec3 view_corner;   // through the centre of the upper left pixel
 uniform vec3 view_dx;   // how it changes from a pixel to the next on its right
@@ -35,5 +51,23 @@ uniform vec3 view_dy;     // and to the one below
 
 vec3 view_through(ivec2 at) {
     return view_corner + float(at.x) * view_dx + float(at.y) * view_dy;
+}
+
+// How view_through changes to a pixel's right and below, of what is at a nearness.
+vec3 view_right(ivec2 at, float nearness) {
+    return view_dx;
+}
+
+vec3 view_below(ivec2 at, float nearness) {
+    return view_dy;
+}
+
+// x of the place between the pixels of both eyes, from a pixel; whether an offset from there leads to the other eye's.
+float view_seam(ivec2 at) {
+    return 0.0;
+}
+
+bool across_seam(float seam, vec2 offset) {
+    return false;
 }
 #endif

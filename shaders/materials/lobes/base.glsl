@@ -1,5 +1,5 @@
 // The base of glTF's material under its layers, seen from one side: its frame, what metal and dielectric reflect together,
-// and what is matte below. Every lobe works in its terms.
+// and what is matte below. Every lobe works in its terms. Its parts are modules, each there or not (viewer/materials/lobes.py).
 #include "interface/path.glsl"
 #include "lib/hemisphere.glsl"
 #include "materials/diffuse.glsl"
@@ -7,11 +7,6 @@
 #include "materials/ggx.glsl"
 #include "materials/metal.glsl"
 #include "materials/specular.glsl"
-#ifdef HAVE_IRIDESCENCE
-#include "materials/lobes/film.glsl"
-#else
-#include "materials/lobes/film_none.glsl"
-#endif
 
 struct Base {
     vec3 right, up, normal;     // the frame, world space
@@ -57,15 +52,6 @@ float principled_most(vec3 color) {
     return max(color.x, max(color.y, color.z));
 }
 
-#ifdef HAVE_MAPS
-// The normal of a map, world space, on the front side; texel: in its space.
-vec3 principled_mapped(Interaction at, vec3 texel) {
-    vec3 tangent, bitangent;
-    interaction_tangents(at, tangent, bitangent);
-    return normalize(tangent * texel.x + bitangent * texel.y + at.shading * texel.z);
-}
-#endif
-
 // The direction of a mirror, on the surface's own side: where only the shading normal allows it, its image in the surface.
 vec3 principled_mirrored(Interaction at, vec3 normal, vec3 wo) {
     vec3 wi = 2.0 * dot(normal, wo) * normal - wo;
@@ -84,18 +70,7 @@ Base base_frame(Interaction at, Principled material, vec3 normal, vec3 wo) {
     base.normal = normal;
     frame_around(base.normal, base.right, base.up);
     base.alpha = ggx_alpha(material.roughness);
-#ifdef HAVE_ANISOTROPY
-    vec3 tangent, bitangent;
-    interaction_tangents(at, tangent, bitangent);
-    vec2 axis = material.anisotropy_axis;
-    vec3 direction = tangent * axis.x + bitangent * axis.y;
-    direction -= base.normal * dot(direction, base.normal);
-    if (material.anisotropy > 0.0 && dot(direction, direction) > 1e-12) {
-        base.right = normalize(direction);
-        base.up = cross(base.normal, base.right);
-        base.alpha = ggx_alpha_anisotropic(material.roughness, material.anisotropy);
-    }
-#endif
+    anisotropic_frame(at, material, base.normal, base.right, base.up, base.alpha);
     base.wo = vec3(dot(wo, base.right), dot(wo, base.up), max(dot(wo, base.normal), 1e-4));
     base.single = material.roughness < path_smooth && base.alpha.x < 0.1;
     return base;
@@ -103,38 +78,25 @@ Base base_frame(Interaction at, Principled material, vec3 normal, vec3 wo) {
 
 // What metal and dielectric reflect; under: what layers leave to them.
 void base_reflection(inout Base base, Interaction at, Principled material, float under) {
-    float cosine = min(base.wo.z, 1.0), behind, rise = 0.0;
+    float cosine = min(base.wo.z, 1.0), rise;
     base.metallic = clamp(material.metallic, 0.0, 1.0) * under;
     base.opaque = under - base.metallic;
     base.color = at.albedo;
     base.ior = material.ior;
     base.f90 = vec3(1.0);
     base.f0 = vec3(fresnel_f0(material.ior));
-#ifdef HAVE_SPECULAR
-    base.f90 = vec3(material.specular_factor);
-    base.f0 = min(base.f0 * material.specular_color, vec3(1.0)) * material.specular_factor;
-#endif
+    specular_factors(material, base.f0, base.f90);
     base.albedo = ggx_albedo(cosine, base.alpha);
-    base.gloss = vec3(0.0);
     base.compensation = metal_compensation(base.color, base.albedo, base.alpha);
     base.compensation_dielectric = ggx_compensation(base.f0, base.albedo);
     base.film = film_of(material);
-    vec3 metal = vec3(0.0), dielectric = vec3(0.0);
-#ifdef HAVE_METAL
-    metal = fresnel_schlick(cosine, base.color, vec3(1.0));
-#endif
-#ifdef HAVE_DIELECTRIC
-    rise = rise_albedo(cosine, base.alpha, material.ior);
-    if (base.single) dielectric = fresnel_dielectric(cosine, material.ior, base.f0, base.f90, behind);
-    else dielectric = specular_albedo(base.f0, base.f90, base.albedo, rise);
-#endif
+    vec3 metal = metal_reflectance(cosine, base.color), f0 = base.f0, f90 = base.f90;
+    vec3 dielectric = dielectric_albedo(cosine, base.alpha, material.ior, base.single, f0, f90, base.albedo, rise);
     film_albedo(
         base.film, base.metallic, base.color, base.f0, cosine, base.single, material.ior, base.albedo, rise, metal, dielectric
     );
-#ifdef HAVE_METAL
     if (!base.single) metal *= base.compensation * base.albedo;
-    base.gloss += metal * base.metallic;
-#endif
+    base.gloss = metal_part(metal, base.metallic);
     base.dielectric = dielectric;
 }
 
@@ -144,19 +106,8 @@ void base_matte(inout Base base, Interaction at, Principled material) {
     // By the largest, so that the base keeps its hue.
     float below = base.opaque * (1.0 - principled_most(base.dielectric));
     base.diffuse = at.albedo * below;
-    base.through = vec3(0.0);
-#ifdef HAVE_DIFFUSE_TRANSMISSION
-    base.diffuse *= 1.0 - material.diffuse_transmission;
-    base.through = material.diffuse_transmission_color * material.diffuse_transmission;
-    base.through *= below;
-#endif
-#ifdef HAVE_UNLIT
-    float lit = material.unlit == 1 ? 0.0 : 1.0;
-    base.gloss *= lit;
-    base.diffuse *= lit;
-    base.metallic *= lit;
-    base.opaque *= lit;
-#endif
+    base.through = leaf_through(material, below, base.diffuse);
+    if (principled_unlit(material)) base.gloss = base.diffuse = vec3(0.0), base.metallic = base.opaque = 0.0;
     base.glossy = principled_mean(base.gloss);
     base.matte = principled_mean(base.diffuse + base.through);
 }
@@ -164,18 +115,10 @@ void base_matte(inout Base base, Interaction at, Principled material) {
 // What a microfacet of the glossy base reflects, compensated, by the shares of metal and dielectric.
 vec3 principled_facet(Base base, Microfacets facets) {
     float cosine = facets.cosine;
-    vec3 share = vec3(0.0), metal = vec3(0.0), dielectric = facets.dielectric;
-#ifdef HAVE_METAL
-    metal = fresnel_schlick(cosine, base.color, vec3(1.0));
-#endif
+    vec3 metal = metal_reflectance(cosine, base.color), dielectric = facets.dielectric;
     film_facet(base.film, base.metallic, base.color, base.f0, cosine, metal, dielectric);
-#ifdef HAVE_METAL
-    share += metal * base.compensation * base.metallic;
-#endif
-#ifdef HAVE_DIELECTRIC
-    share += dielectric * base.compensation_dielectric * base.opaque;
-#endif
-    return share;
+    return metal_part(metal * base.compensation, base.metallic)
+        + dielectric_part(dielectric * base.compensation_dielectric, base.opaque);
 }
 
 Microfacets base_facets(Base base, vec3 wi) {
@@ -183,11 +126,7 @@ Microfacets base_facets(Base base, vec3 wi) {
     vec3 above = vec3(wi.xy, abs(wi.z)), h = base.wo + above;
     facets.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
     facets.lobe = ggx_reflection(base.wo, above, base.alpha, facets.density);
-    facets.dielectric = vec3(0.0);
-#ifdef HAVE_DIELECTRIC
-    float behind;
-    facets.dielectric = fresnel_dielectric(facets.cosine, base.ior, base.f0, base.f90, behind);
-#endif
+    facets.dielectric = dielectric_reflectance(facets.cosine, base.ior, base.f0, base.f90);
     return facets;
 }
 

@@ -13,11 +13,8 @@ struct Coat {
 
 Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
     Coat coat;
-    vec3 normal = at.shading;
+    vec3 normal = coat_normal(at, material);
     float behind;
-#ifdef HAVE_CLEARCOAT_NORMAL
-    normal = principled_mapped(at, material.clearcoat_normal);
-#endif
     coat.normal = front ? normal : -normal;
     frame_around(coat.normal, coat.right, coat.up);
     coat.wo = vec3(dot(wo, coat.right), dot(wo, coat.up), clamp(dot(wo, coat.normal), 1e-4, 1.0));

@@ -46,7 +46,7 @@ def face_normal_pass(deforming: Deforming) -> PassForm:
 def detail_pass(deforming: Deforming, details: Table) -> PassForm:
     """Posed tangents, and the other attributes of a vertex."""
     if not deforming.poses.looks:
-        return PassForm({}, DETAIL, _module("pose_detail", [details]))
+        return PassForm({}, DETAIL, _module("same_detail", [details]))
     return PassForm({}, DETAIL, _module("pose_detail", *_read(deforming)))
 
 

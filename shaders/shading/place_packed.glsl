@@ -2,16 +2,15 @@
 // numbers holds the textures' level, in steps of 1/64 from -40 on, times 4096; the angle of the tangent in
 // frame_around(shading), in steps of a 2048th of a turn; and 2048 where the image is mirrored. Whole numbers below 2^24.
 #include "interface/interaction.glsl"
-#ifdef HAVE_TANGENTS
 #include "lib/hemisphere.glsl"
 
-vec3 interaction_packed(vec3 place, vec3 shading, vec4 tangent) {
+void set_interaction_place(inout Interaction at, vec3 place, vec4 tangent) {
     vec3 right, up;
-    frame_around(shading, right, up);
+    frame_around(at.shading, right, up);
     vec2 projected = vec2(dot(tangent.xyz, right), dot(tangent.xyz, up));
     float angle = dot(projected, projected) > 0.0 ? atan(projected.y, projected.x) * 0.15915494 : 0.0;
     float steps = floor((angle - floor(angle)) * 2048.0), level = floor((clamp(place.z, -40.0, 23.9) + 40.0) * 64.0);
-    return vec3(place.xy, level * 4096.0 + mod(steps, 2048.0) + (tangent.w < 0.0 ? 2048.0 : 0.0));
+    at.place = vec3(place.xy, level * 4096.0 + mod(steps, 2048.0) + (tangent.w < 0.0 ? 2048.0 : 0.0));
 }
 
 // Tangent and bitangent of the image, about the shading normal of the front.
@@ -23,15 +22,8 @@ void interaction_tangents(Interaction at, out vec3 tangent, out vec3 bitangent) 
     tangent = right * cos(angle) + up * sin(angle);
     bitangent = cross(at.shading, tangent) * side;
 }
-#endif
-#ifdef HAVE_TEXTURES
 
 // Where textures are looked up: see interface/texture.glsl.
 vec3 interaction_place(Interaction at) {
-    vec3 place = at.place;
-#ifdef HAVE_TANGENTS
-    place.z = float(int(place.z) >> 12) * 0.015625 - 40.0;
-#endif
-    return place;
+    return vec3(at.place.xy, float(int(at.place.z) >> 12) * 0.015625 - 40.0);
 }
-#endif

@@ -1,0 +1,7 @@
+// A vertex of a deforming object whose tangent, second texture coordinates and opacity no pose changes.
+
+uniform int count;  // vertices
+
+Detail element(int number) {
+    return fetch_details(min(number, count - 1));  // lanes beyond may run along for their neighbours
+}

@@ -1,0 +1,20 @@
+// Lights that move while the shutter is open, linear between their keys; others stay where they are.
+#ifdef HAVE_MOVING_LIGHTS
+// Needs the memory light_keys and the uniform int light_segments, keys less one.
+#include "lib/moment.glsl"
+
+// A light where it is at the time of the path.
+Light light_now(Light light) {
+    if (light.keys < 0) return light;
+    float share;
+    int key = light.keys + key_before(moment_here, light_segments, share);
+    LightKey first = fetch_light_keys(key), last = fetch_light_keys(key + 1);
+    light.position = first.position + share * (last.position - first.position);
+    light.edge1 = first.edge1 + share * (last.edge1 - first.edge1);
+    light.edge2 = first.edge2 + share * (last.edge2 - first.edge2);
+    if (light.kind == LIGHT_SPOT || light.kind == LIGHT_DIRECTIONAL) light.edge1 = normalize(light.edge1);
+    return light;
+}
+#else
+Light light_now(Light light) { return light; }
+#endif
