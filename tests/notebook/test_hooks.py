@@ -124,6 +124,6 @@ def test_cards_without_a_picture(monkeypatch):
     def fails(*_: object, **__: object) -> None:
         raise raystream.ViewerError("OpenGL", "is not there")
 
-    monkeypatch.setattr("raystream.renderer.sequence.render", fails)
+    monkeypatch.setattr("raystream.render", fails)
     scene = raystream.Scene.from_triangles(CORNERS, FACES)
     assert scene._repr_html_() == f"<code>{html.escape(repr(scene))}</code>"
