@@ -20,8 +20,7 @@ from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
 from raystream.renderer.preview.motion import of_motion
 from raystream.scene.deform.deformation import MeshPose
 from raystream.scene.mesh import Instance, Mesh
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from tests.held import HELD, run_held
 
 

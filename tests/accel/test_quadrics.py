@@ -338,8 +338,7 @@ def test_moving_one(device: Any) -> None:
 
 def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
     """Neither source nor tables: they pay nothing."""
-    from raystream.stream.compile.form import Form
-    from raystream.stream.compile.generate import fragment
+    from raystream.stream.compile.generate import Form, fragment
 
     triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
     texts = []

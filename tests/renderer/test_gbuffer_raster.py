@@ -20,7 +20,7 @@ from raystream.renderer.preview.motion import of_motion
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.raster.instanced import ONE_SIDED
+from raystream.stream.raster import ONE_SIDED
 
 SIZE = 96, 72
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)

@@ -24,8 +24,8 @@ from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Sche
 from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.scene.camera import Camera
 from raystream.scene.deform.deformation import MeshPose
-from raystream.stream.gl.arena import Arena
 from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Arena
 from raystream.stream.gl.stream import Stream
 
 SIZE = 60, 44

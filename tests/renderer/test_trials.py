@@ -41,8 +41,7 @@ from raystream.renderer.session.trials import (
     TrialRuns,
     measure_after,
 )
-from raystream.stream.compile.addresses import IN_BUFFER
-from raystream.stream.compile.memories import tables_of
+from raystream.stream.compile.memories import IN_BUFFER, tables_of
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.devices import open_device
 from raystream.stream.jobs import returned

@@ -29,9 +29,9 @@ from raystream.scene.deform.deformation import Deformation, MeshPose
 from raystream.scene.deform.mesh import DeformedMesh
 from raystream.scene.material import Material
 from raystream.stream.declare.kernel import Table
-from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.resources import Arena
 from raystream.stream.gl.stream import Stream
-from raystream.stream.raster.instanced import InstancedMeshes, MeshGroups, RasterMesh
+from raystream.stream.raster import InstancedMeshes, MeshGroups, RasterMesh
 from raystream.viewport.display.picture_texture import PictureTexture
 
 

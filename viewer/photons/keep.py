@@ -14,11 +14,10 @@ from raystream.kernels.photons import ENTRY, PHOTON, STORED
 from raystream.photons.grid import PhotonGrid
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import ranges, timed_draws
+from raystream.stream.gl.draw import DrawSizes, ranges, timed_draws
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.passes import add_fetch
 from raystream.stream.gl.stream import Stream
-from raystream.stream.pace import DrawSizes
 
 OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
 _FEEDBACK_BUFFER, _RASTERIZER_DISCARD, _POINTS = 0x8C8E, 0x8C89, 0x0000

@@ -19,8 +19,7 @@ from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import Absent, View, view
 from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.renderer.renderer import Renderer
-from raystream.stream.compile.form import Form, inputs, outputs
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment, inputs, outputs
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.compile.source import read_shader
 from raystream.stream.declare.kernel import INOUT, Kernel
@@ -30,10 +29,10 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import EDGE
 from raystream.stream.machines.count import Queries
 from raystream.stream.machines.mask import DEPTH_OF_STEP, MASKS
-from raystream.stream.machines.options import EDGE
-from raystream.stream.machines.passes import STATE
+from raystream.stream.machines.multipass import STATE
 
 ABOUT = "cost of masks and gain of early-z, by share of active rays and by unroll"
 

@@ -35,15 +35,14 @@ from raystream.scene.exposure.exposure import moving_camera
 from raystream.scene.material import TEXTURE_FIELDS, Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device
-from raystream.stream.machines.copies import copy_source
+from raystream.stream.machines.common import EDGE
 from raystream.stream.machines.count import census_sources
 from raystream.stream.machines.mask import stream_sources
-from raystream.stream.machines.options import EDGE
+from raystream.stream.machines.multipass import copy_source
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name
 Jobs = Iterator[Sources]  # each of which is assembled as it is looked at

@@ -30,23 +30,19 @@ from raystream.scene.deform.mesh import DeformedMesh
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS
 from raystream.stream.compile.memories import tables_of
 from raystream.stream.compile.source import Source
-from raystream.stream.gl.copy import FORMS
-from raystream.stream.gl.copy import copy_source as rectangle_source
-from raystream.stream.gl.device import Device
+from raystream.stream.gl.device import Device, probe_sources
 from raystream.stream.gl.draw import tiles_source
-from raystream.stream.gl.passes import pass_sources
-from raystream.stream.gl.resources import Resources
-from raystream.stream.gl.rows import interleaved_source, rows_source
-from raystream.stream.gl.workarounds import probe_sources
+from raystream.stream.gl.passes import interleaved_source, pass_sources, rows_source
+from raystream.stream.gl.resources import FORMS, Resources
+from raystream.stream.gl.resources import copy_source as rectangle_source
 from raystream.stream.machines.choice import choice_source
-from raystream.stream.machines.copies import snapshot_source
-from raystream.stream.raster.visible import raster_source
-from raystream.stream.selftest import program as self_test
+from raystream.stream.machines.multipass import snapshot_source
+from raystream.stream.raster import raster_source
+from raystream.stream.selftest import machines as self_test
 from raystream.viewport.display.photons import point_sources, wire_sources
 from raystream.viewport.display.picture_texture import film_source, running_source
 

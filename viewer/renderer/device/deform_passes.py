@@ -10,11 +10,11 @@ from raystream.accel.deform.deforming import Deforming
 from raystream.accel.deform.refit import BOX, levels
 from raystream.kernels.records import VERTEX
 from raystream.materials.details import DETAIL
-from raystream.stream.compile.addresses import Addresses
+from raystream.stream.compile.memories import Addresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Record
-from raystream.stream.gl.rows import table_pass_source
+from raystream.stream.gl.passes import table_pass_source
 
 # Streams between the passes.
 POSED, TRIANGLES, LEAVES, INNER = "posed", "triangles_posed", "leaves", "inner"

@@ -14,8 +14,8 @@ from raystream.stream.compile.memories import tables_of
 from raystream.stream.declare.kernel import Table
 from raystream.stream.declare.record import Record
 from raystream.stream.gl.device import Device
+from raystream.stream.gl.passes import RowWriter, TablePass
 from raystream.stream.gl.resources import Resources
-from raystream.stream.gl.rows import RowWriter, TablePass
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw, Job
 

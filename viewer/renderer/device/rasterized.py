@@ -25,7 +25,7 @@ from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
-from raystream.stream.raster.rasterize import Rasterizer, draw_source
+from raystream.stream.raster import Rasterizer, draw_source
 
 DRAWN = Record(
     "Drawn",

@@ -12,7 +12,7 @@ from raystream.renderer.preview.gbuffer_raster import GBufferRaster, raster_scen
 from raystream.renderer.preview.scheduler import rasterises
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.scene.camera import Camera
-from raystream.stream.gl.programs.compiler import Batch
+from raystream.stream.gl.compiler import Batch
 
 # The picture that the driver compiles its part for. Mesa's llvmpipe (22.3) has programs of their own for textures whose
 # edges are powers of two, which those of windows are not.

@@ -37,9 +37,17 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, square
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
-from raystream.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
-from raystream.stream.raster.rasterize import draw_source
-from raystream.stream.raster.visible import VisibilityBuffer, raster_source
+from raystream.stream.raster import (
+    ONE_SIDED,
+    TESTED,
+    InstancedMeshes,
+    MeshGroups,
+    PinholeView,
+    RasterMesh,
+    VisibilityBuffer,
+    draw_source,
+    raster_source,
+)
 
 _BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y and z
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]

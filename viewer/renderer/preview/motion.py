@@ -24,9 +24,8 @@ from raystream.stream.compile.memories import tables_of
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.passes import Pass, pass_source
+from raystream.stream.gl.passes import Pass, TablePass, pass_source, table_pass_source
 from raystream.stream.gl.resources import Resources
-from raystream.stream.gl.rows import TablePass, table_pass_source
 from raystream.stream.gl.stream import NamedStreams, Stream
 
 LIGHT = frozenset(part("light"))  # options by which light falls otherwise

@@ -49,7 +49,7 @@ from raystream.renderer.preview.scheduler import (
 from raystream.renderer.sampling.denoising import noisy_picture
 from raystream.renderer.sampling.frame_plan import Event
 from raystream.renderer.sampling.parts import RendererParts
-from raystream.stream.gl.programs.compiler import Batch
+from raystream.stream.gl.compiler import Batch
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import returned
 

@@ -293,7 +293,7 @@ class StencilMask(Mask):
 
 
 class TileMask(Mask):
-    """No mask within a tile, and no tile without rays: see `raystream.stream.machines.flow`."""
+    """No mask within a tile, and no tile without rays: see `raystream.stream.machines.multipass`."""
 
     name = "tiles"
     by_tiles = True

@@ -18,8 +18,22 @@ from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.mask import DEPTH_OF_STEP
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
-from raystream.stream.selftest.draws import draw, drawing, render, source, stream, texels
+from raystream.stream.selftest.check import (
+    ABSENT,
+    DIFFERS,
+    FAIL,
+    PASS,
+    Check,
+    Finding,
+    draw,
+    drawing,
+    exact,
+    render,
+    source,
+    stream,
+    texels,
+    worst,
+)
 
 SIZE = (48, 40)  # of masks: odd blocks of every hierarchical depth buffer
 STEPS = (*range(0, 14), *range(248, 256))  # of the 256 that a mask may tell apart

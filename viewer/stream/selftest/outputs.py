@@ -13,8 +13,21 @@ from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stream import Stream
-from raystream.stream.selftest.check import ABSENT, DIFFERS, PASS, Check, Finding, exact
-from raystream.stream.selftest.draws import computed, draw, drawing, render, source, stream, texels
+from raystream.stream.selftest.check import (
+    ABSENT,
+    DIFFERS,
+    PASS,
+    Check,
+    Finding,
+    computed,
+    draw,
+    drawing,
+    exact,
+    render,
+    source,
+    stream,
+    texels,
+)
 
 SIZE = (96, 80)
 PASSES = 24  # in place

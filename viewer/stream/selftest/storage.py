@@ -5,15 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.stream.compile.addresses import IN_BUFFER, layout
+from raystream.stream.compile.memories import IN_BUFFER, layout
 from raystream.stream.declare.kernel import Table
 from raystream.stream.declare.record import Field, Record
-from raystream.stream.gl import workarounds
+from raystream.stream.gl import device as gl_device
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import Memory
 from raystream.stream.gl.stream import Stream
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
-from raystream.stream.selftest.draws import draw, drawing, source, stream, texels
+from raystream.stream.selftest.check import (
+    ABSENT,
+    DIFFERS,
+    FAIL,
+    PASS,
+    Check,
+    Finding,
+    draw,
+    drawing,
+    exact,
+    source,
+    stream,
+    texels,
+    worst,
+)
 
 WIDTH = 256  # of the streams of bits
 ROWS = 20_000  # of a table: more texels than the 65,536 that OpenGL 3.3 guarantees of a buffer texture
@@ -103,7 +116,7 @@ void main() {{
 
 def array_stores(device: Device) -> Finding:
     """A program's array, which each fragment stores into at its own index."""
-    right = workarounds.array_stores(device.context)
+    right = gl_device.array_stores(device.context)
     return Finding(PASS if right else FAIL, "" if right else "fragments store at another one's index")
 
 

@@ -6,19 +6,129 @@ left out, and of meshes that stand in it once the groups of triangles outside of
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from raystream.stream.compile.generate import add_modules
+from raystream.stream.compile.memories import Addresses
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Record
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Shader
+from raystream.stream.gl.draw import DrawSizes, Shader, ranges
+from raystream.stream.gl.objects import RawObject
 from raystream.stream.gl.stream import Stream, float_texture
-from raystream.stream.pace import DrawSizes
+
+# -- triangles rasterised with a depth buffer into records -------------------------------------------------------------
+# The ordinary feed-forward pipeline beside the stream processor.
+# A draw has its own vertex and fragment program, made of the same modules as kernels. It fills a rectangle of
+# records; `raystream.stream.gl.resources` copies these to a stream in row order for machines.
+
+_RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
+_DEPTH_32F = 0x8CAC
+
+
+def draw_source(
+    modules: Sequence[Module],
+    records: Sequence[Record],
+    file: str,
+    addresses: Addresses,
+    rounds: bool = False,
+) -> Source:
+    """A vertex or fragment program of these modules and a file with ``main``; ``records`` are those it uses besides the
+    modules'. rounds: records are packed in the imposed float format (`raystream.stream.declare.limits`)."""
+    source = Source.begin()
+    if rounds:
+        source.include("lib/stored.glsl")
+    used = list(records)
+    for module in modules:
+        used += [memory.record for memory in module.memories if isinstance(memory, Table)]
+        used += [*module.uses, *([module.module_state] if module.module_state else [])]
+    for record in dict.fromkeys(used):
+        source.add_record(record, pack=True, rounding="stored" if rounds else "")
+    add_modules(source, modules, addresses, counting=False, once=False)
+    source.include(file)
+    return source
+
+
+def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> RawObject:
+    """Attach a float32 depth buffer, which moderngl lacks: 24 bits are too coarse for close distances.
+
+    Returns the renderbuffer.
+    """
+    unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, RawObject(device, "Renderbuffer")
+    require = device.require
+    require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, depth.name)
+    require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *size)
+    target.use()
+    attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
+    attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, depth.name)
+    return depth
+
+
+class Rasterizer:
+    """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
+
+    blank : the record (1,) of texels without a triangle. samplers : textures by sampler name. On equal depths the
+    earlier triangle wins.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        vertex: Source,
+        fragment: Source,
+        record: Record,
+        size: tuple[int, int],
+        blank: Any,
+        samplers: Mapping[str, Any],
+    ) -> None:
+        self.device, self.size, self.record = device, size, record
+        self.shader = Shader(device, fragment, vertex, listed=True)
+        self.samplers = dict(samplers)
+        self.records = Stream(device, record, size)
+        context = device.context
+        self.target = context.framebuffer(self.records.textures)
+        self.single = [context.framebuffer([texture]) for texture in self.records.textures]
+        self.blank = [
+            (float(r), float(g), float(b), float(a)) for r, g, b, a in device.stored(record.pack(np.asarray(blank)))[0]
+        ]
+        self._depth = attach_depth(device, self.target, size)
+
+    def draw(self, triangles: int, size: tuple[int, int], uniforms: Mapping[str, Any]) -> None:
+        """Draw ``triangles`` triangles into the lower left rectangle of ``size`` (width, height)."""
+        context = self.device.context
+        self.target.depth_mask = True
+        self.target.use()  # also resets the machines' scissors, which would clip the clear
+        self.target.clear(depth=1.0)
+        for framebuffer, texel in zip(self.single, self.blank, strict=True):
+            framebuffer.use()
+            framebuffer.clear(color=texel)
+        self.target.use()
+        self.target.viewport = (0, 0, *size)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<"
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        for name, value in uniforms.items():
+            self.shader.set(name, value)
+        for name, texture in self.samplers.items():
+            self.shader.bind(name, texture)
+        for first, count in ranges(self.shader.parts, triangles):
+            self.shader.bare.render(moderngl.TRIANGLES, vertices=3 * count, first=3 * first)
+
+    def release(self) -> None:
+        """Free the textures."""
+        self.records.release()
+        self._depth.release()
+
 
 GROUP = 128  # triangles, at most, that are left out or drawn together
 ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl
@@ -404,3 +514,88 @@ def _along_curve(places: ArrayLike) -> NDArray[np.int64]:
         for axis in range(3):
             out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
     return out
+
+
+# -- the visibility buffer: which triangle of which instance a pinhole sees through the middle of every pixel ----------
+# C. A. Burns and W. A. Hunt, "The Visibility Buffer: A Cache-Friendly Approach to Deferred Shading" (JCGT 2013).
+
+NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
+
+
+def raster_source(file: str) -> Source:
+    """A program of ``shaders/raster`` that needs no modules."""
+    return Source.of_file(f"raster/{file}.glsl")
+
+
+class VisibilityBuffer:
+    """The pass over `InstancedMeshes`; the context must be current in every call.
+
+    visible : a texture of two floats, row 0 at the top: the place of the triangle in the index buffer, and the slot of
+    its instance; -1: nothing is seen.
+    """
+
+    def __init__(self, device: Device, meshes: InstancedMeshes) -> None:
+        self.device, self.meshes = device, meshes
+        self.shader = Shader(device, raster_source("visible_fragment"), raster_source("visible_vertex"), listed=True)
+        self.visible = float_texture(device, (1, 1), 2)
+        self._target = DepthTarget(device)
+
+    def draw(self, view: PinholeView, size: tuple[int, int], tested: Shader | None = None) -> None:
+        """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program of
+        those that are `TESTED`, with its textures bound; without it they are left out."""
+        self.meshes.select(view)
+        if self.visible.size != size:
+            self.visible.release()
+            self.visible = float_texture(self.device, size, 2)
+        self._target.begin(self.visible, (-1.0, -1.0, 0.0, 0.0))
+        for shader, kinds in ((self.shader, (0, ONE_SIDED)), (tested, (TESTED, TESTED | ONE_SIDED))):
+            if shader is not None:
+                shader.set("least_depth", NEAR * self.meshes.extent)
+                self.meshes.render(shader, kinds)
+        self._target.end()
+
+    def release(self) -> None:
+        """Free the picture; the meshes stay."""
+        self._target.release()
+        self.visible.release()
+
+
+class DepthTarget:
+    """A depth buffer for pictures, in which greater is nearer; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._of: moderngl.Texture | None = None
+        self._target: moderngl.Framebuffer | None = None
+        self._depth: RawObject | None = None
+
+    def begin(self, texture: moderngl.Texture, blank: tuple[float, float, float, float]) -> None:
+        """Empty a picture, which is drawn to until `end`, row 0 at the top."""
+        context = self.device.context
+        if self._target is None or self._of is not texture:
+            self.release()
+            self._of, self._target = texture, context.framebuffer([texture])
+            self._depth = attach_depth(self.device, self._target, texture.size)
+        self._target.depth_mask = True
+        self._target.use()
+        self._target.clear(*blank, depth=0.0)
+        self._target.viewport = (0, 0, *texture.size)
+        context.enable(moderngl.DEPTH_TEST)
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        context.depth_func = ">"
+
+    def keep_depths(self) -> None:
+        """What is drawn from here on until `end` hides nothing behind it."""
+        assert self._target is not None
+        self._target.depth_mask = False
+
+    def end(self) -> None:
+        """The state that other passes expect."""
+        self.device.context.disable(moderngl.DEPTH_TEST)
+        self.device.context.depth_func = "<"
+
+    def release(self) -> None:
+        """Free the depths; the picture stays."""
+        if self._target is not None and self._depth is not None:
+            self._depth.release()
+            self._target = self._of = self._depth = None
