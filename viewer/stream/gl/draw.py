@@ -18,9 +18,9 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.objects import Query
 
 # -- sizes of draws: how many rays, points or triangles ---------------------------------------------------------------
-# A driver ends programs that keep a device busy for seconds, and no device is known before it has drawn something. Draws
-# are timed by queries that are read when they are there. A ray's results do not depend on the draw that it belongs to;
-# points and triangles are drawn in their order, on which depths and sums depend.
+# A driver ends programs that keep a device busy for seconds, and no device is known before it has drawn something.
+# Draws are timed by queries that are read when they are there. A ray's results do not depend on the draw that it
+# belongs to; points and triangles are drawn in their order, on which depths and sums depend.
 
 LONGEST = 0.1  # seconds of a draw; drivers end one after 2 or more
 AIMED = 0.5  # of `LONGEST`: other rays may be dearer than those that were timed
