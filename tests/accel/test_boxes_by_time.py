@@ -12,7 +12,7 @@ from walker import through, walker
 
 from raystream.accel import structures, triangles
 from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import keyed, tree
+from raystream.accel.bvh import tree
 from raystream.accel.bvh.build import Bvh
 from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.stream.declare.kernel import Module
@@ -34,7 +34,7 @@ def in_motion(seed: int, keys: int, shift: float, still: int = 20) -> tuple[np.n
 
 def made(corners: np.ndarray, moving: Moving | None, build: str = "sah") -> Bvh:
     bounds = bounding(corners, moving, mean=True)
-    return keyed.keyed(bvh_build.build(bounds, build, leaf=4), bounds, moving)
+    return tree.keyed(bvh_build.build(bounds, build, leaf=4), bounds, moving)
 
 
 def keyed_test(corners: np.ndarray, moving: Moving, order: np.ndarray) -> Module:
@@ -166,7 +166,7 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
     _, moving = in_motion(9, 7, 1.0)
     keys = np.stack([moving.corners.min(axis=2), moving.corners.max(axis=2)], axis=2)
     for segments in (1, 2, 3, 6):
-        found = keyed.merged(keys, segments).astype(np.float64)
+        found = tree.merged(keys, segments).astype(np.float64)
         assert len(found) == segments + 1
         for k in range(7):
             at = k / 6 * segments
@@ -174,7 +174,7 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
             line = found[first] + (at - first) * (found[first + 1] - found[first])
             assert (line[:, 0] <= keys[k, :, 0] + 1e-6).all() and (line[:, 1] >= keys[k, :, 1] - 1e-6).all()
     even = keys[:1] + np.arange(7)[:, None, None, None] * np.float32(0.25)
-    assert np.allclose(keyed.merged(even, 1), even[[0, -1]], atol=1e-6)
+    assert np.allclose(tree.merged(even, 1), even[[0, -1]], atol=1e-6)
 
 
 def test_without_motion_nothing_changes() -> None:
@@ -182,11 +182,11 @@ def test_without_motion_nothing_changes() -> None:
     corners, moving = in_motion(2, 3, 1.0)
     bounds = bounding(corners, None)
     built = bvh_build.build(bounds, leaf=4)
-    assert keyed.keyed(built, bounds, None) is built
+    assert tree.keyed(built, bounds, None) is built
     for traversal in tree.TRAVERSALS:
         plain, follows = tree.module([built], traversal), tree.module([made(corners, moving)], traversal)
         assert not plain.features and "bvh_keys" not in plain.uniforms
-        assert follows.features == {keyed.MOVING_BOXES}
+        assert follows.features == {tree.MOVING_BOXES}
         again = tree.module([replace(built)], traversal)
         assert all(a.data.tobytes() == b.data.tobytes() for a, b in zip(plain.memories, again.memories, strict=True))
 

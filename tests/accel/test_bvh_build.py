@@ -15,7 +15,7 @@ from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
 from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import splits as bvh_kernels
+from raystream.accel.bvh import build as bvh_kernels
 from raystream.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
 from raystream.base.errors import ViewerError
 

@@ -10,8 +10,7 @@ import pytest
 from glsl_call import Function
 
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import lens_rays, lens_uniforms
-from raystream.cameras.projected import projected
+from raystream.cameras.lens import lens_rays, lens_uniforms, projected
 from raystream.scene.camera import Camera
 from raystream.scene.projections.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
 from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic

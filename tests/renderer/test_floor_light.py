@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.cameras.floor_light import floor_light, floor_shares
+from raystream.cameras.backdrop import floor_light, floor_shares
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
 from raystream.scene.light import LUMINANCE, Light

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.deform.covers import DeformedBounds, boxes_of
-from raystream.accel.deform.tables import joined
+from raystream.accel.deform.pose import DeformedBounds, boxes_of, joined
 from raystream.film.error.stop import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer

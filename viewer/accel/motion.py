@@ -1,5 +1,5 @@
 """Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and for grids
-their boxes over all of them (trees: `raystream.accel.bvh.keyed`). Between two keys corners are linear, and so within
+their boxes over all of them (trees: `raystream.accel.bvh.tree`). Between two keys corners are linear, and so within
 the boxes of both."""
 
 from __future__ import annotations

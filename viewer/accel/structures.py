@@ -13,9 +13,8 @@ from raystream.accel import quadrics, triangles
 from raystream.accel.bvh import build as bvh_build
 from raystream.accel.bvh import tree as bvh
 from raystream.accel.bvh.build import Bvh
-from raystream.accel.bvh.keyed import keyed
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.rebuild import Trees
+from raystream.accel.bvh.tree import keyed
+from raystream.accel.deform.deforming import Deforming, Trees
 from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
@@ -147,7 +146,7 @@ def over_grid(
 def _grid_on_device(primitives: Primitives, options: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
     from raystream.accel.grid import grid
-    from raystream.accel.grid.on_device import DeviceGrid, plan
+    from raystream.accel.grid.grid import DeviceGrid, plan
 
     if options.intersection == "planes":
         hint = "take --intersection watertight"

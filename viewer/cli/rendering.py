@@ -14,7 +14,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
 from raystream.base.start.modules import loaded
@@ -43,7 +43,7 @@ def check_render(arguments: Namespace) -> None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
     check_output(arguments)
     if arguments.stats is not None:
-        textfile.check_path(arguments.stats)
+        part_file.check_path(arguments.stats)
     from raystream.film.files.movie import is_movie
 
     limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
@@ -123,7 +123,7 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
         state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
+        part_file.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
     line = _summary(arguments, picture, renderer.scene.triangle_count, seconds)
     return Rendered(renderer, picture, seconds, line)
 
@@ -314,7 +314,7 @@ def _render_frames(arguments: Namespace) -> bool:
             tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
+        part_file.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
         print(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import ViewerError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def thumbnail(arguments: Namespace) -> bool:
         if getattr(arguments, name) is None:
             raise ViewerError("thumbnail", f"the {name} is missing", "such as raystream thumbnail a.glb a.png 256")
     path, edge = source(arguments.input), _edge(arguments.size)
-    textfile.check_path(arguments.output)
+    part_file.check_path(arguments.output)
     try:
         changed = os.stat(path).st_mtime
     except (OSError, ValueError) as error:

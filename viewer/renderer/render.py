@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from raystream.accel.structures import ON_DEVICE
 from raystream.base.errors import DriverWarning, ViewerError, stack_level
-from raystream.base.textfile import is_stream
+from raystream.base.part_file import is_stream
 from raystream.film.device_film import Buffer
 from raystream.film.error.stop import Stop, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint

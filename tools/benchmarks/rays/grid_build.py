@@ -19,8 +19,7 @@ from benchmarks.common import Options, Result, Table, Timing, facts, interleave,
 from benchmarks.scenes import found
 from raystream.accel import triangles
 from raystream.accel.grid.build import build
-from raystream.accel.grid.grid import mark_last
-from raystream.accel.grid.on_device import DeviceGrid, plan
+from raystream.accel.grid.grid import DeviceGrid, mark_last, plan
 from raystream.renderer.device.grid_build import GridBuild
 from raystream.stream.declare import kernel
 from raystream.stream.gl.device import Device

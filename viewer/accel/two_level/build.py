@@ -14,11 +14,9 @@ from raystream.accel import quadrics, triangles
 from raystream.accel.bvh import build as bvh_build
 from raystream.accel.bvh import tree as bvh
 from raystream.accel.bvh.build import Bvh
-from raystream.accel.bvh.keyed import keyed
-from raystream.accel.deform.covers import boxes_of
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.rebuild import Trees
-from raystream.accel.deform.refit import RefitTables
+from raystream.accel.bvh.tree import keyed
+from raystream.accel.deform.deforming import Deforming, RefitTables, Trees
+from raystream.accel.deform.pose import boxes_of
 from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from raystream.accel.two_level.structure import TwoLevel

@@ -27,8 +27,7 @@ from raystream.accel.two_level.objects import (
     objects_of,
     world_boxes,
 )
-from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions
-from raystream.accel.two_level.top_by_time import top_over
+from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions, top_over
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
 from raystream.scene.mesh import transforms_of

@@ -13,7 +13,7 @@ from raystream.accel.bvh import tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.triangles import TESTS
 from raystream.accel.two_level.top import TOPS
-from raystream.cameras.projected import KINDS as CAMERAS
+from raystream.cameras.lens import KINDS as CAMERAS
 from raystream.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layered, moving, with_quadric
 from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.options.table import OPTIONS

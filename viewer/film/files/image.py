@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base import part_file
 from raystream.base.errors import ViewerError
-from raystream.base.textfile import is_stream
+from raystream.base.part_file import is_stream
 from raystream.film.exposure import exposure_text, stops
 from raystream.film.files.encode import write_jpeg, write_png, write_webp
 from raystream.film.layers import RGB, channels, find

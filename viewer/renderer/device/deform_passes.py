@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from raystream.accel.bvh.tree import NODE, PAIR
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.refit import BOX, levels
+from raystream.accel.deform.deforming import BOX, Deforming, levels
 from raystream.kernels.records import VERTEX
 from raystream.materials.details import DETAIL
 from raystream.stream.compile.memories import Addresses

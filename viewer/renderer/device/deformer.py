@@ -6,8 +6,7 @@ from collections.abc import Generator, Mapping
 from functools import partial
 from typing import Any
 
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.refit import WIDTH, levels
+from raystream.accel.deform.deforming import WIDTH, Deforming, levels
 from raystream.renderer.device import deform_passes as forms
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.stream.compile.memories import tables_of

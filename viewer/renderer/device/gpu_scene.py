@@ -13,8 +13,8 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.deform.rebuild import Rebuilder, Trees
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.deform.deforming import Rebuilder, Trees
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.accel.structures import Structure
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError

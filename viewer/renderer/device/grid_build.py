@@ -17,7 +17,7 @@ import numpy as np
 
 from raystream.accel.grid.cost import LIMIT
 from raystream.accel.grid.grid import ENTRY as LISTED
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY
 from raystream.kernels.records import TRIANGLE

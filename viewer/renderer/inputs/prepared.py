@@ -15,8 +15,7 @@ from raystream.accel import structures
 from raystream.accel.motion import MOTION, Moving
 from raystream.accel.structures import Primitives, Structure, StructureOptions
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import moving_lens, thin_lens
-from raystream.cameras.projected import projected
+from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from raystream.lighting.shining import NAME as SHINING
