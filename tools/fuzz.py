@@ -41,10 +41,8 @@ from fuzzing.mutate import mutated
 from fuzzing.seeds import Seed, seeds
 
 from raystream.base.errors import ViewerError
-from raystream.formats import polygons
-from raystream.formats.obj import reader as obj
-from raystream.formats.ply import elements as ply
-from raystream.formats.stl import reader as stl
+from raystream.formats import obj, polygons, stl
+from raystream.formats import ply_elements as ply
 from raystream.scene.geometry import normals
 
 SECONDS = 5  # of processor time for a file of about a kilobyte

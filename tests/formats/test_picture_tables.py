@@ -11,8 +11,8 @@ import pytest
 from picture_bytes import RANDOM, encoded
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import hdr, images, memory, png16
-from raystream.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
+from raystream.formats.image import hdr, images, memory
+from raystream.formats.image.hdr import DONE, OVERRUN, TRUNCATED, decode
 from raystream.formats.image.memory import ImageHeader, ImageMemory
 from raystream.scene.texture import linear_from_srgb
 
@@ -29,7 +29,7 @@ def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
 def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 8 and of 16 bits, whatever band is converted at once; a side stays at least a texel."""
     monkeypatch.setattr(images, "_BAND", band)
-    monkeypatch.setattr(png16, "_BAND", band)
+    monkeypatch.setattr(images, "_BAND", band)
     found = images.decode(encoded(RANDOM), "a", "dots", factor)
     expected = means(RANDOM, min(factor, 22), min(factor, 13))
     assert found.texels.shape == expected.shape and found.name == "dots" and found.texels.dtype == np.uint8
@@ -62,7 +62,7 @@ def test_channels_of_deep_pictures(color: int, channels: int) -> None:
     rgb = values[..., :3] if channels > 2 else np.repeat(values[..., :1], 3, axis=2)
     opacity = values[..., -1:] if channels % 2 == 0 else np.full((5, 3, 1), 65535)
     np.testing.assert_array_equal(texels, np.concatenate([rgb, opacity], axis=2))
-    assert png16.size(deep_png(values, color)) == (3, 5)
+    assert images.size(deep_png(values, color)) == (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
         del data[at:]
     else:
         data[at] = value
-    assert png16.size(bytes(data)) is None
+    assert images.size(bytes(data)) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
-from raystream.remote.page import FINGERS, OFFERED, choices, offered, resources
+from raystream.remote.canvas import FINGERS, OFFERED, choices, offered, resources
 from raystream.renderer.inputs.settings import registered
 from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 

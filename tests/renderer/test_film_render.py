@@ -13,10 +13,10 @@ import pytest
 from pictures import film_of
 
 from raystream import Camera, Picture, Renderer, Scene, ViewerError
-from raystream.film.error.stop import FIRST_LOOK, bound
 from raystream.film.files import image
 from raystream.film.files.checkpoint import save
 from raystream.film.film import Film
+from raystream.film.stop import FIRST_LOOK, bound
 from raystream.options.table import FEW_SAMPLES
 from raystream.renderer.sampling.partial_film import sample_ranges
 from raystream.renderer.sampling.picture_metadata import sample_settings

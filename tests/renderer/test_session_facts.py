@@ -11,7 +11,7 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.film.error.stop import Stop
+from raystream.film.stop import Stop
 from raystream.renderer.device.tile_job import tiles
 from raystream.renderer.preview import frame_clock
 from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows

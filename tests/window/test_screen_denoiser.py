@@ -12,7 +12,7 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
 from raystream.denoise.reprojection import Changes
-from raystream.film.error.stop import Stop
+from raystream.film.stop import Stop
 from raystream.renderer.preview import gbuffer, scheduler
 from raystream.renderer.preview.background_denoiser import BackgroundDenoiser
 from raystream.renderer.preview.motion import changes

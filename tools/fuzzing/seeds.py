@@ -25,8 +25,7 @@ from rigs import chain, morphed, simple_skin
 from fuzzing.messages import messages, read_message
 from raystream.film.files import checkpoint, image
 from raystream.film.film import Film
-from raystream.formats import load
-from raystream.formats.bsp import lumps as bsp
+from raystream.formats import bsp, load
 from raystream.formats.gltf.decoders import basis, installed
 from raystream.formats.image import environment_maps, images
 from raystream.formats.image.memory import ImageMemory

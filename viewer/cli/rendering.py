@@ -211,7 +211,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
-    from raystream.film.error.stop import FIRST_LOOK
+    from raystream.film.stop import FIRST_LOOK
     from raystream.renderer.sampling.denoising import noise_limit
     from raystream.renderer.session.convergence import percent
 

@@ -88,8 +88,7 @@ def _edge(text: str) -> int:
 
 def _write(path: str, pixels: NDArray[np.uint8], texts: Mapping[str, str]) -> None:
     """A PNG, whatever its name; whole or not at all."""
-    from raystream.film.files.encode import write_png
-    from raystream.film.files.image import write_whole
+    from raystream.film.files.image import write_png, write_whole
 
     def write(part: Path) -> None:
         part.chmod(0o600)

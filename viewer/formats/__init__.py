@@ -23,10 +23,10 @@ from raystream.scene.scene import Scene
 # path) -> bool and read(path, ...) -> Scene, with the keywords of `KEYWORDS`.
 FORMATS: dict[str, tuple[str, ...]] = {
     "raystream.formats.gltf.reader": (".gltf", ".glb"),
-    "raystream.formats.ply.reader": (".ply",),
-    "raystream.formats.stl.reader": (".stl",),
-    "raystream.formats.obj.reader": (".obj",),
-    "raystream.formats.bsp.reader": (".bsp",),
+    "raystream.formats.ply": (".ply",),
+    "raystream.formats.stl": (".stl",),
+    "raystream.formats.obj": (".obj",),
+    "raystream.formats.bsp": (".bsp",),
 }
 
 # Known signatures of other files.
@@ -48,9 +48,9 @@ _OTHERS = (
 _HEAD = 4096
 KEYWORDS = {
     "raystream.formats.gltf.reader": ("lenient", "max_texture"),
-    "raystream.formats.obj.reader": ("lenient", "max_texture"),
-    "raystream.formats.ply.reader": ("lenient", "max_texture"),
-    "raystream.formats.bsp.reader": ("max_texture",),
+    "raystream.formats.obj": ("lenient", "max_texture"),
+    "raystream.formats.ply": ("lenient", "max_texture"),
+    "raystream.formats.bsp": ("max_texture",),
 }
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from raystream.base.errors import ViewerError, warn
 from raystream.notebook.show import in_notebook, show
 from raystream.pyrender.camera import PerspectiveCamera
-from raystream.pyrender.conversion import Conversion
-from raystream.pyrender.eye import Eye
+from raystream.pyrender.conversion import Conversion, Eye
 from raystream.pyrender.light import DirectionalLight
 from raystream.pyrender.scene import Scene
 from raystream.scene.camera import Camera

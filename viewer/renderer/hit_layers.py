@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.film.layers import LAYERS
-from raystream.film.mattes import cryptomatte
-from raystream.film.mattes.coverage import Coverage
-from raystream.film.mattes.labels import MOST_BYTES, long_names
+from raystream.film.mattes import MOST_BYTES, Coverage, clashes, layer_of, long_names, metadata, name_bits
 from raystream.kernels.records import HIT
 from raystream.renderer.inputs.hit_attributes import HitAttributes
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -102,9 +100,9 @@ class HitLayers:
                 attributes[f"{name} names"] = json.dumps(shown, separators=(",", ":"))
             elif name in MATTES:
                 ids = set(np.unique(np.ascontiguousarray(layer[..., ::2]).view(np.uint32)).tolist())
-                every = {label: cryptomatte.name_bits(label) for label in MATTES[name](self.of)}
+                every = {label: name_bits(label) for label in MATTES[name](self.of)}
                 shown_ids = {label: bits for label, bits in every.items() if bits in ids}
-                attributes |= cryptomatte.metadata(LAYERS[name].stem, shown_ids)
+                attributes |= metadata(LAYERS[name].stem, shown_ids)
         return attributes
 
     def remarks(self) -> list[str]:
@@ -114,7 +112,7 @@ class HitLayers:
             said.append(f"{cut:,} names of more than {MOST_BYTES} bytes are cut in layers, and end with a checksum")
         for name in named:
             names = MATTES[name](self.of) if name in MATTES else ()
-            if shared := cryptomatte.clashes(names, map(cryptomatte.name_bits, names)):
+            if shared := clashes(names, map(name_bits, names)):
                 said.append(f"{name}: {shared:,} of {len(names):,} names share an id of 32 bits with another")
         return said
 
@@ -143,10 +141,10 @@ class MatteCounts:
         self.coverage.add(np.where(instances >= 0, instances.astype(np.int64) * self.materials + materials, -1))
 
     def layer(self, name: str, samples: NDArray) -> NDArray[np.float32]:
-        """(H, W, 2 ranks), see `cryptomatte.layer_of`. samples : (H, W) of each pixel."""
+        """(H, W, 2 ranks), see `layer_of`. samples : (H, W) of each pixel."""
         pixels, pairs, counts = self.coverage.pairs()
         instances, materials = pairs // self.materials, pairs % self.materials
         labels = self.of.assets if name == "crypto_asset" else self.of.objects
         numbers = materials if name == "crypto_material" else labels.numbers[instances].astype(np.int64)
-        bits = np.array([cryptomatte.name_bits(label) for label in MATTES[name](self.of)], np.uint32)
-        return cryptomatte.layer_of((pixels, numbers, counts), bits, samples)
+        bits = np.array([name_bits(label) for label in MATTES[name](self.of)], np.uint32)
+        return layer_of((pixels, numbers, counts), bits, samples)

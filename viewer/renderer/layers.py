@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import Buffer, FilmBuffer
-from raystream.film.error.stop import Stop
 from raystream.film.layers import LAYERS, expanded, series
+from raystream.film.stop import Stop
 from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
 from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 from raystream.renderer.sampling.parts import RendererParts

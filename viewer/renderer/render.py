@@ -17,12 +17,12 @@ from raystream.accel.structures import ON_DEVICE
 from raystream.base.errors import DriverWarning, ViewerError, stack_level
 from raystream.base.part_file import is_stream
 from raystream.film.device_film import Buffer
-from raystream.film.error.stop import Stop, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.files.checkpoint import resume as resumed
 from raystream.film.files.states import AUTO
 from raystream.film.film import Film
 from raystream.film.layers import LAYERS, NOISY, WORDS
+from raystream.film.stop import Stop, stop_of
 from raystream.options.picture import DEFAULT_QUALITY
 from raystream.options.table import OPTIONS, check, keywords
 from raystream.renderer.device.footprint import check_memory

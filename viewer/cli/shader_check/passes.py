@@ -12,8 +12,7 @@ from raystream.cli.shader_check import machines
 from raystream.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
 from raystream.denoise.reconstruction import reconstruction_sources
 from raystream.denoise.upsampling import upsampling_sources
-from raystream.film.device_film import pixels_source
-from raystream.film.error.film_error import error_source, half_source
+from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.options.table import OPTIONS
 from raystream.photons.keep import keep_sources
 from raystream.photons.routing import routed_sources, routing_sources

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from raystream.formats.files import short
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.coordinates import DEFAULT, Sets
 from raystream.formats.gltf.decoders import DRACO, draco, installed
-from raystream.formats.gltf.images import GltfTextures
+from raystream.formats.gltf.deformers import Deformers, Geometry, Rig, mended, read_targets, rest_weights, target_count
+from raystream.formats.gltf.images import DEFAULT, GltfTextures, Sets
 from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.motion.deformers import Deformers, Geometry, Rig
-from raystream.formats.gltf.motion.skins import mended
-from raystream.formats.gltf.motion.targets import read_targets, rest_weights, target_count
 from raystream.formats.gltf.omissions import Omissions
 from raystream.scene.deform.deformation import WIDTHS
 from raystream.scene.geometry.normals import unit_normals, with_normals

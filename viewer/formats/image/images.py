@@ -6,6 +6,7 @@ import io
 import struct
 import threading
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,19 +14,156 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.base import jit
 from raystream.base.errors import ViewerError
-from raystream.formats.image import png16
 from raystream.formats.image.memory import ImageHeader, ImageMemory
 from raystream.scene.texture import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pillow
 
+
+# -- PNG files of 16 bits per channel that may be hostile --------------------------------------------------------------
+# Pillow keeps only the upper 8 bits of colours (*Portable Network Graphics*, 3rd edition, W3C).
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # of colour types: grey, colour, both with opacity
+_HINT = "the image is damaged"
+_PIECE = 1 << 16  # compressed bytes that are inflated at once
+_BAND = 1 << 18  # texels converted at once
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+
+
+def size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a picture for `read`; None for other files and 8-bit ones."""
+    if data[:8] != _SIGNATURE or data[12:16] != b"IHDR" or len(data) < 33:
+        return None
+    width, height, depth, color, packing, filters, interlace = struct.unpack_from(">IIBBBBB", data, 16)
+    readable = depth == 16 and color in _CHANNELS and packing == filters == 0 and interlace in (0, 1)
+    return (width, height) if readable and width and height else None
+
+
+def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
+    """(H, W, 4) of a file whose `size` is not None; grey becomes colour, and pixels of the colour key are transparent.
+    Sides are reduced by ``factor``, in means.
+
+    Raises ViewerError for a damaged file.
+    """
+    dimensions = size(data)
+    assert dimensions is not None
+    width, height = dimensions
+    channels, interlaced = _CHANNELS[data[25]], data[28] == 1
+    passes = [(x, y, dx, dy) for x, y, dx, dy in _ADAM7 if x < width and y < height] if interlaced else [(0, 0, 1, 1)]
+    shapes = [(-(-(height - y) // dy), 1 + 2 * channels * -(-(width - x) // dx)) for x, y, dx, dy in passes]
+    lines, key = _unpacked(data, where, sum(rows * row for rows, row in shapes))
+    pieces, at = [], 0
+    for rows, row in shapes:
+        filtered = np.frombuffer(lines, np.uint8, rows * row, at).reshape(rows, row)
+        wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
+        if wrong >= 0:
+            raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
+        pieces.append(filtered)
+        at += rows * row
+    if interlaced:
+        deinterlaced = np.zeros((height, width, channels), ">u2")
+        for (x, y, dx, dy), piece in zip(passes, pieces, strict=True):
+            deinterlaced[y::dy, x::dx] = (
+                np.ascontiguousarray(piece[:, 1:]).view(">u2").reshape(len(piece), -1, channels)
+            )
+        filtered = np.zeros((height, 1 + 2 * channels * width), np.uint8)
+        filtered[:, 1:] = deinterlaced.view(np.uint8).reshape(height, -1)
+    x_step, y_step = min(factor, width), min(factor, height)
+    out = np.empty((height // y_step, width // x_step, 4), np.uint16)
+    step = max(1, _BAND // (width * y_step))
+    for first in range(0, len(out), step):
+        last = min(first + step, len(out))
+        stored = np.ascontiguousarray(filtered[first * y_step : last * y_step, 1:]).view(">u2")
+        values = stored.reshape(-1, width, channels)[:, : out.shape[1] * x_step]
+        band = np.full((*values.shape[:2], 4), 65535, np.uint16)
+        band[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
+        if channels % 2 == 0:
+            band[..., 3] = values[..., -1]
+        elif len(key) == channels:
+            band[..., 3] = np.where((values == key).all(axis=-1), 0, 65535)
+        if factor > 1:
+            boxes = band.reshape(last - first, y_step, out.shape[1], x_step, 4)
+            band = np.rint(boxes.mean(axis=(1, 3))).astype(np.uint16)
+        out[first:last] = band
+    return out
+
+
+def _unpacked(data: bytes, where: str, length: int) -> tuple[bytearray, NDArray[np.uint16]]:
+    """The ``length`` bytes of the picture's lines, and the colour key, empty without one."""
+    unpack, lines, key = zlib.decompressobj(), bytearray(), np.zeros(0, np.uint16)
+    try:
+        for kind, part in _parts(data, where):
+            if kind == b"tRNS":
+                key = np.frombuffer(part[: len(part) // 2 * 2], ">u2")
+                continue
+            for at in range(0, len(part), _PIECE):
+                lines += unpack.decompress(part[at : at + _PIECE], length - len(lines))
+                if len(lines) == length:
+                    break
+    except zlib.error as error:
+        raise ViewerError(where, f"unreadable PNG: {error}", _HINT) from None
+    if len(lines) < length:
+        what = f"{len(lines):,} of {length:,} bytes of the picture are there"
+        raise ViewerError(where, what, _HINT)
+    return lines, key
+
+
+def _parts(data: bytes, where: str) -> Iterator[tuple[bytes, memoryview]]:
+    """The parts with the compressed picture and the colour key."""
+    at = 8
+    while at + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        part = data[at + 8 : at + 8 + length]
+        if at + 12 + length > len(data):
+            raise ViewerError(where, f"a part of {length:,} bytes at byte {at:,} is cut off", _HINT)
+        if kind == b"IEND":
+            return
+        if kind in (b"IDAT", b"tRNS"):
+            if zlib.crc32(data[at + 4 : at + 8 + length]) != struct.unpack_from(">I", data, at + 8 + length)[0]:
+                raise ViewerError(where, f"the checksum of the part at byte {at:,} is wrong", _HINT)
+            yield kind, memoryview(part)
+        at += 12 + length
+
+
+def unfilter(lines: NDArray[np.uint8], step: int) -> int:
+    """Undo the filters of lines (H, 1 + bytes) in place, each with its filter number first (PNG, 3rd edition, section
+    9); ``step`` bytes per pixel. Returns the first line with an unknown filter, or -1."""
+    height, width = lines.shape
+    for line in range(height):
+        kind = lines[line, 0]
+        if kind > 4:
+            return line
+        for k in range(1, width):
+            left = int(lines[line, k - step]) if k > step else 0
+            above = int(lines[line - 1, k]) if line > 0 else 0
+            corner = int(lines[line - 1, k - step]) if k > step and line > 0 else 0
+            guess = 0
+            if kind == 1:
+                guess = left
+            elif kind == 2:
+                guess = above
+            elif kind == 3:
+                guess = (left + above) // 2
+            elif kind == 4:
+                by_left, by_above, by_corner = abs(above - corner), abs(left - corner), abs(left + above - 2 * corner)
+                if by_left <= by_above and by_left <= by_corner:
+                    guess = left
+                elif by_above <= by_corner:
+                    guess = above
+                else:
+                    guess = corner
+            lines[line, k] = (int(lines[line, k]) + guess) & 255
+    return -1
+
+
 WEB = ("PNG", "JPEG", "WEBP")  # of glTF
 MODELLERS = (*WEB, "BMP", "TIFF", "GIF", "PPM", "TGA")  # TGA, which has no signature, comes last
 _NAMES = {"JPEG": "JPEG", "WEBP": "WebP"}
 _OPENING = threading.Lock()
-_BAND = 1 << 18  # texels converted at once
 
 # Bytes of Pillow's decoders for each texel of the whole picture: measured.
 _WEBP, _PROGRESSIVE = 20, 11
@@ -42,8 +180,8 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1, format
     Grey and palettes become colour; colour profiles are ignored. 16-bit PNG keeps all bits. Raises
     ViewerError for other files and for damage.
     """
-    if png16.size(data) is not None:
-        return Image(png16.read(data, where, factor), name)
+    if size(data) is not None:
+        return Image(read(data, where, factor), name)
     with _decoding_errors(where, formats), _opened(data, formats) as opened:
         width, height = opened.size
         draft = opened.draft(None, (-(-width // factor), -(-height // factor))) if factor > 1 else None
@@ -56,7 +194,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1, format
 
 def header(data: bytes, where: str, formats: tuple[str, ...] = WEB) -> ImageHeader:
     """The size of a picture, and the memory to decode it. Raises ViewerError as `decode` does."""
-    png_size = png16.size(data)
+    png_size = size(data)
     if png_size is not None:
         return ImageHeader(
             *png_size, decoder=8.0 * (1 + 2 * data[28]), texel=8

@@ -11,9 +11,8 @@ from typing import Any
 from raystream.cameras.backdrop import WHITE, Tone, tones_uniforms
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.adaptive import LEAST, first_decision
-from raystream.film.device_film import Buffer, FilmBuffer
-from raystream.film.error.convergence import ends, is_half
-from raystream.film.error.film_error import FilmError
+from raystream.film.device_film import Buffer, FilmBuffer, FilmError
+from raystream.film.error import ends, is_half
 from raystream.kernels.records import FILM, PIXEL
 from raystream.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from raystream.renderer.device.gpu_scene import GpuScene

@@ -6,10 +6,9 @@ import math
 import time
 from dataclasses import replace
 
-from raystream.film.device_film import Buffer, ComingError, FilmBuffer
-from raystream.film.error.film_error import FilmError
-from raystream.film.error.stop import NEXT_LOOK, Stop, bound
+from raystream.film.device_film import Buffer, ComingError, FilmBuffer, FilmError
 from raystream.film.film import Film
+from raystream.film.stop import NEXT_LOOK, Stop, bound
 from raystream.kernels.light_layers import LIGHT_SUMS
 from raystream.renderer.preview.frame import FrameJob
 from raystream.renderer.preview.preview import Preview

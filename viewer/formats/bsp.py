@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.bsp.faces import Unfolded, drawn_faces, unfolded
 from raystream.formats.files import Budget, read_file, resolve_uri, short
 from raystream.formats.image.images import read_image
 from raystream.formats.image.memory import ImageMemory
@@ -28,6 +29,293 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
+
+# -- the lumps of a Quake III Arena level, IBSP version 46: bytes -> arrays, checked -----------------------------------
+# Source: id Software's ``qfiles.h`` (2005), and K. Proudfoot, *Unofficial Quake 3 Map Specs* (2000).
+
+MAGIC, VERSION = b"IBSP", 46
+PAGE = 128  # texels along a side of a lightmap
+DAMAGED = "the level is damaged"
+_TOKEN = re.compile(r'\s*(?:([{}])|"([^"]*)")')
+
+TEXTURE = np.dtype([("name", "S64"), ("flags", "<i4"), ("contents", "<i4")])
+MODEL = np.dtype([("box", "<f4", (2, 3)), ("face", "<i4"), ("faces", "<i4"), ("brush", "<i4"), ("brushes", "<i4")])
+VERTEX = np.dtype(
+    [("position", "<f4", 3), ("uv", "<f4", 2), ("light_uv", "<f4", 2), ("normal", "<f4", 3), ("color", "u1", 4)]
+)
+FACE = np.dtype(
+    [
+        *(
+            (name, "<i4")
+            for name in ("texture", "effect", "kind", "vertex", "vertices", "corner", "corners", "lightmap")
+        ),
+        ("light_start", "<i4", 2),
+        ("light_size", "<i4", 2),
+        ("light_origin", "<f4", 3),
+        ("light_axes", "<f4", (2, 3)),
+        ("normal", "<f4", 3),
+        ("net", "<i4", 2),
+    ]
+)
+POLYGON, PATCH, MESH, BILLBOARD = 1, 2, 3, 4  # kinds of faces
+
+# In the file's order: a lump's name, and the bytes of an element; 1 for text and special layouts.
+LUMPS = (
+    *(("entities", 1), ("textures", 72), ("planes", 16), ("nodes", 36), ("leafs", 48), ("leaf faces", 4)),
+    *(("leaf brushes", 4), ("models", 40), ("brushes", 12), ("brush sides", 8), ("vertices", 44), ("corners", 4)),
+    *(("effects", 72), ("faces", 104), ("lightmaps", 3 * PAGE * PAGE), ("light volumes", 8), ("visibility", 1)),
+)
+HEADER = 8 + 8 * len(LUMPS)
+
+
+def split(data: bytes, path: Path) -> dict[str, bytes]:
+    """The bytes of each lump by name. Raises ViewerError for another version, and for a lump outside of the file or
+    with a fractional number of elements."""
+    if len(data) < HEADER:
+        raise ViewerError(f"{path}: header", f"ends after {len(data)} of {HEADER} bytes", DAMAGED)
+    version = int.from_bytes(data[4:8], "little")
+    if version != VERSION:
+        raise ViewerError(
+            f"{path}: header", f"is a level of version {version}", f"version {VERSION} is read: Quake III"
+        )
+    table = np.frombuffer(data, "<i4", 2 * len(LUMPS), 8).reshape(-1, 2).tolist()
+    lumps = {}
+    for (name, size), (start, length) in zip(LUMPS, table, strict=True):
+        where = f"{path}: lump {name}"
+        if start < 0 or length < 0 or start + length > len(data):
+            raise ViewerError(where, f"{length:,} bytes at {start:,} of a file of {len(data):,}", DAMAGED)
+        if length % size:
+            raise ViewerError(where, f"{length:,} bytes, not a multiple of the element's {size}", DAMAGED)
+        lumps[name] = data[start : start + length]
+    return lumps
+
+
+def array(lumps: dict[str, bytes], name: str, dtype: np.dtype | str) -> NDArray:
+    """The elements of a lump."""
+    return np.frombuffer(lumps[name], dtype)
+
+
+def join(lumps: dict[str, bytes]) -> bytes:
+    """A level of these lumps, by name; missing ones are empty."""
+    header, body, start = bytearray(MAGIC + VERSION.to_bytes(4, "little")), bytearray(), HEADER
+    for name, _ in LUMPS:
+        data = lumps.get(name, b"")
+        header += start.to_bytes(4, "little") + len(data).to_bytes(4, "little")
+        padded = data + b"\0" * (-len(data) % 4)
+        body += padded
+        start += len(padded)
+    return bytes(header + body)
+
+
+def entities_size(text: bytes) -> int:
+    """Approximate memory of `entities` in bytes."""
+    return 256 * text.count(b"{") + 64 * text.count(b'"') + 2 * len(text)
+
+
+def read_entities(text: bytes, path: Path) -> list[dict[str, str]]:
+    """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for any other form."""
+    where, records = f"{path}: lump entities", []
+    decoded = text.split(b"\0", 1)[0].decode("latin-1").rstrip()
+    at = 0
+    current: dict[str, str] | None = None
+    key: str | None = None
+    while at < len(decoded):
+        token = _TOKEN.match(decoded, at)
+        sign = "" if token is None else token[1]
+        if token is None or (sign == "{") != (current is None) or (sign == "}" and key is not None):
+            raise ViewerError(where, f'is not of the form {{ "key" "value" }} at byte {at:,}', DAMAGED)
+        at = token.end()
+        if sign == "{":
+            current = {}
+        elif current is not None and sign == "}":
+            records.append(current)
+            current = None
+        elif current is not None and key is None:
+            key = token[2]
+        elif current is not None and key is not None:
+            current[key], key = token[2], None
+    if current is not None:
+        raise ViewerError(where, "ends within an entity", DAMAGED)
+    return records
+
+
+# -- faces of a Quake III level as triangles over one table of vertices, all at once: no loop runs over faces ----------
+
+Index = NDArray[np.int64]
+_ATTRIBUTES = (("position", 3), ("uv", 2), ("light_uv", 2), ("normal", 3), ("color", 4))
+_WIDTH = sum(width for _, width in _ATTRIBUTES)
+# Memory of a face's row with its temporaries, of a triangle until its vertices are numbered, and of a patch's point.
+_FACE_BYTES, _TRIANGLE_BYTES, _POINT_BYTES = 512, 192, 64
+_POINTS = 1 << 16  # tessellated at once
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """The triangles of faces, in their order.
+
+    vertices  : (V,) of dtype `VERTEX`: the level's, and those of tessellated patches.
+    triangles : (T, 3) int64, numbers of vertices.
+    counts    : (N,) int64, triangles of each face.
+    """
+
+    vertices: NDArray
+    triangles: Index
+    counts: Index
+
+
+def spans(starts: Index, lengths: Index) -> Index:
+    """The numbers of all ranges, one behind the other: starts[0], starts[0] + 1, ..."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+
+
+def drawn_faces(
+    models: NDArray, lumps: dict[str, bytes], budget: Budget, hidden: int, path: Path
+) -> tuple[Index, Index]:
+    """Of all visible faces of some models: numbers of the model and of the face, (N,) each.
+
+    hidden : flags of textures of which one hides a face. Raises ViewerError for a face that names anything out of
+    range.
+    """
+    faces, textures = array(lumps, "faces", FACE), array(lumps, "textures", TEXTURE)
+    lengths = models["faces"].astype(np.int64)
+    budget.charge(_FACE_BYTES * int(lengths.sum()))
+    numbers = spans(models["face"].astype(np.int64), lengths)
+    owners = np.repeat(np.arange(len(models)), lengths)
+    chosen = faces[numbers]
+    refuse = _refusal(numbers, path)
+    for name, label, count in (
+        ("texture", "texture", len(textures)),
+        ("lightmap", "lightmap", len(lumps["lightmaps"]) // (3 * PAGE * PAGE)),
+    ):
+        value, least = chosen[name], 0 if name == "texture" else np.iinfo(np.int32).min
+        refuse((value < least) | (value >= count), lambda row: f"names {label} {value[row]} of {count}")  # noqa: B023
+    for name, lump, size in (("vertex", "vertices", VERTEX.itemsize), ("corner", "corners", 4)):
+        first, many, total = chosen[name].astype(np.int64), chosen[lump].astype(np.int64), len(lumps[lump]) // size
+        wrong = (many < 0) | ((many > 0) & ((first < 0) | (first + many > total)))
+        refuse(
+            wrong,
+            lambda row: f"has {lump} {first[row]:,} to {first[row] + many[row]:,} of {total:,}",  # noqa: B023
+        )
+    flags = textures["flags"][chosen["texture"]] if len(chosen) else np.zeros(0, np.int32)
+    shown = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
+    return owners[shown], numbers[shown]
+
+
+def unfolded(numbers: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> Unfolded:
+    """The triangles of faces by number, checked by `drawn_faces`.
+
+    Raises ViewerError for corners that are not triangles of the face's own vertices, for nets that are not of odd
+    sides, and beyond the budget.
+    """
+    faces, vertices = array(lumps, "faces", FACE)[numbers], array(lumps, "vertices", VERTEX)
+    curved = faces["kind"] == PATCH
+    refuse = _refusal(numbers, path)
+    wide, tall = faces["net"].astype(np.int64).T
+    vertex_counts = faces["vertices"].astype(np.int64)
+    refuse(
+        curved & ((np.minimum(wide, tall) < 3) | (wide % 2 == 0) | (tall % 2 == 0) | (wide * tall != vertex_counts)),
+        lambda row: f"is a net of {wide[row]} x {tall[row]} control points, of {vertex_counts[row]}",
+    )
+    corners = np.where(curved, 0, faces["corners"].astype(np.int64))
+    refuse(corners % 3 != 0, lambda row: f"has {corners[row]} corners, not a multiple of 3")
+    points, triangle_counts = np.zeros(len(faces), np.int64), corners // 3
+    points[curved], triangle_counts[curved] = counts(faces["net"][curved].astype(np.int64))
+    budget.charge(_TRIANGLE_BYTES * int(triangle_counts.sum()) + _POINT_BYTES * int(points.sum()))
+
+    starts = np.cumsum(triangle_counts) - triangle_counts
+    triangles = np.empty((int(triangle_counts.sum()), 3), np.int64)
+    flat = np.flatnonzero(~curved)
+    indices = array(lumps, "corners", "<i4")[spans(faces["corner"][flat].astype(np.int64), corners[flat])]
+    face = np.repeat(flat, corners[flat])
+    strange = np.flatnonzero((indices < 0) | (indices >= vertex_counts[face]))
+    if len(strange):
+        row = face[strange[0]]
+        raise ViewerError(
+            f"{path}: face {numbers[row]:,}", f"indexes one of its vertices beyond {vertex_counts[row]}", DAMAGED
+        )
+    triangles[spans(starts[flat], triangle_counts[flat])] = (indices + faces["vertex"][face]).reshape(-1, 3)
+    tessellation = _tessellation(faces, vertices, np.flatnonzero(curved), points, starts, triangles)
+    return Unfolded(np.concatenate([vertices, tessellation]), triangles, triangle_counts)
+
+
+def _refusal(numbers: Index, path: Path) -> Callable[[NDArray[np.bool_], Callable[[int], str]], None]:
+    def refuse(wrong: NDArray[np.bool_], what: Callable[[int], str]) -> None:
+        """Raise ViewerError for the first wrong face."""
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ViewerError(f"{path}: face {numbers[row]:,}", what(row), DAMAGED)
+
+    return refuse
+
+
+def _tessellation(
+    faces: NDArray, vertices: NDArray, curved: Index, points: Index, starts: Index, triangles: Index
+) -> NDArray:
+    """The points of patches, dtype `VERTEX`; their triangles are written from ``starts`` on. Patches whose nets have
+    equal sides are tessellated together."""
+    tessellation = np.zeros(int(points.sum()), VERTEX)
+    before = np.cumsum(points) - points
+    sides, shape = np.unique(faces["net"][curved], axis=0, return_inverse=True)
+    by_shape = np.argsort(shape.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(shape.ravel(), minlength=len(sides)))
+    for (wide, tall), last, first in zip(sides.tolist(), ends.tolist(), [0, *ends.tolist()], strict=False):
+        rows = curved[by_shape[first:last]]
+        step = max(1, _POINTS // int(points[rows[0]]))
+        for part in (rows[at : at + step] for at in range(0, len(rows), step)):
+            controls = vertices[faces["vertex"][part].astype(np.int64)[:, None] + np.arange(wide * tall)]
+            values = np.concatenate([controls[name].astype(np.float64) for name, _ in _ATTRIBUTES], axis=-1)
+            nets = np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30).reshape(len(part), tall, wide, _WIDTH)
+            surface, pattern = tessellated(nets)
+            target = spans(before[part], points[part])
+            tessellation[target] = _rows(surface.reshape(-1, _WIDTH))
+            corners = pattern + (len(vertices) + before[part])[:, None, None]
+            triangles[spans(starts[part], np.full(len(part), len(pattern)))] = corners.reshape(-1, 3)
+    return tessellation
+
+
+def _rows(values: NDArray[np.float64]) -> NDArray:
+    """Attributes (N, 14) as rows of dtype `VERTEX`."""
+    rows, start = np.zeros(len(values), VERTEX), 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for name, width in _ATTRIBUTES:
+            part = values[:, start : start + width]
+            rows[name] = np.clip(np.rint(part), 0, 255) if name == "color" else part
+            start += width
+    return rows
+
+
+STEPS = 8  # segments of a patch along each side
+
+
+def tessellated(nets: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Points (..., (rows) (columns), C) of nets (..., H, W, C) of control points with any attributes, H and W odd and
+    at least 3, and the triangles (T, 3) of each; neighbouring patches share points."""
+    points = refined(refined(nets, -3, steps), -2, steps)
+    rows, columns = points.shape[-3:-1]
+    a = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    b, c, d = a + columns, a + columns + 1, a + 1
+    triangles = np.stack([np.stack([a, b, c], -1), np.stack([a, c, d], -1)], axis=1).reshape(-1, 3)
+    return points.reshape(*points.shape[:-3], rows * columns, points.shape[-1]), triangles
+
+
+def counts(sides: NDArray[np.int64], steps: int = STEPS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of points and of triangles (N,) of nets of those sides (N, 2)."""
+    cells = (sides - 1) // 2 * steps
+    return (cells + 1).prod(axis=1), 2 * cells.prod(axis=1)
+
+
+def refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+    """Values between control points along one axis."""
+    nets = np.moveaxis(nets, axis, 0)
+    patches = (len(nets) - 1) // 2
+    at = np.arange(patches * steps + 1)
+    patch = np.minimum(at // steps, patches - 1)
+    t = (at / steps - patch).reshape(-1, *[1] * (nets.ndim - 1))
+    first = 2 * patch
+    values = (1 - t) ** 2 * nets[first] + 2 * t * (1 - t) * nets[first + 1] + t**2 * nets[first + 2]
+    return np.moveaxis(values, 0, axis)
+
 
 NAME = "a Quake III level"
 
@@ -47,7 +335,7 @@ _MATERIAL_BYTES, _MESH_BYTES, _VERTEX_BYTES, _INSTANCE_BYTES = 2048, 8192, 192, 
 
 def sniff(head: bytes, path: Path) -> bool:
     """Whether it begins with IBSP."""
-    return head[:4] == bsp.MAGIC
+    return head[:4] == MAGIC
 
 
 def read(path: Path, max_texture: int | None = None) -> Scene:
@@ -59,21 +347,19 @@ def read(path: Path, max_texture: int | None = None) -> Scene:
     data = read_file(path)
     budget = Budget(str(path))
     budget.grant(len(data))
-    lumps = bsp.split(data, path)
-    budget.charge(bsp.entities_size(lumps["entities"]))
-    entities = bsp.entities(lumps["entities"], path)
-    textures = bsp.array(lumps, "textures", bsp.TEXTURE)
-    pages = bsp.array(lumps, "lightmaps", "u1").reshape(-1, bsp.PAGE, bsp.PAGE, 3)
+    lumps = split(data, path)
+    budget.charge(entities_size(lumps["entities"]))
+    entities = read_entities(lumps["entities"], path)
+    textures = array(lumps, "textures", TEXTURE)
+    pages = array(lumps, "lightmaps", "u1").reshape(-1, PAGE, PAGE, 3)
     budget.charge(_MATERIAL_BYTES * len(textures))
     scene = Scene(name=path.stem, materials=[])
     shown = _materials(scene, textures, path, max_texture)
     lit = _lightmaps(scene, pages)
-    models, offsets = _placed(
-        bsp.array(lumps, "models", bsp.MODEL), entities, len(lumps["faces"]) // bsp.FACE.itemsize, path
-    )
+    models, offsets = _placed(array(lumps, "models", MODEL), entities, len(lumps["faces"]) // FACE.itemsize, path)
     drawn = np.unique(models)
-    owners, numbers = drawn_faces(bsp.array(lumps, "models", bsp.MODEL)[drawn], lumps, budget, UNSEEN, path)
-    faces = bsp.array(lumps, "faces", bsp.FACE)[numbers]
+    owners, numbers = drawn_faces(array(lumps, "models", MODEL)[drawn], lumps, budget, UNSEEN, path)
+    faces = array(lumps, "faces", FACE)[numbers]
     kinds = np.stack([owners, faces["texture"], np.maximum(faces["lightmap"], -1)], axis=1)
     groups, group = np.unique(kinds, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
@@ -103,7 +389,7 @@ def _placed(
     if len(wrong):
         number = wrong[0]
         what = f"model {number} has faces {first[number]:,} to {first[number] + count[number]:,} of {faces:,}"
-        raise ViewerError(f"{path}: lump models", what, bsp.DAMAGED)
+        raise ViewerError(f"{path}: lump models", what, DAMAGED)
     numbers, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
     for entity in entities:
         name = entity.get("model", "")
@@ -253,7 +539,7 @@ def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
     """A texture for each page."""
     numbers = []
     for number, page in enumerate(pages):
-        texels = np.full((bsp.PAGE, bsp.PAGE, 4), 255, np.uint8)
+        texels = np.full((PAGE, PAGE, 4), 255, np.uint8)
         texels[..., :3] = page
         numbers.append(len(scene.textures))
         image = Image(texels, f"lightmap {number}")

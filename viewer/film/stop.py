@@ -18,7 +18,7 @@ def bound(error: float, relative_std_error: float) -> float:
     """Upper bound of an estimated error, by which a render may end: it includes `CAUTION` standard errors, since
     frequent looks would else end the render at an estimate that is low by chance.
 
-    relative_std_error : of the estimate, see `raystream.film.error.neighbour_variance.relative_std_error`.
+    relative_std_error : of the estimate, see `raystream.film.error.relative_std_error`.
     """
     return error * (1 + CAUTION * relative_std_error)
 
