@@ -8,9 +8,9 @@ Quadrature*, 1997). From these V(n) is fitted as a / n + b / n^2, unstratified a
 independent samples have b = 0. The fit is too high where V begins to fall faster after many samples; the rate of the
 last differences alone is noisy where V falls unevenly. The estimate is their geometric mean.
 
-Neighbouring pixels add information (`neighbour_variances`): at n = 2^k, V(n) is measured where the picture is smooth. The rate of the differences serves the rest of the picture and sample counts in between. A single
-measurement is noisy where few pixels make the error, so measurements at smaller n, extrapolated by the fitted rate, are
-averaged in.
+Neighbouring pixels add information (`neighbour_variances`): at n = 2^k, V(n) is measured where the picture is smooth.
+The rate of the differences serves the rest of the picture and sample counts in between. A single measurement is noisy
+where few pixels make the error, so measurements at smaller n, extrapolated by the fitted rate, are averaged in.
 """
 
 from __future__ import annotations
