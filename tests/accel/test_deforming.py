@@ -19,9 +19,7 @@ from raystream.accel.bvh import tree
 from raystream.accel.bvh.build import Bvh
 from raystream.base.errors import ViewerError
 from raystream.renderer.sampling.ray_queries import Hits
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.deform.deformation import MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh, MeshPose, with_vertices
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Instance, Mesh

@@ -15,10 +15,9 @@ from raystream.accel.bvh import build as bvh_build
 from raystream.accel.deform import deforming as deforming_module
 from raystream.film.device_film import Buffer
 from raystream.kernels.records import FEATURES
-from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.gbuffer import GBuffer, GBufferTracer
 from raystream.renderer.preview.motion import of_motion
-from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform import MeshPose
 from raystream.scene.mesh import Instance, Mesh
 from raystream.stream.compile.generate import Form, fragment
 from tests.held import HELD, run_held

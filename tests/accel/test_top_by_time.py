@@ -19,8 +19,7 @@ from raystream.accel.structures import Structure, StructureOptions
 from raystream.accel.two_level import top
 from raystream.accel.two_level.build import over_instances
 from raystream.kernels.records import HIT, RAY
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.scene import Scene

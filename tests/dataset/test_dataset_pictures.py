@@ -19,7 +19,7 @@ from raystream.dataset.picture import WRITERS, FinishedPicture, Maker
 from raystream.film.files.image import read_exr
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Intrinsics
+from raystream.scene.projections import Intrinsics
 
 pytestmark = pytest.mark.usefixtures("device")
 

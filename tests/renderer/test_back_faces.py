@@ -11,7 +11,7 @@ import pytest
 
 from raystream import Camera, Renderer
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.preview.gbuffer_raster import raster_meshes
+from raystream.renderer.preview.gbuffer import raster_meshes
 from raystream.scene.edits.materials import culled, culled_of_objects, culls
 from raystream.scene.light import Light
 from raystream.scene.material import Material

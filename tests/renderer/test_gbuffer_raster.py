@@ -13,9 +13,7 @@ import pytest
 from raystream import Camera, Renderer
 from raystream.film.device_film import Buffer
 from raystream.kernels.records import FEATURES
-from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.preview.gbuffer_raster import GBufferRaster
-from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.gbuffer import GBuffer, GBufferRaster, GBufferTracer
 from raystream.renderer.preview.motion import of_motion
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene

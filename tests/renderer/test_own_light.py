@@ -16,7 +16,7 @@ from raystream.lighting.emitters import emitters
 from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
-from raystream.scene.geometry.surface import surface_points
+from raystream.scene.geometry.triangles import surface_points
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric, QuadricShape

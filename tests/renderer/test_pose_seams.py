@@ -21,10 +21,8 @@ from raystream.base.errors import ShaderError
 from raystream.base.interrupts import UNWAITED
 from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.exposure.exposure import exposed
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget, with_vertices
+from raystream.scene.exposure import exposed
 from raystream.scene.hierarchy import compose
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh

@@ -46,7 +46,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.devices import open_device
 from raystream.stream.jobs import returned
 from raystream.stream.machines.multipass import Multipass
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = 48, 32
 

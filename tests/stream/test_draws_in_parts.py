@@ -18,7 +18,7 @@ from raystream.kernels.records import FEATURES
 from raystream.photons.grid import PhotonGrid
 from raystream.photons.keep import Keep
 from raystream.photons.routing import StencilRouting
-from raystream.renderer.preview.gbuffer_raster import GBufferRaster
+from raystream.renderer.preview.gbuffer import GBufferRaster
 from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera

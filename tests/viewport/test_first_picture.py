@@ -31,7 +31,7 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 from raystream.stream.gl.stream import Stream
 from raystream.viewport import scene_loader
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.first_picture import BRIGHTEST, Glance, white_under
 from raystream.viewport.preferences import Preferences
 

@@ -11,8 +11,7 @@ import pytest
 from raystream.accel.bvh import tree as bvh
 from raystream.accel.grid import grid
 from raystream.stream.declare.kernel import Table
-from raystream.viewport.debug_views.history import Segment
-from raystream.viewport.debug_views.traversals import BvhTraversals, GridTraversals, traversals
+from raystream.viewport.debug_views.probe import BvhTraversals, GridTraversals, Segment, traversals
 
 
 def table(name: str, data: np.ndarray) -> Any:

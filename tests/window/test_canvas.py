@@ -15,7 +15,7 @@ from raystream.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, ST
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 from raystream.renderer.session.session import Session
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 

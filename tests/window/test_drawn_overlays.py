@@ -16,7 +16,7 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
-from raystream.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.viewport import Message  # noqa: E402
 
 
 def test_overlays(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
-from raystream.scene.exposure.keys import MOST_KEYS
-from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.scene.exposure import MOST_KEYS
+from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic
 from raystream.stream.declare.kernel import Module
 
 # -- the camera of any projection as a module: ``shaders/cameras/``, a file for each kind ------------------------------

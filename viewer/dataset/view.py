@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Intrinsics
+from raystream.scene.projections import Intrinsics
 
 # -- whole silhouettes of objects, without their occluders: rays that go on until they meet the object -----------------
 

@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream

@@ -25,10 +25,9 @@ from raystream.formats.text import (
     with_newlines,
     without_mark,
 )
-from raystream.scene.geometry.centre import centred, finite_uvs
 from raystream.scene.geometry.normals import unit_normals
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from raystream.scene.geometry.weld import weld
+from raystream.scene.geometry.vertices import centred, finite_uvs, weld
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene

@@ -16,10 +16,9 @@ from raystream.formats.image.memory import ImageMemory
 from raystream.formats.ply_elements import DAMAGED, AsciiReader, BinaryReader, Element, Header, Lists, read_header
 from raystream.formats.polygons import triangulate
 from raystream.formats.text import SMALL, decoded, without_mark
-from raystream.scene.geometry.centre import centred, finite_uvs
 from raystream.scene.geometry.normals import unit_normals
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from raystream.scene.geometry.weld import weld
+from raystream.scene.geometry.vertices import centred, finite_uvs, weld
 from raystream.scene.material import Material
 from raystream.scene.mesh import Float, Mesh, quiet_nans
 from raystream.scene.scene import Instance, Scene

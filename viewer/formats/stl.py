@@ -22,8 +22,7 @@ from raystream.formats.text import (
     with_newlines,
     without_mark,
 )
-from raystream.scene.geometry.centre import centred
-from raystream.scene.geometry.weld import weld
+from raystream.scene.geometry.vertices import centred, weld
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene

@@ -23,7 +23,7 @@ from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
-from raystream.scene.projections.models import Intrinsics, Orthographic, Projection
+from raystream.scene.projections import Intrinsics, Orthographic, Projection
 from raystream.scene.scene import Scene as Converted
 
 # -- a camera at its pose, for pictures of one size: rays through pixel centres, and the camera of a path tracer -------

@@ -20,7 +20,7 @@ from raystream.pyrender.light import DirectionalLight
 from raystream.pyrender.scene import Scene
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene as Converted
-from raystream.viewport.controls.keymap import parse_key
+from raystream.viewport.keymap import parse_key
 
 SIZE = (640, 480)
 FOV = np.pi / 3  # of a scene without a camera, radians

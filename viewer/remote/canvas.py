@@ -21,11 +21,10 @@ from raystream.remote.guard import File, Files
 from raystream.renderer.inputs.settings import registered
 from raystream.renderer.sampling.picture import Picture
 from raystream.viewport.browser import script
-from raystream.viewport.canvas.canvas_loop import CanvasLoop
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasLoop, CanvasView
 from raystream.viewport.commands import file_stem
-from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 from raystream.viewport.host import OWN_EVENTS
+from raystream.viewport.keymap import ACTIONS, MOUSE, Keymap
 
 # -- the page in the browser: a full-size canvas, a status line, keys and options beside it ----------------------------
 

@@ -7,7 +7,7 @@ import numpy as np
 from raystream.base.errors import ViewerError
 from raystream.renderer.fallback_sky import GLANCE, GLANCE_SAMPLES, black, scene_seen
 from raystream.renderer.renderer import Renderer
-from raystream.scene.geometry.surface import surface_points
+from raystream.scene.geometry.triangles import surface_points
 from raystream.scene.light import Light
 
 NOTHING_SEEN = "the picture shows nothing of the model: "

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.scene.geometry.centre import centred
+from raystream.scene.geometry.vertices import centred
 from raystream.scene.mesh import Mesh
 
 ROUNDING = 1e-3  # by which colours in floats may pass 1

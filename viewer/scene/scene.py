@@ -17,13 +17,11 @@ from raystream.scene.animation import Animation, Pose, Poser, Properties, merged
 from raystream.scene.arrays import checked, mesh_of_arrays
 from raystream.scene.camera import Camera
 from raystream.scene.card import card
-from raystream.scene.deform.deformation import MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh, MeshPose
 from raystream.scene.geometry.batches import offsets
 from raystream.scene.geometry.bounds import ALBEDO, NONE, SHADOW, SQUARE, bounds_of_instances, ground_transform
-from raystream.scene.geometry.framing import overview
+from raystream.scene.geometry.framing import overview, silhouette
 from raystream.scene.geometry.quadrics import Quadrics, without_quadrics
-from raystream.scene.geometry.silhouette import silhouette
 from raystream.scene.geometry.triangles import Triangles, flattened
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.light import Light

@@ -27,7 +27,7 @@ from raystream.scene.animation import turntable
 from raystream.scene.builtin import balls
 from raystream.scene.builtin.parts.shapes import sphere
 from raystream.scene.camera import Camera
-from raystream.scene.exposure.exposure import exposed, key_count, moving_camera
+from raystream.scene.exposure import exposed, key_count, moving_camera
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Instance
 from raystream.scene.scene import Scene

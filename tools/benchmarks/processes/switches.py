@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.scenes import shared
 from raystream.base.errors import ViewerError
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
 
 ABOUT = "memory of a view in which scenes are opened in turn"

@@ -20,8 +20,7 @@ from raystream.accel.bvh import build as bvh_build
 from raystream.accel.bvh.tree import MOST_IN_LEAF
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.hierarchy import Deformer, Hierarchy, Skin, compose
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh

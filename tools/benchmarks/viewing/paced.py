@@ -25,7 +25,7 @@ from raystream.film.stop import Stop
 from raystream.renderer.preview.scheduler import HELD, TURN
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 ABOUT = "sessions on devices of pretended slowness: FLIP, specks and holes of each picture, from opening to rest"
 

@@ -20,7 +20,7 @@ from raystream.accel.deform.pose import Box, DeformedBounds, PoseTables, Rows, b
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import UNWAITED
 from raystream.base.jit import run
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.mesh import Mesh
 from raystream.stream.declare.kernel import Table
 from raystream.stream.declare.record import SMALL, Field, Record

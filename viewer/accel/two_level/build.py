@@ -21,7 +21,7 @@ from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.accel.two_level.top import TopBvhOptions
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.edits.materials import culled_of_objects
 from raystream.scene.quadric import PlacedQuadrics
 from raystream.scene.scene import Scene

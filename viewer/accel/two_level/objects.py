@@ -12,8 +12,8 @@ from raystream.accel import quadrics
 from raystream.accel.motion import Moving
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.exposure.exposure import at_keys
+from raystream.scene.deform import DeformedMesh
+from raystream.scene.exposure import at_keys
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.geometry.triangles import LARGEST_COORDINATE

@@ -31,7 +31,7 @@ from raystream.programs import (
     visibility,
 )
 from raystream.renderer.renderer import Renderer
-from raystream.scene.exposure.exposure import moving_camera
+from raystream.scene.exposure import moving_camera
 from raystream.scene.material import TEXTURE_FIELDS, Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture

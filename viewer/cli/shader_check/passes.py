@@ -17,15 +17,14 @@ from raystream.options.table import OPTIONS
 from raystream.photons.keep import keep_sources
 from raystream.photons.routing import routed_sources, routing_sources
 from raystream.photons.sort import sort_sources
-from raystream.renderer.device.deform_passes import deform_sources
+from raystream.renderer.device.deformer import deform_sources
+from raystream.renderer.device.first_hits import raster_sources
 from raystream.renderer.device.grid_build import grid_sources
-from raystream.renderer.device.rasterized import raster_sources
-from raystream.renderer.preview import gbuffer_tracer
-from raystream.renderer.preview.gbuffer_raster import gbuffer_sources
+from raystream.renderer.preview import gbuffer
+from raystream.renderer.preview.gbuffer import gbuffer_sources
 from raystream.renderer.preview.motion import posed_motion_sources
 from raystream.renderer.renderer import Renderer
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
@@ -42,8 +41,8 @@ from raystream.stream.machines.choice import choice_source
 from raystream.stream.machines.multipass import snapshot_source
 from raystream.stream.raster import raster_source
 from raystream.stream.selftest import machines as self_test
-from raystream.viewport.display.photons import point_sources, wire_sources
-from raystream.viewport.display.picture_texture import film_source, running_source
+from raystream.viewport.debug_views.photons import point_sources, wire_sources
+from raystream.viewport.picture_texture import film_source, running_source
 
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 Job = Iterator[tuple[str, Parts]]  # programs by name, assembled as they are looked at
@@ -122,7 +121,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         yield f"denoiser: {name}", source
     for name, source in upsampling_sources():
         yield f"upsampling: {name}", source
-    for name, source in pass_sources("raster", gbuffer_tracer.PASSES):
+    for name, source in pass_sources("raster", gbuffer.PASSES):
         yield f"G-buffer: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

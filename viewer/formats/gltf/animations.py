@@ -30,7 +30,7 @@ from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.material import Material
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 from raystream.scene.texture import Texture
 
 # -- KHR_animation_pointer ---------------------------------------------------------------------------------------------

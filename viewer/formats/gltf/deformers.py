@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.nodes import Nodes
-from raystream.scene.deform.deformation import Deformation, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MorphTarget
 from raystream.scene.hierarchy import Deformer, Skin
 from raystream.scene.mesh import Float, Int, Mesh
 

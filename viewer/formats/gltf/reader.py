@@ -34,7 +34,7 @@ from raystream.scene.animation import hidden, place_camera
 from raystream.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from raystream.scene.hierarchy import Hierarchy, compose, visible_nodes
 from raystream.scene.light import Light
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 from raystream.scene.scene import Instance, Scene
 
 # -- the extensions of a document: those that are supported, and notes about all others --------------------------------

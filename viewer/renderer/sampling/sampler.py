@@ -31,7 +31,7 @@ from raystream.renderer.device.tile_job import (
 from raystream.renderer.device.tile_job import rectangles as cut
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.sampling.frame_plan import (
     Event,
     FramePlan,

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from raystream.scene.camera import Camera
 from raystream.scene.geometry.bounds import bounds_of_instances
 from raystream.scene.geometry.quadrics import Quadrics
-from raystream.scene.geometry.surface import spread, surface_points
+from raystream.scene.geometry.triangles import spread, surface_points
 from raystream.scene.mesh import Instance, Mesh
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
 

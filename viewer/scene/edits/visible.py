@@ -7,7 +7,7 @@ import numpy as np
 from raystream.scene.camera import Camera
 from raystream.scene.edits.materials import culls
 from raystream.scene.geometry.framing import view_direction
-from raystream.scene.geometry.surface import SurfacePoints, surface_points
+from raystream.scene.geometry.triangles import SurfacePoints, surface_points
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 

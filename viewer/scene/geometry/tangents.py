@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.geometry.weld import weld
+from raystream.scene.geometry.vertices import weld
 from raystream.scene.mesh import Float, Int, Mesh
 
 # Number of vertices and triangles below which loops are not worth compiling.

@@ -8,30 +8,309 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raystream.scene.camera import Camera
-from raystream.viewport.controls.optics import CameraOptics
-from raystream.viewport.controls.pose import (
-    ENDS,
-    FINEST,
-    MOVE_SECONDS,
-    CameraPose,
-    Move,
-    diagonal,
-    finite,
-    heading,
-    pixels,
-    plain,
-    pose_of,
-    turn,
-)
-from raystream.viewport.controls.thrust import Thrust
+from raystream.scene.camera import Camera, Vector
+from raystream.scene.projections import LARGEST_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
+
+# -- where a camera is and how it is turned, as a hand moves it; and the eased way from one pose to another ------------
+# Attitude is yaw, pitch and roll about the world's +Y, which neither drifts nor flips: pitch ends at straight up and
+# straight down.
 
 Array = NDArray[np.float64]
+
+MOVE_SECONDS = 0.3  # that an eased way takes
+ENDS = 1e30  # coordinates beyond are held here, so that squares stay finite
+FINEST = 1e-9  # distance to the target as a share of the coordinates: float64 must tell the two apart
+LONGEST_DRAG = 1e5  # pixels in one event; more is a fault of the driver
+LEVEL = 1e-9  # radians of roll that are none
+ZENITH = 1e-5  # sine of the angle to +-Y below which up, not forward, tells the heading
+
+
+@dataclass
+class CameraPose:
+    """Where the camera is and how it is turned; angles in radians.
+
+    yaw : of the view about +Y, 0 towards -Z and growing towards +X. pitch : up from the horizon, in [-pi/2, pi/2].
+    roll : of the camera about its view, growing clockwise, so that the picture turns anticlockwise.
+    target is eye + distance * forward to a rounding; gestures keep the one of the two that stays where it is exactly.
+    """
+
+    eye: Array
+    target: Array
+    distance: float
+    yaw: float
+    pitch: float
+    roll: float
+
+    def basis(self) -> tuple[Array, Array, Array]:
+        """(right, up, forward), orthonormal."""
+        sin_yaw, cos_yaw = math.sin(self.yaw), math.cos(self.yaw)
+        sin_pitch, cos_pitch = math.sin(self.pitch), math.cos(self.pitch)
+        sin_roll, cos_roll = math.sin(self.roll), math.cos(self.roll)
+        level = np.array([cos_yaw, 0.0, sin_yaw])
+        above = np.array([-sin_pitch * sin_yaw, cos_pitch, sin_pitch * cos_yaw])
+        forward = np.array([cos_pitch * sin_yaw, sin_pitch, -cos_pitch * cos_yaw])
+        return cos_roll * level - sin_roll * above, cos_roll * above + sin_roll * level, forward
+
+    def forward(self) -> Array:
+        """The view's unit vector."""
+        return self.basis()[2]
+
+    def camera(self, fov: float, name: str) -> Camera:
+        """The camera here; up is +Y where the camera is level."""
+        _, up, forward = self.basis()
+        if self.roll == 0 and math.cos(self.pitch) > ZENITH:
+            up = np.array([0.0, 1.0, 0.0])
+        least = FINEST * max(np.abs(self.eye).max(), np.abs(self.target).max())
+        apart = self.distance > least and bool((self.target != self.eye).any())
+        target = self.target if apart else self.eye + 2 * least * forward
+        return Camera(plain(self.eye), plain(target), plain(up), fov=fov, name=name)
+
+
+@dataclass
+class Move:
+    """An eased way from one pose to another."""
+
+    start: CameraPose
+    goal: CameraPose
+    elapsed: float = 0.0
+
+    def at(self, elapsed: float) -> CameraPose:
+        """The pose after some seconds; from the end on the goal itself."""
+        if elapsed >= MOVE_SECONDS:
+            return replace(self.goal)
+        x = elapsed / MOVE_SECONDS
+        s = x * x * (3 - 2 * x)
+        a, b = self.start, self.goal
+        pose = CameraPose(
+            a.eye + s * (b.eye - a.eye),
+            a.target,
+            a.distance * (b.distance / a.distance) ** s,
+            a.yaw + s * turn(b.yaw - a.yaw),
+            a.pitch + s * (b.pitch - a.pitch),
+            a.roll + s * turn(b.roll - a.roll),
+        )
+        pose.target = pose.eye + pose.distance * pose.forward()
+        return pose
+
+
+def pose_of(camera: Camera) -> CameraPose:
+    """The pose of a camera; it may differ by roundings, so the camera itself is kept until it moves."""
+    eye, target = (np.clip(np.array(point), -ENDS, ENDS) for point in (camera.origin, camera.target))
+    _, up, forward = camera.basis()
+    above = math.copysign(1.0, -forward[1]) * up  # where the view is straight down, up tells the heading
+    yaw, pitch = heading(forward, math.atan2(above[0], -above[2]))
+    distance = max(float(np.linalg.norm(target - eye)), FINEST * float(np.abs(eye).max()), 1e-30)
+    pose = CameraPose(eye, target, distance, yaw, pitch, 0.0)
+    right, level_up, _ = pose.basis()
+    roll = math.atan2(float(up @ right), float(up @ level_up))
+    pose.roll = roll if abs(roll) > LEVEL else 0.0
+    return pose
+
+
+def heading(forward: Array, yaw: float) -> tuple[float, float]:
+    """Yaw and pitch of a unit direction; straight up and down it keeps the yaw that is given."""
+    level = math.hypot(forward[0], forward[2])
+    return (math.atan2(forward[0], -forward[2]) if level > ZENITH else yaw), math.atan2(forward[1], level)
+
+
+def turn(angle: float) -> float:
+    """The same angle in [-pi, pi]."""
+    return math.remainder(angle, 2 * math.pi)
+
+
+def plain(vector: Array) -> Vector:
+    """Three Python floats."""
+    x, y, z = (float(component) for component in vector)
+    return x, y, z
+
+
+def diagonal(bounds: ArrayLike) -> float:
+    """The length of a box's diagonal, (2, 3) scene units; 1 where it has none that float64 can tell."""
+    box = np.asarray(bounds, np.float64).reshape(2, 3)
+    size = float(np.linalg.norm(box[1] - box[0])) if np.isfinite(box).all() and (box[1] >= box[0]).all() else 0.0
+    return size if size > FINEST * np.abs(box).max(initial=0.0, where=np.isfinite(box)) and size > 0 else 1.0
+
+
+def finite(*numbers: float) -> bool:
+    """Whether all of them are."""
+    return all(math.isfinite(number) for number in numbers)
+
+
+def pixels(length: float) -> float:
+    """A drag's length, held to `LONGEST_DRAG`."""
+    return min(max(length, -LONGEST_DRAG), LONGEST_DRAG)
+
+
+# -- the optics of the camera in the hand: lens and projection, apart from where it stands -----------------------------
+
+FOV_STEP = 1.05
+LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
+LEAST_ANGLE, MOST_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
+HALF_SPHERE = 180.0  # of a new fisheye
+# Projections that need no measured camera, by the names of `--projection`.
+PROJECTIONS = ("perspective", "orthographic", "equirectangular", "fisheye", "equisolid")
+LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
+
+
+@dataclass
+class CameraOptics:
+    """The fields of a `Camera` beside its pose.
+
+    fov : vertical, degrees. aperture : radius of the lens, scene units. focus : distance of the plane in focus, scene
+    units; None: the target's. shown : height of an orthographic picture, in distances to the target.
+    base: as in a camera.
+    """
+
+    fov: float
+    name: str
+    aperture: float
+    focus: float | None
+    projection: Projection | None
+    eyes: float | None
+    shown: float = 1.0
+    base: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @classmethod
+    def of(cls, camera: Camera, distance: float) -> CameraOptics:
+        """Those of a camera at that distance from its target, scene units."""
+        optics = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
+        optics.base = camera.base
+        if isinstance(camera.projection, Orthographic):
+            optics.shown = camera.projection.height / distance
+        return optics
+
+    @property
+    def orthographic(self) -> bool:
+        """Whether its rays are parallel."""
+        return isinstance(self.projection, Orthographic)
+
+    @property
+    def slope(self) -> float:
+        """Tangent of half the field of view."""
+        return math.tan(math.radians(self.fov) / 2)
+
+    def camera(self, pose: CameraPose) -> Camera:
+        """The camera in a pose."""
+        projection = self.projection
+        if self.orthographic:  # the nearer, the less it shows
+            projection = Orthographic(min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
+        camera = pose.camera(self.fov, self.name)
+        return replace(
+            camera, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes, base=self.base
+        )
+
+    def height_at(self, depth: float, distance: float) -> float:
+        """Height of the view at a depth before the eye, scene units. distance : of the target."""
+        return self.shown * distance if self.orthographic else 2 * depth * self.slope
+
+    def set_fov(self, degrees: float) -> None:
+        """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
+        if isinstance(self.projection, Fisheye):
+            self.projection = replace(self.projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE))
+        else:
+            self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
+
+    def widen(self, steps: float) -> None:
+        """By 5 % a step; negative steps narrow the view."""
+        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
+        if self.orthographic:
+            self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
+        elif isinstance(self.projection, Fisheye):
+            self.set_fov(self.projection.angle * factor)
+        else:
+            self.set_fov(self.fov * factor)
+
+    @property
+    def name_of_projection(self) -> str:
+        """One of `PROJECTIONS`, or the kind of a measured camera."""
+        projection = self.projection
+        if isinstance(projection, Fisheye) and projection.equisolid:
+            return "equisolid"
+        return "perspective" if projection is None else projection.kind
+
+    def choose_projection(self, name: str) -> None:
+        """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
+        keeps its angle."""
+        previous = self.projection
+        if name == "orthographic":
+            self.projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
+        elif name == "equirectangular":
+            self.projection = Equirectangular()
+        elif name == "perspective":
+            self.projection = None
+        else:
+            angle = previous.angle if isinstance(previous, Fisheye) else HALF_SPHERE
+            self.projection = Fisheye(angle, name == "equisolid")
+
+
+# -- flight by keys: those that are down, and the velocity that follows them -------------------------------------------
+# Pure arithmetic in float64.
+
+GLIDE = 0.06  # seconds: the time constant with which flight takes up and loses speed
+FAST, SLOW = 4.0, 0.25
+AT_REST = 0.005  # share of the speed below which flight ends
+
+# Motion -> its part in the camera's right, the world's up, the camera's forward.
+MOTIONS = {
+    "forward": (0, 0, 1),
+    "back": (0, 0, -1),
+    "left": (-1, 0, 0),
+    "right": (1, 0, 0),
+    "down": (0, -1, 0),
+    "up": (0, 1, 0),
+}
+PACES = {"fast": FAST, "slow": SLOW}
+
+
+class Thrust:
+    """held : motions and paces whose keys are down. velocity : (3,) world space, scene units per second."""
+
+    def __init__(self) -> None:
+        self.held: set[str] = set()
+        self.velocity: Array = np.zeros(3)
+
+    def press(self, motion: str) -> None:
+        """A key goes down. Raises ValueError for a key of no motion and no pace."""
+        if motion not in MOTIONS and motion not in PACES:
+            raise ValueError(f"no motion '{motion}'")
+        self.held.add(motion)
+
+    def stop(self) -> None:
+        """At once; the keys stay down."""
+        self.velocity = np.zeros(3)
+
+    def wanted(self, right: Array, forward: Array, speed: float) -> Array:
+        """The velocity that the keys ask for, under a camera with these axes, (3,) unit length."""
+        parts = np.sum([MOTIONS[key] for key in self.held if key in MOTIONS] or [(0, 0, 0)], axis=0)
+        direction = parts[0] * right + parts[1] * np.array([0.0, 1.0, 0.0]) + parts[2] * forward
+        length = float(np.linalg.norm(direction))
+        if length < 1e-6 or not math.isfinite(speed):
+            return np.zeros(3)
+        pace = math.prod(PACES[key] for key in self.held if key in PACES)
+        return direction * (min(max(speed, 0.0), ENDS) * pace / length)
+
+    def advance(self, dt: float, target_velocity: Array, speed: float) -> Array:
+        """The way (3,) of ``dt`` seconds. Velocity v decays towards the keys' velocity, w:
+        x(dt) = x + w dt + (v - w) T (1 - exp(-dt / T)).
+
+        Where keys are up, and it is slow beside ``speed``, the rest of the way is taken in one: the place of rest is
+        the same at every frame rate.
+        """
+        lag = self.velocity - target_velocity
+        decay = math.exp(-dt / GLIDE)
+        ending = not target_velocity.any() and np.linalg.norm(lag) * decay < AT_REST * speed
+        if ending or decay == 0.0:
+            decay = 0.0
+        self.velocity = target_velocity + lag * decay
+        return target_velocity * dt + lag * (GLIDE * (1 - decay))
+
+
+# -- the camera in the hand: orbit and flight --------------------------------------------------------------------------
 
 ORBIT = math.radians(0.4)  # radians per pixel: once round in 900 pixels
 LOOK = math.radians(0.1)  # radians per pixel at a field of view of 40 degrees; less where it is narrower

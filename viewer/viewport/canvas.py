@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +26,90 @@ from raystream.options import table as options
 from raystream.renderer.device.tuning import tuned_device
 from raystream.renderer.inputs.camera import view as camera_of
 from raystream.renderer.inputs.settings import VIEW, Settings
-from raystream.renderer.preview.scheduler import ASLEEP, PIECE
+from raystream.renderer.preview.scheduler import ASLEEP, PIECE, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import check_animated
 from raystream.scene.scene import Scene
+from raystream.stream.gl.device import Device
 from raystream.viewport.browser import serialize_motion
-from raystream.viewport.canvas.bitmaps import Bitmaps
 from raystream.viewport.commands import picture_handlers
-from raystream.viewport.controls.keymap import Keymap
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.frame_loop import FrameLoop
 from raystream.viewport.host import ViewerHost
+from raystream.viewport.keymap import Keymap
+from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import RULES, configured, rules
+
+# -- the picture on show as bitmaps: when another one is due, and how good it has to be --------------------------------
+
+IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
+
+
+class Bitmaps:
+    """Bitmaps of a view's picture. The device's context is current wherever it is used."""
+
+    def __init__(self, device: Device, frame_loop: FrameLoop, canvas: PictureTexture) -> None:
+        self.device, self.frame_loop, self.canvas = device, frame_loop, canvas
+        self.view, self.session = frame_loop.view, frame_loop.session
+        self._display = Display(device)
+        self._target: Any = None  # framebuffer
+        self._sent_picture: tuple[Any, ...] = ()  # what the one given last was of
+        self._sent_at, self._sent_samples = 0.0, 0  # when, and with how many samples of a complete picture
+        self._rested = False  # it was at rest
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the picture stays as it is, but for the exposure, until an event or an update; a scene's first one
+        does not."""
+        stays = self.session.idle or self.view.paused
+        return stays and not self.frame_loop.moving and self.view.renderer is not None
+
+    @property
+    def quality(self) -> int:
+        """Of the bitmap as JPEG, of 100."""
+        return IN_REFINING if self.session.complete else IN_MOTION
+
+    def due(self) -> bool:
+        """Whether another one is: the picture looks otherwise than the last one, and enough; or it has come to rest."""
+        view, session, now = self.view, self.session, time.monotonic()
+        if view.area.minimised or not self.frame_loop.anything:
+            return False
+        passed, complete = now - self._sent_at, session.complete
+        soon = passed < (SENT_REFINING if complete else SENT_FILLING)
+        if not soon and session.under_way is not None:
+            self.canvas.grow(session.under_way)
+        look = view.tone.stops, view.tone.tonemap, view.area.pixels
+        of = (session.pictures + session.warped, *look, self.canvas.changes)
+        rests, rested = self.at_rest, self._rested
+        self._rested = rests
+        if of == self._sent_picture and rests <= rested:
+            return False
+        if not rests and complete and self._sent_samples and look == self._sent_picture[1:-1]:
+            if soon or (session.samples < SENT_GROWTH * self._sent_samples and passed < SENT_AT_LAST):
+                return False
+        elif not rests and soon and of[:-1] == self._sent_picture[:-1]:
+            return False
+        self._sent_picture, self._sent_at, self._sent_samples = of, now, session.samples if complete else 0
+        return True
+
+    def read(self) -> NDArray[np.uint8]:
+        """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
+        view = self.view
+        width, height = view.area.pixels
+        if self._target is None or self._target.size != view.area.pixels:
+            context = self.device.context
+            self._target = context.framebuffer([context.texture(view.area.pixels, 4)])
+        self._display.draw(self.canvas.texture, self._target, view.area.pixels, view.tone.stops, view.tone.tonemap)
+        pixels = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
+        self.canvas.settle()
+        bitmap = pixels.reshape(height, width, 4)[::-1].copy()
+        bitmap[..., 3] = 255
+        return bitmap
+
+
+# -- a scene in a view that somebody else shows ------------------------------------------------------------------------
 
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
@@ -386,3 +458,119 @@ def _checked(view_options: dict[str, Any]) -> dict[str, Any]:
     if view_options.get("mode", "orbit") not in MODES:
         raise ViewerError(f"mode {view_options['mode']!r}", "unknown", f"one of {', '.join(MODES)}")
     return {name: value if name == "mode" else options.check(name, value) for name, value in view_options.items()}
+
+
+# -- a view on a canvas of rendercanvas, in the time that the canvas's event loop has to spare -------------------------
+
+EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
+TELLING = 0.5  # seconds between two lines of progress
+MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
+
+
+class EventLoop(Protocol):
+    """An event loop, as rendercanvas has it."""
+
+    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Have something called after some seconds; with 0 once the others have had their turn."""
+
+
+class CanvasLoop:
+    """Brings a view's bitmaps to a canvas, and the canvas's events to the view.
+
+    The view works in pieces of `PIECE` seconds, between which the loop serves everybody else. While a bitmap waits to
+    be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
+    closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
+
+    canvas : of rendercanvas. loop : its event loop. tell : called with a line when the status has changed.
+    """
+
+    def __init__(
+        self, view: CanvasView, canvas: Any, loop: EventLoop, tell: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.view, self.canvas = view, canvas
+        self._loop, self._tell = loop, tell
+        self._bitmap: NDArray | None = None  # that waits to be drawn
+        self._piece_number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
+        self._status, self._status_time = "", 0.0
+        self._calls: deque[Callable[[], None]] = deque()  # changes that wait
+        self._spent = 0.0  # seconds of changes in this turn of the loop
+        self._turn_scheduled = False  # its end is awaited
+        self._context = canvas.get_bitmap_context()
+        canvas.add_event_handler(self.handle, *EVENTS)
+        canvas.request_draw(self._draw)
+        self.wake()
+
+    @property
+    def pending(self) -> bool:
+        """Whether a bitmap waits to be drawn."""
+        return self._bitmap is not None
+
+    def handle(self, event: dict[str, Any]) -> None:
+        """Take an event, see `CanvasView.handle`."""
+        if event.get("event_type") == "close":
+            self._calls.clear()
+            self.view.handle(event)
+        else:
+            self.call(partial(self.view.handle, event))
+
+    def call(self, change: Callable[[], None]) -> None:
+        """Change something in the view: at once, or once the loop has served everybody else, where changes of this turn
+        have taken their time already."""
+        if len(self._calls) == MOST_WAITING:
+            self._calls.clear()
+            self._calls.append(partial(self.view.handle, {"event_type": "focus_out"}))
+        self._calls.append(change)
+        self._serve()
+
+    def _serve(self) -> None:
+        if not self._turn_scheduled:
+            self._turn_scheduled = True
+            self._loop.call_later(0.0, self._turn)
+        while self._calls and self._spent < PIECE:
+            began = time.monotonic()
+            try:
+                self._calls.popleft()()
+            finally:
+                self._spent += time.monotonic() - began
+        self.wake()
+
+    def _turn(self) -> None:
+        """The loop has served everybody else."""
+        self._turn_scheduled, self._spent = False, 0.0
+        if self._calls:
+            self._serve()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        if self._bitmap is None and not self.view.idle:
+            self._schedule(0.0)
+
+    def _schedule(self, delay: float) -> None:
+        self._piece_number += 1
+        self._loop.call_later(delay, self._work, self._piece_number)
+
+    def _work(self, number: int) -> None:
+        """A piece of work, and the next one is scheduled."""
+        if number != self._piece_number:
+            return
+        self._bitmap = self.view.advance(PIECE)
+        self._say()
+        if self._bitmap is not None:
+            self.canvas.request_draw()
+        elif (timeout := self.view.wait_timeout) < float("inf"):
+            self._schedule(timeout)
+
+    def _say(self) -> None:
+        """Tell how things are, progress not too often."""
+        text, now, view = self.view.status, time.monotonic(), self.view
+        urgent = view.idle or view.view.compiling or view.view.message.text
+        if text != self._status and (urgent or now - self._status_time >= TELLING):
+            self._status, self._status_time = text, now
+            self._tell(text)
+
+    def _draw(self) -> None:
+        """The canvas draws: the bitmap that waits, or the last one once more."""
+        if self._bitmap is not None:
+            self._context.set_bitmap(self._bitmap)
+            self._bitmap = None
+            self.wake()

@@ -14,7 +14,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.objects import Readback, read_texture
 from raystream.stream.gl.stream import float_texture
-from raystream.viewport.display.picture_texture import film_source
+from raystream.viewport.picture_texture import film_source
 
 ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
 SAME = 0.01  # stops that nobody sees
