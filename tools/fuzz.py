@@ -41,8 +41,7 @@ from fuzzing.mutate import mutated
 from fuzzing.seeds import Seed, seeds
 
 from raystream.base.errors import ViewerError
-from raystream.formats import obj, polygons, stl
-from raystream.formats import ply_elements as ply
+from raystream.formats import obj, ply, polygons, stl
 from raystream.scene.geometry import normals
 
 SECONDS = 5  # of processor time for a file of about a kilobyte

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import build as bvh_kernels
-from raystream.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
+from raystream.accel import bvh_build
+from raystream.accel import bvh_build as bvh_kernels
+from raystream.accel.bvh_build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
 from raystream.base.errors import ViewerError
 
 FIELDS = ("low", "high", "second", "first", "count", "axis", "escape", "order")

@@ -11,8 +11,8 @@ import pytest
 from deforming_scene import LAYERS, complex_scene
 
 from raystream import Renderer, Scene
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.deform import deforming as deforming_module
+from raystream.accel import bvh_build
+from raystream.accel import deform as deforming_module
 from raystream.film.device_film import Buffer
 from raystream.kernels.records import FEATURES
 from raystream.renderer.preview.gbuffer import GBuffer, GBufferTracer

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from soups import KINDS, read_ply, soup
 
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid import grid as grid_module
 from raystream.accel.grid.build import COMPILED, PLAIN, ROUNDING, build
 from raystream.accel.grid.grid import SINGLE, DeviceGrid, mark_last, plan
@@ -31,7 +31,7 @@ class Built:
         self.grid = plan(corners, resolution)
         self.corners = corners
         resources = Resources(device)
-        table = triangles.module("watertight", corners).memories[0]
+        table = primitives.triangle_module("watertight", corners).memories[0]
         builder = GridBuild(device, table, resources)
         memories = [resources.get(each) for each in (table, self.grid.pointers, self.grid.lists)]
         waits = device.waits

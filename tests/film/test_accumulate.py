@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream.base import paths
+from raystream.film.error import Stop
 from raystream.film.film import Film, clamp
-from raystream.film.stop import Stop
 from raystream.kernels.records import FILM
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import INOUT, Kernel

@@ -7,10 +7,9 @@ import pytest
 
 from raystream.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error import Halves, SampleBudget
+from raystream.film.error import Halves, SampleBudget, bound
 from raystream.film.files.checkpoint import resume, save
 from raystream.film.film import Film, luminance
-from raystream.film.stop import bound
 
 SIZE = (24, 16)
 

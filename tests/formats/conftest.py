@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.formats import obj, polygons, stl
-from raystream.formats import ply_elements as ply
+from raystream.formats import obj, ply, polygons, stl
 
 
 @pytest.fixture(params=[True, False], ids=["plain", "compiled"])

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.two_level.top import TOPS
 from raystream.cli.shader_check.machines import LAYERED

@@ -13,10 +13,10 @@ import pytest
 from pictures import film_of
 
 from raystream import Camera, Picture, Renderer, Scene, ViewerError
+from raystream.film.error import FIRST_LOOK, bound
 from raystream.film.files import image
 from raystream.film.files.checkpoint import save
 from raystream.film.film import Film
-from raystream.film.stop import FIRST_LOOK, bound
 from raystream.options.table import FEW_SAMPLES
 from raystream.renderer.sampling.partial_film import sample_ranges
 from raystream.renderer.sampling.picture_metadata import sample_settings
@@ -155,7 +155,7 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
-    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+    for module in ("session.session", "session.convergence", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)

@@ -12,7 +12,7 @@ from gl_objects import living
 from own_memory import STATUS, own_memory
 
 import raystream
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.viewport.picture_texture import PictureTexture

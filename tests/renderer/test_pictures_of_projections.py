@@ -13,7 +13,7 @@ from pictures import MACHINES, assert_same, film_of
 import raystream
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.session.session import Session
 from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic
 

@@ -15,7 +15,7 @@ from motion import OPTIONS, SIZE, following
 from numpy.typing import NDArray
 
 from raystream import Renderer
-from raystream.accel.deform import deforming as deforming_module
+from raystream.accel import deform as deforming_module
 from raystream.base import paths
 from raystream.base.errors import ShaderError
 from raystream.base.interrupts import UNWAITED

@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream import Renderer, Scene
-from raystream.denoise.records import LIT
-from raystream.denoise.view import view_uniforms
+from raystream.denoise.records import LIT, view_uniforms
 from raystream.film.device_film import FilmBuffer
 from raystream.kernels.records import FEATURES
 from raystream.renderer.inputs.prepared import prepare

@@ -12,9 +12,9 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.base.errors import ViewerError
+from raystream.film.error import Stop
 from raystream.film.files.image import read_exr
 from raystream.film.film import Film
-from raystream.film.stop import Stop
 from raystream.kernels.records import FILM
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile

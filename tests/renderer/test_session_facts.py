@@ -11,7 +11,7 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.device.tile_job import tiles
 from raystream.renderer.preview import frame
 from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows

@@ -14,7 +14,7 @@ import pytest
 from gl_objects import living
 
 from raystream.base.errors import ShaderError
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.device import tuning as tunings
 from raystream.renderer.device.tuning import (
     CHOICES,

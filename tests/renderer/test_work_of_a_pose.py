@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.deform.pose import DeformedBounds, boxes_of, joined
-from raystream.film.stop import Stop
+from raystream.accel.deform import DeformedBounds, boxes_of, joined
+from raystream.film.error import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer
 from raystream.renderer.inputs import prepared as preparing

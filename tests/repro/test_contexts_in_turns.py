@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream.film.device_film import FilmBuffer
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.stream.gl import contexts

@@ -13,9 +13,9 @@ import pytest
 
 import raystream
 from raystream.cli import main as cli
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.files.image import read_exr
-from raystream.film.stop import Stop
 from raystream.renderer.sampling import sampler
 from raystream.renderer.sampling.picture_metadata import sample_settings
 from raystream.renderer.session.session import Session

@@ -12,7 +12,7 @@ from raystream.stream.compile import source
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest import check as check_module
-from raystream.stream.selftest import machines, masks, numbers, storage, ways
+from raystream.stream.selftest import machines, masks, numbers, textures, ways
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, stream, worst
 from raystream.stream.selftest.facts import FEATURES, TIMES, capabilities
 from raystream.stream.selftest.numbers import FloatFunction
@@ -131,7 +131,7 @@ def test_a_driver_that_ignores_precise_gets_products(device: Device) -> None:
 
 def test_rounded_textures_are_noticed(device: Device) -> None:
     """Floats of 24 bits, as in graphics hardware of 2004."""
-    found = storage.float_bits(Device(device.context, limits=LIMITS["2004"]))
+    found = textures.float_bits(Device(device.context, limits=LIMITS["2004"]))
     assert found.verdict == FAIL and "normal numbers" in found.text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.scheduler import ASLEEP
 from raystream.scene.camera import Camera

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.stream.declare.kernel import Table
 from raystream.viewport.debug_views.probe import BvhTraversals, GridTraversals, Segment, traversals

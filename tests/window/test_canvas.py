@@ -133,7 +133,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+    for module in ("session.session", "session.convergence", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 

@@ -82,7 +82,7 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 )
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
-    from raystream.film.stop import Stop
+    from raystream.film.error import Stop
     from raystream.window.panels.inspector import machine
     from raystream.window.panels.overlay import status
 

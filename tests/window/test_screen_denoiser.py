@@ -12,7 +12,7 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
 from raystream.denoise.reprojection import Changes
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.preview import gbuffer, scheduler
 from raystream.renderer.preview.motion import changes
 from raystream.renderer.preview.preview import BackgroundDenoiser

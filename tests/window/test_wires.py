@@ -9,7 +9,7 @@ import pytest
 
 import raystream
 from raystream import Camera
-from raystream.accel.bvh.build import Bvh
+from raystream.accel.bvh_build import Bvh
 from raystream.accel.grid.build import Grid
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.renderer.inputs.prepared import prepare

@@ -6,7 +6,7 @@ import numpy as np
 
 from raystream.accel.grid import build
 from raystream.accel.grid.blocks import BLOCK, Blocks, allocate
-from raystream.accel.two_level.objects import objects_of
+from raystream.accel.two_level.structure import objects_of
 from raystream.scene.builtin import build as builtin
 
 from .memory_layout import INK, SHADES, SOFT, document, label

@@ -168,6 +168,8 @@ def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float32]:
     return (sums / sums[..., -1:]).astype(np.float32)
 
 
+# -- the backdrop ------------------------------------------------------------------------------------------------------
+
 Tone = tuple[float, float, float]
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)

@@ -96,6 +96,8 @@ def projected_rays(
     return origins + offset, focal_directions / np.linalg.norm(focal_directions, axis=1, keepdims=True)
 
 
+# -- the camera as a module --------------------------------------------------------------------------------------------
+
 # Pixel filters by name: their numbers in lib/filter.glsl.
 FILTERS = {"box": 0, "tent": 1, "gaussian": 2, "point": 3}
 

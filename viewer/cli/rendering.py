@@ -169,8 +169,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     automatic = requested == (None, None, "auto") and _displayed(arguments)
     if not automatic:
         return []
-    from raystream.renderer.empty_view import lit_from_within
-    from raystream.renderer.fallback_sky import brightened
+    from raystream.renderer.empty_view import brightened, lit_from_within
 
     return [*brightened(renderer, arguments.size), *lit_from_within(renderer, arguments.size)]
 
@@ -211,7 +210,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
-    from raystream.film.stop import FIRST_LOOK
+    from raystream.film.error import FIRST_LOOK
     from raystream.renderer.sampling.denoising import noise_limit
     from raystream.renderer.session.convergence import percent
 

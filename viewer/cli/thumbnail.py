@@ -51,7 +51,7 @@ def thumbnail(arguments: Namespace) -> bool:
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
     from raystream.base.start import modules
     from raystream.formats import load
-    from raystream.renderer.fallback_sky import brightened
+    from raystream.renderer.empty_view import brightened
     from raystream.renderer.renderer import Renderer
 
     modules.loaded()

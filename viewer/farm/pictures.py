@@ -17,10 +17,9 @@ from raystream.farm.cluster import connected
 from raystream.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from raystream.farm.work import Task, Work
 from raystream.farm.worker import RendererSpec, Traced
-from raystream.film.error import Halves
+from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.film import Film
-from raystream.film.stop import stop_of
 from raystream.formats.image.environment_maps import environment_of
 from raystream.formats.objects.take import taken
 from raystream.options import table as options
@@ -102,6 +101,8 @@ def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances
         result[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return result
 
+
+# -- pictures and animation frames rendered by the workers of a cluster ------------------------------------------------
 
 Report = Callable[[float | None, str], None]
 

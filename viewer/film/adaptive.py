@@ -28,12 +28,12 @@ from raystream.film.error import (
     SampleBudget,
     block_sums,
     blocks,
+    bound,
     ratios,
     ratios_by_spread,
     relative_std_error,
 )
 from raystream.film.film import Film, luminance
-from raystream.film.stop import bound
 
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: sample counts at which pixels may end
@@ -49,7 +49,7 @@ def first_decision(samples: int) -> int:
 
 
 def decide(film: Film, goal: float) -> None:
-    """Estimate a film's error and grant its pixels the samples by which `raystream.film.stop.bound` reaches
+    """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.bound` reaches
     ``goal``, a relative error as in `Film.error`.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.

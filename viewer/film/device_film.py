@@ -33,7 +33,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, square
 from raystream.stream.gl.objects import Readback
 from raystream.stream.gl.stream import Stream
-from raystream.stream.machines.choice import CHOICE
+from raystream.stream.machines.common import CHOICE
 
 # -- the error of a film on the device: sums over blocks of pixels, and the kept halves of its samples -----------------
 
@@ -105,6 +105,8 @@ def half_source() -> Source:
     source.include("film/half.glsl")
     return source
 
+
+# -- a picture's streams on the device ---------------------------------------------------------------------------------
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
 

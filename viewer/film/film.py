@@ -220,7 +220,7 @@ class Film:
         return spread / mean if mean > 0 else float("inf")
 
     def relative_std_error(self) -> float:
-        """The relative standard error of `error` itself: see `raystream.film.stop`."""
+        """The relative standard error of `error` itself: see `raystream.film.error`."""
         return (
             self.sample_budget.relative_std_error
             if self.sample_budget is not None

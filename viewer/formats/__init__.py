@@ -16,7 +16,7 @@ from raystream.base.errors import ViewerError
 from raystream.base.memory import uncollected
 from raystream.formats.files import read_file
 from raystream.formats.text import without_mark
-from raystream.scene.edits.visible import INVISIBLE, invisible
+from raystream.scene.edits.framed import INVISIBLE, invisible
 from raystream.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,

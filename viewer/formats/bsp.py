@@ -317,6 +317,8 @@ def refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.floa
     return np.moveaxis(values, 0, axis)
 
 
+# -- the level as a scene ----------------------------------------------------------------------------------------------
+
 NAME = "a Quake III level"
 
 UNIT = 1.0 / 32.0  # metres

@@ -234,6 +234,8 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
     return fault, at
 
 
+# -- the reader --------------------------------------------------------------------------------------------------------
+
 NAME = "OBJ"
 
 _FIRST_WORDS = set(b"v vt vn vp f l p g o s mtllib usemtl".split())

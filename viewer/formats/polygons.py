@@ -263,6 +263,8 @@ def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
     return max(budget, 0)
 
 
+# -- triangulation of polygons -----------------------------------------------------------------------------------------
+
 Long = NDArray[np.int64]
 
 # Number of corners below which the loops are not worth compiling.

@@ -101,6 +101,8 @@ def scan_facets(data, at, corners, count, in_facet, closed):
     return count, in_facet, closed, 0, end
 
 
+# -- the reader, binary and ASCII --------------------------------------------------------------------------------------
+
 NAME = "STL"
 
 _HEADER = 84

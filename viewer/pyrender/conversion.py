@@ -113,6 +113,8 @@ def _planes(projection: NDArray[np.float64]) -> tuple[float, float]:
         return float((b + d) / (a + c)), float((b - d) / (a - c))
 
 
+# -- a scene of pyrender as a value for the renderer -------------------------------------------------------------------
+
 ONE = np.eye(4)[None]  # the pose of a mesh without copies
 NARROWEST = 1e-3  # least angle between the cones of a spot, radians
 

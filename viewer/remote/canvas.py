@@ -96,6 +96,8 @@ def _field(name: str) -> str:
     return f'<label title="{escape(registered()[name].about, quote=True)}">{name}{field}</label>'
 
 
+# -- the canvas in the browser: rendercanvas's, with its view ----------------------------------------------------------
+
 # Pixels of the largest picture, those of a screen of 3840 x 2160; larger pages enlarge it.
 MOST_PIXELS = 3840 * 2160
 LONGEST_SIDE = 7680

@@ -20,9 +20,8 @@ from raystream.lighting.photons import PhotonPass, RadianceEstimate
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
 from raystream.photons.grid import PhotonGrid
-from raystream.photons.keep import Keep
 from raystream.photons.routing import StencilRouting, routing_bytes
-from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
 from raystream.programs import LEVELS, photon_emission, photon_frame
 from raystream.renderer.device.footprint import text
 from raystream.renderer.device.gpu_scene import GpuScene

@@ -130,6 +130,8 @@ class Rasterizer:
         self._depth.release()
 
 
+# -- instances of triangle meshes, of which a view draws those that it may see -----------------------------------------
+
 GROUP = 128  # triangles, at most, that are left out or drawn together
 ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl
 SLOTS = 256  # in a row of their texture; also shaders/raster/slot.glsl

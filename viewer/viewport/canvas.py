@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.formats.named import load
 from raystream.formats.objects.take import taken
 from raystream.options import table as options

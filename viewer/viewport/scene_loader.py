@@ -14,7 +14,7 @@ from raystream.base.interrupts import UNWAITED
 from raystream.formats.image.environment_maps import HIGH_RANGE
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
-from raystream.renderer.fallback_sky import FILLED
+from raystream.renderer.empty_view import FILLED
 from raystream.renderer.inputs.lighting import UNLIT
 from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import NAMES, VIEW, Settings

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from raystream.base.errors import ViewerError
-from raystream.film.stop import Stop, stop_of
+from raystream.film.error import Stop, stop_of
 from raystream.renderer.inputs.camera import camera_keywords
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session

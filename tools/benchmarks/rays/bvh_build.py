@@ -13,8 +13,8 @@ import raystream
 from benchmarks import plots
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from benchmarks.scenes import found
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh.build import TEST, TRAVERSAL
+from raystream.accel import bvh_build
+from raystream.accel.bvh_build import TEST, TRAVERSAL
 
 ABOUT = "building the bounding volume hierarchy: seconds, memory, SAH cost, depth"
 

@@ -16,8 +16,8 @@ import raystream
 from benchmarks.common import Options, Result, Table, facts, interleave, say, target_tables
 from benchmarks.scenes import shared
 from benchmarks.viewing import playing
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh.tree import MOST_IN_LEAF
+from raystream.accel import bvh_build
+from raystream.accel.bvh_tree import MOST_IN_LEAF
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose

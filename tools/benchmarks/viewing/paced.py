@@ -21,7 +21,7 @@ from benchmarks.noise.eight import SUBJECTS, Converged, Subject, built_in, conve
 from benchmarks.viewing import ladder
 from benchmarks.viewing.ladder import RISE, SPOILT, aside
 from benchmarks.viewing.readable import enlarged
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.preview.scheduler import HELD, TURN
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session

@@ -305,6 +305,8 @@ PLAIN = Loops(survey, enter, address, fill)
 COMPILED = Loops(*(partial(run, loop) for loop in PLAIN))
 
 
+# -- the uniform grid --------------------------------------------------------------------------------------------------
+
 ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 REACH = 16.0  # traversal is exact for rays from within this many diagonals of the box
 # Least margin of triangle overlap, as a share of a voxel: far above the overlap test's own rounding in float64 (1e-12),

@@ -13,16 +13,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
-from raystream.accel.bvh.build import MOST_DEPTH, Bvh
-from raystream.accel.bvh.tree import MOST_TEXELS, keyed, merged, most_segments, widened, with_margin
+from raystream.accel import bvh_build
+from raystream.accel import bvh_tree as bvh
+from raystream.accel.bvh_build import MOST_DEPTH, Bvh
+from raystream.accel.bvh_tree import MOST_TEXELS, keyed, merged, most_segments, widened, with_margin
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid
 from raystream.accel.grid.cost import LIMIT
 from raystream.accel.motion import MOTION, Moving
-from raystream.accel.quadrics import corners_of
+from raystream.accel.primitives import corners_of
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
@@ -221,7 +221,7 @@ TOPS: dict[str, Callable[[int, TopBvhOptions], Top]] = {"bvh": TopBvh, "grid": T
 # -- top-level structures by time --------------------------------------------------------------------------------------
 # The hierarchy over instances of which some move while a shutter is open, with boxes that follow the ray's time.
 # All that an instance shows moves on lines between two keys, and so within the boxes that are linear between those
-# of the keys; boxes over two such boxes at every key hold both in between (`raystream.accel.bvh.tree`, with
+# of the keys; boxes over two such boxes at every key hold both in between (`raystream.accel.bvh_tree`, with
 # sources).
 
 OCTANTS = 8  # of directions

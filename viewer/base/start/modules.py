@@ -68,6 +68,8 @@ def methods_from_cache() -> Methods:
     return methods
 
 
+# -- the start ---------------------------------------------------------------------------------------------------------
+
 # What libraries read as they load, where the user has not set it.
 VARIABLES = {
     # Threads of NumPy's linear algebra, which is of three by three here: each is started with NumPy and spins for as

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
-from raystream.accel.triangles import TESTS
+from raystream.accel.primitives import TESTS
 from raystream.accel.two_level.top import TOPS
 from raystream.cameras.lens import KINDS as CAMERAS
 from raystream.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layered, moving, with_quadric

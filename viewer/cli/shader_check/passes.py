@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from raystream.accel.triangles import TESTS
+from raystream.accel.primitives import TESTS
 from raystream.cli.shader_check import machines
 from raystream.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
 from raystream.denoise.reconstruction import reconstruction_sources
 from raystream.denoise.upsampling import upsampling_sources
 from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.options.table import OPTIONS
-from raystream.photons.keep import keep_sources
 from raystream.photons.routing import routed_sources, routing_sources
-from raystream.photons.sort import sort_sources
+from raystream.photons.sort import keep_sources, sort_sources
 from raystream.renderer.device.deformer import deform_sources
 from raystream.renderer.device.first_hits import raster_sources
 from raystream.renderer.device.grid_build import grid_sources
@@ -37,7 +36,7 @@ from raystream.stream.gl.draw import tiles_source
 from raystream.stream.gl.passes import interleaved_source, pass_sources, rows_source
 from raystream.stream.gl.resources import FORMS, Resources
 from raystream.stream.gl.resources import copy_source as rectangle_source
-from raystream.stream.machines.choice import choice_source
+from raystream.stream.machines.common import choice_source
 from raystream.stream.machines.multipass import snapshot_source
 from raystream.stream.raster import raster_source
 from raystream.stream.selftest import machines as self_test

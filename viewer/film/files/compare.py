@@ -135,6 +135,8 @@ def _picture(values: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(values, np.float32)
 
 
+# -- differences between two pictures ----------------------------------------------------------------------------------
+
 DARKEST = 0.1  # times the first picture's mean: the smallest divisor of a relative difference
 TOLERANCE = 0.01  # of a component, beyond which a pixel counts as different
 IDS = ("object", "material")  # layers whose edges fringes lie beside

@@ -117,6 +117,8 @@ def png(pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
+# -- picture files by extension ----------------------------------------------------------------------------------------
+
 DISPLAYED = {  # 8 bits
     ".png": ("PNG", write_png),
     ".webp": ("WebP", write_webp),

@@ -287,6 +287,8 @@ def _changed(camera: Camera, values: Mapping[str, NDArray]) -> Camera:
     return camera.with_fov(math.degrees(float(values[_YFOV][0]))) if _YFOV in values else camera
 
 
+# -- channels and samplers to tracks over nodes ------------------------------------------------------------------------
+
 _FLOAT = 5126
 # Memory of a track with its JSON objects.
 _TRACK_BYTES = 512

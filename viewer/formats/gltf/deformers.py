@@ -145,6 +145,9 @@ def read_targets(
     return tuple(targets)
 
 
+# -- meshes that follow skins and weights of morph targets -------------------------------------------------------------
+
+
 class Rig(NamedTuple):
     """The pose of a mesh on a node: the number of its skin, or None; the weights of morph targets at rest; the node by
     its place in `Nodes` where these are animated, else -1."""

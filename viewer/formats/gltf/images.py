@@ -105,6 +105,8 @@ def _integer(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+# -- images, samplers and textures -------------------------------------------------------------------------------------
+
 _WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
 _NEAREST = 9728
 _MINIFICATIONS = {

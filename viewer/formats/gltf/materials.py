@@ -139,6 +139,8 @@ def _encoded(texels: NDArray, fractions: NDArray[np.float64]) -> NDArray:
     return np.rint(np.minimum(fractions, 1.0) * _most(texels)).astype(texels.dtype)
 
 
+# -- materials, field by field -----------------------------------------------------------------------------------------
+
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
 _LARGEST = 1e30

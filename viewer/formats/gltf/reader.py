@@ -210,6 +210,8 @@ def _gpu_instances(
     return worlds, below
 
 
+# -- the document ------------------------------------------------------------------------------------------------------
+
 NAME = "glTF"
 
 _MAGIC = b"glTF"

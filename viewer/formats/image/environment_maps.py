@@ -112,6 +112,8 @@ def equirectangular(faces: NDArray[np.float32], most: int = MOST_TEXELS) -> NDAr
     return out
 
 
+# -- pictures as environments ------------------------------------------------------------------------------------------
+
 # Larger pictures would take over 2 GiB while being read.
 MOST_PIXELS = 1 << 26
 BAND = 1 << 20  # pixels decoded at once

@@ -85,6 +85,8 @@ def decode(data: NDArray[np.uint8], start: int, out: NDArray[np.uint8]) -> tuple
     return DONE, lines, at
 
 
+# -- headers and pixels ------------------------------------------------------------------------------------------------
+
 MAGIC = (b"#?RADIANCE", b"#?RGBE")
 
 _RGBE, _XYZE = "32-bit_rle_rgbe", "32-bit_rle_xyze"

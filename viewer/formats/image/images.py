@@ -160,6 +160,8 @@ def unfilter(lines: NDArray[np.uint8], step: int) -> int:
     return -1
 
 
+# -- decoding of pictures that may be hostile --------------------------------------------------------------------------
+
 WEB = ("PNG", "JPEG", "WEBP")  # of glTF
 MODELLERS = (*WEB, "BMP", "TIFF", "GIF", "PPM", "TGA")  # TGA, which has no signature, comes last
 _NAMES = {"JPEG": "JPEG", "WEBP": "WebP"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from raystream.accel.bvh.tree import NODE, PAIR
-from raystream.accel.deform.deforming import BOX, WIDTH, Deforming, levels
+from raystream.accel.bvh_tree import NODE, PAIR
+from raystream.accel.deform import BOX, WIDTH, Deforming, levels
 from raystream.kernels.records import VERTEX
 from raystream.materials.details import DETAIL
 from raystream.renderer.inputs.prepared import PreparedScene

@@ -13,7 +13,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.deform.deforming import Rebuilder, Trees
+from raystream.accel.deform import Rebuilder, Trees
 from raystream.accel.grid.grid import DeviceGrid
 from raystream.accel.structures import Structure
 from raystream.accel.two_level.structure import TwoLevel

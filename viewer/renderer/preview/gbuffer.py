@@ -15,7 +15,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel import quadrics
+from raystream.accel import primitives
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.device_film import Buffer
 from raystream.kernels.backdrop import BACKDROP_NEEDS
@@ -44,7 +44,7 @@ from raystream.stream.gl.draw import Drawing, Shader, square
 from raystream.stream.gl.passes import Declared, PassSet
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import NamedStreams, Stream
-from raystream.stream.machines.choice import CHOICE
+from raystream.stream.machines.common import CHOICE
 from raystream.stream.machines.singlepass import Singlepass
 from raystream.stream.raster import (
     ONE_SIDED,
@@ -134,7 +134,7 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
         return RasterMesh(mesh.rest.positions, mesh.triangles, kinds)
     if not isinstance(mesh, (Quadric, Quadrics)):
         return RasterMesh(mesh.positions, mesh.triangles, kinds)
-    ends = quadrics.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
+    ends = primitives.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
     corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
     faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
     numbers = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from raystream.denoise.records import FLOW, HISTORY, LIT, POINT
+from raystream.denoise.records import FLOW, HISTORY, LIT, POINT, view_uniforms
 from raystream.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
-from raystream.denoise.view import view_uniforms
 from raystream.kernels.records import FEATURES, VERTEX
 from raystream.options.declare import Affects
 from raystream.options.table import part

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import FilmBuffer
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
-from raystream.film.stop import Stop
 from raystream.renderer.device.tile_job import Rectangle
 from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 from raystream.renderer.sampling.parts import RendererParts

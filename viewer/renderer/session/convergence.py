@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 
 from raystream.film.device_film import Buffer, ComingError, FilmBuffer, FilmError
+from raystream.film.error import NEXT_LOOK, Stop, bound
 from raystream.film.film import Film
-from raystream.film.stop import NEXT_LOOK, Stop, bound
 from raystream.kernels.light_layers import LIGHT_SUMS
 from raystream.renderer.preview.frame import FrameJob
 from raystream.renderer.preview.preview import Preview

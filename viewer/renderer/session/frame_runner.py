@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.film.device_film import FilmBuffer
-from raystream.film.stop import Stop
+from raystream.film.error import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.interrupts import raise_dropped
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
 from raystream.film.layers import NOISY
-from raystream.film.stop import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene

@@ -413,6 +413,9 @@ class Lower:
         return graph.node(name, args, width)
 
 
+# -- a program's value graph -------------------------------------------------------------------------------------------
+
+
 @dataclass
 class Exit:
     """An exit of a stretch of blocks: to a block, or RETURN. condition: of the branch taken, if known."""

@@ -539,6 +539,8 @@ def _glsl(function: Function) -> str:
     return f"{result} {name}({', '.join(' '.join(parameter) for parameter in parameters)})"
 
 
+# -- the generator of fragment programs --------------------------------------------------------------------------------
+
 # Features of the form for GPUs.
 GPU_FORM = "GPU_FORM"
 REMATERIALISED = "REMATERIALISED"  # what would be alive for long is derived where it is used

@@ -212,6 +212,8 @@ def inlined(program: Program) -> Program:
     )
 
 
+# -- a program linked with modules that provide its kernels' functions -------------------------------------------------
+
 MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
 MOST_SAMPLERS = 16
 SMALL_TABLES = "SMALL_TABLES"  # feature: row numbers are small integers

@@ -118,6 +118,9 @@ def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Addressin
     return Addressing(per_row, 4, layers)
 
 
+# -- GLSL of a kernel's inputs -----------------------------------------------------------------------------------------
+
+
 def memory_glsl(memory: Table | Volume | Texels, layout: Addressing, counting: bool) -> str:
     """The sampler and ``fetch_<name>`` of a memory with its own texture."""
     sampler, texture = f"memory_{memory.name}", "sampler2D"

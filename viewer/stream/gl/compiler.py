@@ -87,6 +87,8 @@ class Binaries:
         return cache_folder.folders("programs")
 
 
+# -- programs that the driver compiles, in threads of its own where it has them ----------------------------------------
+
 _KINDS = {"vertex_shader": 0x8B31, "fragment_shader": 0x8B30, "geometry_shader": 0x8DD9}
 _COMPILE_STATUS, _LINK_STATUS, _LOG_LENGTH, _COMPLETION = 0x8B81, 0x8B82, 0x8B84, 0x91B1
 _BINARY_LENGTH, _BINARY_FORMATS, _RETRIEVABLE, _INTERLEAVED = 0x8741, 0x87FE, 0x8257, 0x8C8C

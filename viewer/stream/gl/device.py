@@ -84,6 +84,8 @@ def set_samplers(context: moderngl.Context, samplers: int) -> None:
             context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
 
 
+# -- the context and its driver's capabilities -------------------------------------------------------------------------
+
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th

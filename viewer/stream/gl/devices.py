@@ -13,9 +13,8 @@ import moderngl
 from raystream.base.errors import DeviceError
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl import contexts
-from raystream.stream.gl.contexts import Handover
+from raystream.stream.gl.contexts import Handover, check_room
 from raystream.stream.gl.device import Device, Process, this_thread
-from raystream.stream.gl.disk_cache import check_room
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"

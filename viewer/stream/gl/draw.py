@@ -117,6 +117,8 @@ class DrawSizes:
             first += some
 
 
+# -- shaders drawn over squares of a stream ----------------------------------------------------------------------------
+
 CORNERS: NDArray[np.float32] = np.array(
     [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
 )  # of a square's two triangles

@@ -315,6 +315,8 @@ class Copies:
         framebuffer.viewport = (0, 0, *target.size)
 
 
+# -- all memory on the device ------------------------------------------------------------------------------------------
+
 MemorySource = Table | Volume | Texels
 
 

@@ -428,6 +428,8 @@ class LoopTiles:
         self.alive[self.flow.after[number]] |= active_tiles
 
 
+# -- the multipass machine ---------------------------------------------------------------------------------------------
+
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).
 ROUNDS = ((0.05, 4), (0.0, 8))

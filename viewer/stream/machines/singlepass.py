@@ -76,6 +76,9 @@ class SampleBatches:
             self.most, self._passed, self._tried = 2 * self.most, 0, True
 
 
+# -- the branching machine ---------------------------------------------------------------------------------------------
+
+
 class Singlepass(Machine):
     """One generated fragment program: a loop over looping states; intermediate streams are local variables."""
 

@@ -91,6 +91,8 @@ def computed(
     return results
 
 
+# -- a self-test of a driver: its name, its run, and its finding -------------------------------------------------------
+
 PASS, DIFFERS, FAIL, ABSENT = "pass", "differs", "fail", "absent"
 MOST_TEXT = 300  # characters of an error
 

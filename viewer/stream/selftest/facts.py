@@ -166,6 +166,8 @@ TIMES: dict[str, Callable[[Device], float]] = {
 }
 
 
+# -- limits, features, extensions --------------------------------------------------------------------------------------
+
 # By feature: the first OpenGL that has it (0: none), and the extensions that bring it to others.
 FEATURES: dict[str, tuple[int, tuple[str, ...]]] = {
     "program binaries": (410, ("GL_ARB_get_program_binary",)),

@@ -78,6 +78,8 @@ def steps(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
     return counts
 
 
+# -- results against the model, and their bits among machines ----------------------------------------------------------
+
 SIZE = (37, 11)  # odd, and a little more than a tile
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing
-from raystream.stream.gl.objects import Query
-from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.mask import DEPTH_OF_STEP
 from raystream.stream.selftest.check import (

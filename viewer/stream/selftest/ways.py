@@ -16,10 +16,10 @@ from pathlib import Path
 from raystream.base import part_file
 from raystream.base.cache_folder import folders
 from raystream.stream.gl.device import Device
-from raystream.stream.selftest import machines, masks, numbers, outputs, storage
+from raystream.stream.selftest import machines, masks, numbers, textures
 from raystream.stream.selftest.check import FAIL, Check, examine
 
-# -- Self-tests that a driver has passed, kept in the user's cache folder by its build ---------------------------------
+# -- self-tests that a driver has passed, kept in the user's cache folder by its build ---------------------------------
 # Each runs once, and one that fails runs again in every process.
 
 FORMAT = 1  # of the self-tests that decide; a change runs them again
@@ -68,6 +68,8 @@ def keep(device: Device, name: str, fails: bool = False) -> None:
 def _file(device: Device) -> Path:
     return folder() / f"{build(device)}-selftests.json"
 
+
+# -- all self-tests, and the ways around failed ones -------------------------------------------------------------------
 
 MORE = "`raystream doctor` tells more"
 BARRIER, BUFFERS = "texture barrier", "buffer textures"
@@ -193,8 +195,8 @@ def _line(device: Device, name: str, instead: str) -> str:
 
 GROUPS: dict[str, tuple[Check, ...]] = {
     "masks": masks.CHECKS,
-    "outputs": outputs.CHECKS,
-    "storage": storage.CHECKS,
+    "outputs": textures.OUTPUT_CHECKS,
+    "storage": textures.STORAGE_CHECKS,
     "numbers": numbers.CHECKS,
     "machines": machines.CHECKS,
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream import kernels
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
@@ -349,7 +349,7 @@ class GridTraversals:
 
 
 class BvhTraversals:
-    """Those of the stackless bounding volume hierarchy (`raystream.accel.bvh.tree`): the state is one node's number."""
+    """Those of the stackless bounding volume hierarchy (`raystream.accel.bvh_tree`): the state is one node's number."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
         self.numbers = numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raystream.film.stop import stop_of
+from raystream.film.error import stop_of
 from raystream.options import table as options
 from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
 from raystream.options.table import MOST_SAMPLES

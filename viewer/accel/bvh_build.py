@@ -493,6 +493,8 @@ def octants(second, axis, links):
 
 __all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "escape_links", "octant_links"]
 
+# -- the bounding volume hierarchy -------------------------------------------------------------------------------------
+
 LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
 LARGEST_LEAF = 255
@@ -521,7 +523,7 @@ class Bvh:
                  in it is above one in the second); 0 in a leaf.
     escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
     order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
-    keys       : (K, N, 2, 3) float32, boxes at keys in time (`raystream.accel.bvh.tree`); None: it stands still.
+    keys       : (K, N, 2, 3) float32, boxes at keys in time (`raystream.accel.bvh_tree`); None: it stands still.
     depth      : levels below the root, at most `MOST_DEPTH`.
     statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
                  line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).

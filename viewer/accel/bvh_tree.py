@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.bvh.build import MOST_DEPTH, Bvh, octant_links
+from raystream.accel.bvh_build import MOST_DEPTH, Bvh, octant_links
 from raystream.accel.motion import Moving
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
@@ -108,6 +108,8 @@ def boxes_at_keys(bounds, corners, row, order, second, first, count, keys):
                         keys[key, node, 0, a] = min(keys[key, node, 0, a], value)
                         keys[key, node, 1, a] = max(keys[key, node, 1, a], value)
 
+
+# -- the bounding volume hierarchy as modules --------------------------------------------------------------------------
 
 PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 TRAVERSALS = ("stack", "octants", "escape")
@@ -249,7 +251,7 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
     bvhs : one for each object; their triangles lie one object after the other. traversal : one of `TRAVERSALS`. Raises
-    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `raystream.accel.bvh.build` makes none.
+    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `raystream.accel.bvh_build` makes none.
     """
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MOST_DEPTH:
