@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import decode_data_uri, read_file, resolve_uri
+from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
+from raystream.formats.gltf.decoders import BASISU, MissingExtra, installed
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.omissions import Omissions
 from raystream.formats.image.images import decode, header
@@ -291,8 +292,8 @@ class GltfTextures:
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
                 data = self._bytes(image)
-                packed = basis.sniff(data)
-                read, measure = (basis.decode, basis.header) if packed else (decode, header)
+                packed = decoders.is_basis(data)
+                read, measure = (decoders.decode_basis, decoders.basis_header) if packed else (decode, header)
                 layout = measure(data, image.where)
                 factor = self.memory.plan(layout, len(data), image.where)
                 name = image.text("name", "") or f"image {number}"

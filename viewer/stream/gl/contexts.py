@@ -1,4 +1,4 @@
-"""Contexts: the functions that moderngl loads of one, those of other libraries, and Mesa's folder of shaders before any."""
+"""Contexts: the functions that moderngl loads, other libraries' contexts, and before any Mesa's folder of shaders."""
 
 from __future__ import annotations
 
