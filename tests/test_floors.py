@@ -133,14 +133,8 @@ def test_folders_are_no_piles():
 
 def test_who_knows_the_window():
     """OpenGL's window and panels are known to their rooms alone: a session is driven by anybody."""
-    rooms = ("raystream.window.app", "raystream.window.app", "raystream.window.app")
-    rooms += (
-        "raystream.viewport.keymap",
-        "raystream.window.window",
-        "raystream.window.gui",
-        "raystream.window.bundle",
-        "raystream.window.panels.",
-    )
+    rooms = tuple(f"raystream.window.{name}" for name in ("app", "gui", "window", "bundle", "panels."))
+    rooms += ("raystream.viewport.keymap",)
     for name in files():
         if name != "raystream.window" and not name.startswith(rooms):  # the package itself loads glfw
             assert not outside(name) & {"glfw", "imgui_bundle"}, name

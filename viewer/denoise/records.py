@@ -1,4 +1,4 @@
-"""What the denoiser's passes share: the records of their streams, a texel each, for a filter reads many of them for
+"""Shared by the denoiser's passes: the records of their streams, a texel each, for a filter reads many of them for
 every pixel; and the view of a picture's pixels.
 """
 

@@ -1,4 +1,4 @@
-"""Self-tests of textures and buffers: what they keep, and how passes write to them; and of the timer query."""
+"""Self-tests of textures and buffers: their bits, and the outputs of passes to them; and of the timer query."""
 
 from __future__ import annotations
 
