@@ -202,9 +202,8 @@ class Film:
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance; see `raystream.film.error` and `raystream.film.error`
-        for the estimate. 0 for a black picture without variance, inf before every pixel has two samples. For an
-        adaptive picture, the error of the last decision.
+        Both are of the luminance; see `raystream.film.error` for the estimate. 0 for a black picture without variance,
+        inf before every pixel has two samples. For an adaptive picture, the error of the last decision.
         """
         if self.sample_budget is not None:
             return self.sample_budget.error
