@@ -26,8 +26,8 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.image import memory
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image import images
+from raystream.formats.image.images import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -281,7 +281,7 @@ def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
     from raystream.formats.gltf.decoders import basis_header, decode_basis
 
-    monkeypatch.setattr(memory, "LARGEST_IMAGE", 1 << 16)
+    monkeypatch.setattr(images, "LARGEST_IMAGE", 1 << 16)
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
@@ -315,5 +315,5 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     doc.json["textures"].append({"source": 1})
     doc.json["materials"][0]["normalTexture"] = {"index": 1}
     load(doc.write(tmp_path))
-    monkeypatch.setattr(memory, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    monkeypatch.setattr(images, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

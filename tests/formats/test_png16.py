@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import images, memory
-from raystream.formats.image.images import decode, read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image import images
+from raystream.formats.image.images import ImageMemory, decode, read_image
 
 RANDOM = np.random.default_rng(0)
 
@@ -99,7 +98,7 @@ def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
     with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
         read_image(ImageMemory(), huge, "a.png")
     with pytest.raises(ViewerError, match="4 x 4 texels, more than 15"):
-        monkeypatch.setattr(memory, "LARGEST_IMAGE", 15)
+        monkeypatch.setattr(images, "LARGEST_IMAGE", 15)
         read_image(ImageMemory(), data, "a.png")
 
 

@@ -10,8 +10,7 @@ from pictures import of_two_kinds
 from raystream.cli.shader_check.scenes import everything
 from raystream.renderer.renderer import Renderer
 from raystream.scene.edits.movable import with_light_at
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
-from raystream.scene.sky import sky
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
 from raystream.stream.compile.memories import texels_of
 from raystream.stream.gl.resources import LEAST
 

@@ -32,8 +32,8 @@ from raystream.scene.texture import Image, Texture
 from raystream.stream.gl.stream import Stream
 from raystream.viewport import scene_loader
 from raystream.viewport.canvas import CanvasView
-from raystream.viewport.first_picture import BRIGHTEST, Glance, white_under
 from raystream.viewport.preferences import Preferences
+from raystream.viewport.scene_loader import BRIGHTEST, Glance, white_under
 
 SIZE = 64, 48
 PATIENCE = 600.0

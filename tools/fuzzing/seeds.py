@@ -29,7 +29,7 @@ from raystream.formats import bsp, load
 from raystream.formats.gltf import decoders
 from raystream.formats.gltf.decoders import installed
 from raystream.formats.image import environment_maps, images
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import ImageMemory
 from raystream.remote.serve import NEEDED
 
 SIZE = (5, 4)  # of pictures

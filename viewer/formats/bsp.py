@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import Budget, read_file, resolve_uri, short
-from raystream.formats.image.images import read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import ImageMemory, read_image
 from raystream.scene.camera import Camera
 from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.geometry.normals import unit_normals

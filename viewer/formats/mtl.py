@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import read_file, referenced_file, short, unquoted
-from raystream.formats.image.images import MODELLERS, read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import MODELLERS, ImageMemory, read_image
 from raystream.formats.text import decoded, without_mark
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
 from raystream.formats.files import read_file, referenced_file, short
-from raystream.formats.image.images import MODELLERS, read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import MODELLERS, ImageMemory, read_image
 from raystream.formats.polygons import triangulate
 from raystream.formats.text import BAD, FULL, SMALL, decoded, grown, lists, table, with_newlines, without_mark
 from raystream.scene.geometry.normals import unit_normals

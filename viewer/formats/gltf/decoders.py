@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
 from raystream.formats.gltf.json import JsonObject
-from raystream.formats.image.memory import ImageHeader
+from raystream.formats.image.images import ImageHeader
 from raystream.scene.texture import Image
 
 # Module names; the packages of DracoPy and meshopt bear the same ones.

@@ -23,8 +23,7 @@ from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.decoders import BASISU, MissingExtra, installed
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.omissions import Omissions
-from raystream.formats.image.images import decode, header
-from raystream.formats.image.memory import LARGEST_IMAGE, ImageMemory
+from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform
 

@@ -18,9 +18,8 @@ from raystream.formats.gltf.images import DEFAULT, GltfTextures, Sets
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.omissions import Omissions
 from raystream.scene.deform import WIDTHS
-from raystream.scene.geometry.normals import unit_normals, with_normals
+from raystream.scene.geometry.normals import unit_normals, with_normals, with_tangents
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from raystream.scene.geometry.tangents import with_tangents
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 

@@ -22,12 +22,14 @@ from raystream.formats.image.images import rgb
 from raystream.scene.environment import (
     DARKNESS,
     MOST_TEXELS,
+    SUN,
     ConstantEnvironment,
     Environment,
     ImageEnvironment,
+    sky,
+    studio,
 )
 from raystream.scene.light import BRIGHTEST
-from raystream.scene.sky import SUN, sky, studio
 from raystream.scene.texture import linear_from_srgb
 
 # -- cube maps ---------------------------------------------------------------------------------------------------------
