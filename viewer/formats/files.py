@@ -9,7 +9,6 @@ import binascii
 import os
 import re
 import stat
-import unicodedata
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -223,4 +222,6 @@ def _entry(folder: Path, name: str) -> str | None:
 
 
 def _plain(name: str) -> str:
+    import unicodedata  # which takes time, and most files are named as they are
+
     return unicodedata.normalize("NFC", decoded(name.encode("utf-8", "surrogateescape"))).casefold()
