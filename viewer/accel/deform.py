@@ -453,7 +453,7 @@ class RefitTables:
         sided: bool,
     ) -> None:
         """bvhs : (D,) trees. faces : (D,) triangles (T, 3) of vertices, which begin at ``firsts`` (D,). culled : (D,)
-        as of `raystream.accel.primitives.module`; ``sided``: the table of triangles says so."""
+        as of `raystream.accel.primitives.triangle_module`; ``sided``: the table of triangles says so."""
         record = SIDED_CORNERS if sided else CORNERS
         corners, spans, leaves = [], [], []
         triangle = leaf = 0

@@ -70,7 +70,7 @@ def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Sour
 class GridBuild:
     """The passes over a table of triangles. Every call needs a current context.
 
-    triangles : ``triangles`` of `raystream.accel.primitives.module`. Raises ShaderError.
+    triangles : ``triangles`` of `raystream.accel.primitives.triangle_module`. Raises ShaderError.
     """
 
     def __init__(self, device: Device, triangles: Table, addresses: Addresses) -> None:
