@@ -8,8 +8,7 @@ import meshes
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.hierarchy import compose
 from raystream.scene.material import Material

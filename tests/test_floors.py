@@ -133,20 +133,14 @@ def test_folders_are_no_piles():
 
 def test_who_knows_the_window():
     """OpenGL's window and panels are known to their rooms alone: a session is driven by anybody."""
-    rooms = ("raystream.window.app", "raystream.window.commands", "raystream.window.events")
-    rooms += (
-        "raystream.viewport.controls.keymap",
-        "raystream.window.window",
-        "raystream.window.imgui_input",
-        "raystream.window.bundle",
-        "raystream.window.panels.",
-    )
+    rooms = tuple(f"raystream.window.{name}" for name in ("app", "gui", "window", "bundle", "panels."))
+    rooms += ("raystream.viewport.keymap",)
     for name in files():
         if name != "raystream.window" and not name.startswith(rooms):  # the package itself loads glfw
             assert not outside(name) & {"glfw", "imgui_bundle"}, name
 
 
-@pytest.mark.parametrize("name", ["raystream.viewport.canvas.canvas_view"])
+@pytest.mark.parametrize("name", ["raystream.viewport.canvas"])
 def test_who_needs_no_window(name):
     """What a server without a display shows is imported without OpenGL's window and panels."""
     reached, left = set(), [name]

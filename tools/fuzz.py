@@ -43,10 +43,7 @@ from fuzzing.mutate import mutated
 from fuzzing.seeds import Seed, seeds
 
 from raystream.base.errors import ViewerError
-from raystream.formats import polygons
-from raystream.formats.obj import reader as obj
-from raystream.formats.ply import elements as ply
-from raystream.formats.stl import reader as stl
+from raystream.formats import obj, ply, polygons, stl
 from raystream.scene.geometry import normals
 
 SECONDS = 5  # of processor time for a file of about a kilobyte

@@ -25,17 +25,15 @@ from raystream.base.errors import ViewerError
 from raystream.options import table as options
 from raystream.programs import LEVELS, PICTURES, trace
 from raystream.renderer.inputs.prepared import prepare
-from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
-from raystream.stream.compile.inline import origin
-from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.generate import Form, fragment
+from raystream.stream.compile.link import LinkedProgram, origin
+from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module
 from raystream.stream.declare.program import Program
+from raystream.stream.machines.common import EDGE
 from raystream.stream.machines.count import census_sources
 from raystream.stream.machines.mask import MASKS, stream_sources
-from raystream.stream.machines.options import EDGE
 from raystream.stream.machines.registry import MACHINES
 
 

@@ -34,7 +34,7 @@ import raystream
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import srgb8
 from raystream.options.picture import DEFAULT_QUALITY
-from raystream.renderer.fallback_sky import brightened
+from raystream.renderer.empty_view import brightened
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ConstantEnvironment
 

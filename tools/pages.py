@@ -38,7 +38,7 @@ def options() -> str:
 
 def keys() -> str:
     """The list of keys."""
-    from raystream.viewport.controls.keymap import markdown_table
+    from raystream.viewport.keymap import markdown_table
 
     return markdown_table()
 

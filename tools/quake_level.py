@@ -17,7 +17,7 @@ from level.textures import NAMES, pictures
 from numpy.typing import NDArray
 from PIL import Image
 
-from raystream.formats.bsp import lumps as bsp
+from raystream.formats import bsp
 
 
 def level_bytes(level: Level, pages: NDArray[np.uint8]) -> bytes:

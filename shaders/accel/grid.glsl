@@ -3,7 +3,7 @@
 //
 // grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 if it is empty. Exit distances are
 // recomputed from the voxel's index, so that no error accumulates along the ray; the builder covers the remaining
-// rounding by widening the voxels (see viewer/accel/grid/overlap.py).
+// rounding by widening the voxels (see viewer/accel/grid/build.py).
 #include "interface/accel.glsl"
 #include "lib/box.glsl"
 #include "lib/direction.glsl"

@@ -1,5 +1,5 @@
 // The camera of any projection, with a pixel filter, a lens where directions have depths, and two eyes side by side: the
-// twin of raystream.cameras.projected.projected_rays. Directions are 0 where the film sees nothing. camera_right, camera_up,
+// twin of raystream.cameras.lens.projected_rays. Directions are 0 where the film sees nothing. camera_right, camera_up,
 // camera_forward: unit axes. float camera_eyes: the distance between the eyes, of which each has half of the picture; 0: one
 // picture. float camera_lens: radius of the lens; camera_nearness: 1 / focus distance, 0 without a lens.
 #include "interface/camera.glsl"

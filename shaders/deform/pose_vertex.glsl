@@ -1,5 +1,5 @@
 // A vertex of a deforming object in its pose: morph targets first, then joints (glTF 2.0, Khronos, 2021, 3.7.2.2 and
-// 3.7.3.3). Its twin in float64 is viewer/scene/deform/vertices.py.
+// 3.7.3.3). Its twin in float64 is viewer/scene/deform.py.
 // Normals are turned by the cofactors of the blended map: its inverse transpose, but for a factor.
 #include "deform/blend.glsl"
 #include "deform/finite.glsl"

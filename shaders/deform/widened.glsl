@@ -1,4 +1,4 @@
-// Boxes as trees store them: slightly enlarged, as viewer/accel/bvh/tree.py says. Where nothing is held, a point: rays
+// Boxes as trees store them: slightly enlarged, as viewer/accel/bvh_tree.py says. Where nothing is held, a point: rays
 // would take an empty box for one that holds everything.
 
 // The box at an address: of an inner node, below zero of a leaf.

@@ -1,7 +1,7 @@
 // Sums over each block of EDGE x EDGE pixels of a film: estimated variances of the means, luminances of the means, and
 // pixels below two samples. With halves also: squared differences of the half means, and differences between
-// neighbouring pixels, see raystream.film.error.neighbour_variance. The twin of raystream.film.film.Film.error, block by
-// block, and of raystream.film.error.neighbour_variance.block_sums. Needs: the records Film and Half, unpack_Film and
+// neighbouring pixels, see raystream.film.error. The twin of raystream.film.film.Film.error, block by
+// block, and of raystream.film.error.block_sums. Needs: the records Film and Half, unpack_Film and
 // unpack_Half, const int EDGE.
 #include "film/accumulate.glsl"
 

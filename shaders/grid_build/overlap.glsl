@@ -1,4 +1,4 @@
-// A triangle in the voxels of a grid: the separating axis test of viewer/accel/grid/overlap.py, row by row of voxels
+// A triangle in the voxels of a grid: the separating axis test of viewer/accel/grid/build.py, row by row of voxels
 // along x, in float32 and in the same order of operations. All in voxel units.
 
 uniform vec3 build_low;       // lowest corner of the grid's box, world
@@ -6,7 +6,7 @@ uniform vec3 build_scale;     // 1 / edges of a voxel
 uniform vec3 build_margin;    // by which voxels are wider, voxels
 uniform ivec3 build_resolution;
 
-const float PARALLEL = 1e-12;  // as in viewer/accel/grid/overlap.py
+const float PARALLEL = 1e-12;  // as in viewer/accel/grid/build.py
 
 struct Corners { vec3 a, b, c; };
 

@@ -1,4 +1,4 @@
-// Slots of instances, as viewer/stream/raster/instanced.py fills them: of each the rows from its mesh's space to column and
+// Slots of instances, as viewer/stream/raster.py fills them: of each the rows from its mesh's space to column and
 // row, -1 .. 1 times the depth, and depth; then what the program wants to know of it.
 uniform sampler2D in_slots;
 

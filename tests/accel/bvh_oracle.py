@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from oracle import Hits, hits_by, moller_trumbore
 
-from raystream.accel.bvh.build import Bvh, octant_links
+from raystream.accel.bvh_build import Bvh, octant_links
 
 # Boxes are widened by so much of the distance at which a ray meets them: above what float64 rounds in the slab test
 # (some 2^-51), so that a triangle in a face of its box is not lost.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.quadrics import record
+from raystream.accel.primitives import record
 from raystream.scene.quadric import PlacedQuadrics
 
 Float = NDArray[np.float64]

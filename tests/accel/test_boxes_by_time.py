@@ -10,10 +10,8 @@ import pytest
 from soups import soup
 from walker import through, walker
 
-from raystream.accel import structures, triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import keyed, tree
-from raystream.accel.bvh.build import Bvh
+from raystream.accel import bvh_build, bvh_tree, primitives, structures
+from raystream.accel.bvh_build import Bvh
 from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.stream.declare.kernel import Module
 
@@ -34,11 +32,11 @@ def in_motion(seed: int, keys: int, shift: float, still: int = 20) -> tuple[np.n
 
 def made(corners: np.ndarray, moving: Moving | None, build: str = "sah") -> Bvh:
     bounds = bounding(corners, moving, mean=True)
-    return keyed.keyed(bvh_build.build(bounds, build, leaf=4), bounds, moving)
+    return bvh_tree.keyed(bvh_build.build(bounds, build, leaf=4), bounds, moving)
 
 
 def keyed_test(corners: np.ndarray, moving: Moving, order: np.ndarray) -> Module:
-    return with_keys(triangles.module("watertight", corners, 8.0, order), moving, order)
+    return with_keys(primitives.triangle_module("watertight", corners, 8.0, order), moving, order)
 
 
 def at_any_time(moving: Moving, seed: int) -> np.ndarray:
@@ -74,9 +72,9 @@ def test_hits_at_any_time_are_those_of_all_triangles(device: Any, keys: int, shi
     for build in bvh_build.METHODS:
         built = made(corners, moving, build)
         assert built.keys is not None and built.keys.shape == (keys, len(built.low), 2, 3)
-        for traversal in tree.TRAVERSALS:
+        for traversal in bvh_tree.TRAVERSALS:
             test = keyed_test(corners, moving, built.order)
-            found = walker(device, tree.module([built], traversal), test)(given)
+            found = walker(device, bvh_tree.module([built], traversal), test)(given)
             assert found.tobytes() == expected.tobytes(), (build, traversal)
 
 
@@ -89,23 +87,23 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     given, built = at_any_time(moving, 1), made(corners, moving)
     order = np.arange(len(corners), dtype=np.int32)
     expected = walker(device, structures.loop_module(len(corners)), keyed_test(corners, moving, order))(given)
-    monkeypatch.setattr(tree, "MOST_TEXELS", room)
-    for traversal in tree.TRAVERSALS:
-        module = tree.module([built], traversal)
+    monkeypatch.setattr(bvh_tree, "MOST_TEXELS", room)
+    for traversal in bvh_tree.TRAVERSALS:
+        module = bvh_tree.module([built], traversal)
         if traversal == "stack":
             assert module.uniforms["bvh_keys"][1][2] == max(segments, 1)
         test = keyed_test(corners, moving, built.order)
         assert walker(device, module, test)(given).tobytes() == expected.tobytes(), traversal
 
 
-@pytest.mark.parametrize("traversal", tree.TRAVERSALS)
+@pytest.mark.parametrize("traversal", bvh_tree.TRAVERSALS)
 def test_trees_of_which_some_move(device: Any, traversal: str) -> None:
     """Those that move lie last in the table, whatever their number; of the others the boxes are as they were."""
     parts = [in_motion(3, 3, 0.5), in_motion(4, 3, 0.5), in_motion(5, 3, 0.5)]
     moves = [parts[0][1], None, parts[2][1]]
     bvhs = [made(corners, moving) for (corners, _), moving in zip(parts, moves, strict=True)]
-    module = tree.module(bvhs, traversal)
-    alone = tree.module([bvhs[1]], traversal)
+    module = bvh_tree.module(bvhs, traversal)
+    alone = bvh_tree.module([bvhs[1]], traversal)
     name = "child" if traversal == "stack" else "first"
     rows, own = (module_.memories[0].data for module_ in (module, alone))
     for field in set(own.dtype.names) - {name, "first"}:
@@ -119,17 +117,17 @@ def test_trees_of_which_some_move(device: Any, traversal: str) -> None:
         numbers.append(60 * k + at)
         ways.append(moves[k].corners[:, place[bvhs[k].order[at]]])
     moving = Moving(np.concatenate(numbers), np.concatenate(ways, axis=1))
-    test = with_keys(triangles.module("watertight", corners, 8.0), moving)
+    test = with_keys(primitives.triangle_module("watertight", corners, 8.0), moving)
     found = walker(device, module, test)
     for number, bvh in enumerate(bvhs):
         given = at_any_time(moving, number)
         own_moving = moves[number]
         single = corners[60 * number : 60 * number + 60]
         if own_moving is None:
-            plain = triangles.module("watertight", single, 8.0)
+            plain = primitives.triangle_module("watertight", single, 8.0)
         else:
             shifted = Moving(numbers[number // 2] - 60 * number, ways[number // 2])
-            plain = with_keys(triangles.module("watertight", single, 8.0), shifted)
+            plain = with_keys(primitives.triangle_module("watertight", single, 8.0), shifted)
         expected = walker(device, structures.loop_module(60), plain)(given)
         expected["triangle"] += np.where(expected["triangle"] >= 0, 60 * number, 0).astype(np.int32)
         assert found(given, number).tobytes() == expected.tobytes(), (number, len(bvh.order))
@@ -166,7 +164,7 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
     _, moving = in_motion(9, 7, 1.0)
     keys = np.stack([moving.corners.min(axis=2), moving.corners.max(axis=2)], axis=2)
     for segments in (1, 2, 3, 6):
-        found = keyed.merged(keys, segments).astype(np.float64)
+        found = bvh_tree.merged(keys, segments).astype(np.float64)
         assert len(found) == segments + 1
         for k in range(7):
             at = k / 6 * segments
@@ -174,7 +172,7 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
             line = found[first] + (at - first) * (found[first + 1] - found[first])
             assert (line[:, 0] <= keys[k, :, 0] + 1e-6).all() and (line[:, 1] >= keys[k, :, 1] - 1e-6).all()
     even = keys[:1] + np.arange(7)[:, None, None, None] * np.float32(0.25)
-    assert np.allclose(keyed.merged(even, 1), even[[0, -1]], atol=1e-6)
+    assert np.allclose(bvh_tree.merged(even, 1), even[[0, -1]], atol=1e-6)
 
 
 def test_without_motion_nothing_changes() -> None:
@@ -182,12 +180,12 @@ def test_without_motion_nothing_changes() -> None:
     corners, moving = in_motion(2, 3, 1.0)
     bounds = bounding(corners, None)
     built = bvh_build.build(bounds, leaf=4)
-    assert keyed.keyed(built, bounds, None) is built
-    for traversal in tree.TRAVERSALS:
-        plain, follows = tree.module([built], traversal), tree.module([made(corners, moving)], traversal)
+    assert bvh_tree.keyed(built, bounds, None) is built
+    for traversal in bvh_tree.TRAVERSALS:
+        plain, follows = bvh_tree.module([built], traversal), bvh_tree.module([made(corners, moving)], traversal)
         assert not plain.features and "bvh_keys" not in plain.uniforms
-        assert follows.features == {keyed.MOVING_BOXES}
-        again = tree.module([replace(built)], traversal)
+        assert follows.features == {bvh_tree.MOVING_BOXES}
+        again = bvh_tree.module([replace(built)], traversal)
         assert all(a.data.tobytes() == b.data.tobytes() for a, b in zip(plain.memories, again.memories, strict=True))
 
 
@@ -212,6 +210,6 @@ def test_rounding_of_corners_that_come_from_afar(device: Any) -> None:
     expected = walker(device, structures.loop_module(64), keyed_test(first, moving, order))(given)
     assert 0.1 < (expected["triangle"] >= 0).mean() <= 1
     built = made(first, moving)
-    for traversal in tree.TRAVERSALS:
-        found = walker(device, tree.module([built], traversal), keyed_test(first, moving, built.order))(given)
+    for traversal in bvh_tree.TRAVERSALS:
+        found = walker(device, bvh_tree.module([built], traversal), keyed_test(first, moving, built.order))(given)
         assert found.tobytes() == expected.tobytes(), traversal

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import splits as bvh_kernels
-from raystream.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
+from raystream.accel import bvh_build
+from raystream.accel import bvh_build as bvh_kernels
+from raystream.accel.bvh_build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
 from raystream.base.errors import ViewerError
 
 FIELDS = ("low", "high", "second", "first", "count", "axis", "escape", "order")
@@ -135,9 +135,9 @@ def test_trees_of_degenerate_soups_are_sound(seed, count, leaf, grid, flat, expo
 def test_loops_give_the_same_tree_compiled_or_not(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS:
         corners = soup(kind, np.random.default_rng(5), 60)
-        monkeypatch.setattr(bvh_build, "SMALL", 0)
+        monkeypatch.setattr(bvh_build, "FEW_BOXES", 0)
         one, links = build(corners, method), octant_links(build(corners, method))
-        monkeypatch.setattr(bvh_build, "SMALL", 1000)
+        monkeypatch.setattr(bvh_build, "FEW_BOXES", 1000)
         two = build(corners, method)
         assert same(one, two) and np.array_equal(links, octant_links(two))
 
@@ -298,7 +298,7 @@ def test_depth_is_bounded_whatever_the_input(method: str, tail: int) -> None:
 
 def test_a_small_bound_on_depth_holds_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bvh_kernels, "MOST_DEPTH", 6)  # in the loops as they are: compiled ones hold the constant
-    monkeypatch.setattr(bvh_build, "SMALL", 1000)
+    monkeypatch.setattr(bvh_build, "FEW_BOXES", 1000)
     for kind in KINDS:
         for method in ("sah", "midpoint"):
             corners = soup(kind, np.random.default_rng(3), 64)

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
 from raystream import Renderer, Scene
-from raystream.accel.bvh import tree
-from raystream.accel.bvh.build import Bvh
+from raystream.accel import bvh_tree
+from raystream.accel.bvh_build import Bvh
 from raystream.base.errors import ViewerError
 from raystream.renderer.sampling.ray_queries import Hits
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.deform.deformation import MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh, MeshPose, with_vertices
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Instance, Mesh
@@ -117,7 +115,7 @@ def boxes_of(bvh: Bvh, corners: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
         else:
             children = [node + 1, bvh.second[node]]
             low[node], high[node] = low[children].min(axis=0), high[children].max(axis=0)
-    return tree.widened(low, high)
+    return bvh_tree.widened(low, high)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
@@ -127,8 +125,8 @@ def test_boxes_are_those_of_the_builder(
 ) -> None:
     """Of each node, over the triangles that the device has written."""
     built: list[Bvh] = []
-    make = tree.module
-    monkeypatch.setattr(tree, "module", lambda bvhs, which: built.extend(bvhs) or make(bvhs, which))
+    make = bvh_tree.module
+    monkeypatch.setattr(bvh_tree, "module", lambda bvhs, which: built.extend(bvhs) or make(bvhs, which))
     base = complex_scene()
     renderer = Renderer(base, program="cast", traversal=traversal, memory=memory)
     renderer.render((8, 8))

@@ -11,23 +11,21 @@ import pytest
 from deforming_scene import LAYERS, complex_scene
 
 from raystream import Renderer, Scene
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.deform import rebuild
+from raystream.accel import bvh_build
+from raystream.accel import deform as deforming_module
 from raystream.film.device_film import Buffer
 from raystream.kernels.records import FEATURES
-from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.gbuffer import GBuffer, GBufferTracer
 from raystream.renderer.preview.motion import of_motion
-from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform import MeshPose
 from raystream.scene.mesh import Instance, Mesh
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from tests.held import HELD, run_held
 
 
 def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the background, and swapped between two pictures: the hits are the same, and no program is compiled anew."""
-    monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)
@@ -58,10 +56,10 @@ def test_the_expected_cost_is_that_of_the_builder() -> None:
     mesh = deforming.skinned_tube()
     corners = mesh.rest.positions[mesh.rest.triangles]
     tree_of_rest = bvh_build.build(corners, leaf=8)
-    assert rebuild.expected_cost(tree_of_rest, corners) == pytest.approx(tree_of_rest.statistics["sah_cost"])
+    assert deforming_module.expected_cost(tree_of_rest, corners) == pytest.approx(tree_of_rest.statistics["sah_cost"])
     posed = mesh.posed(deforming.random_pose(mesh, 2))
     other = posed.positions[posed.triangles]
-    assert rebuild.expected_cost(tree_of_rest, other) > bvh_build.build(other, leaf=8).statistics["sah_cost"]
+    assert deforming_module.expected_cost(tree_of_rest, other) > bvh_build.build(other, leaf=8).statistics["sah_cost"]
 
 
 def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:

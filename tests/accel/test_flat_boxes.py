@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from walker import rays, walker
 
-from raystream.accel import triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_build, primitives
+from raystream.accel import bvh_tree as bvh
 
 
 def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:
@@ -34,7 +33,9 @@ def test_rays_in_the_plane_of_one_box_s_face_hit_what_lies_across(device: Any, t
     corners[:, :, 0] = k[:, None]
     corners[:, 1, 1] = corners[:, 2, 2] = 1
     built = bvh_build.build(corners, leaf=1)
-    walk = walker(device, bvh.module([built], traversal), triangles.module("watertight", corners, 12.0, built.order))
+    walk = walker(
+        device, bvh.module([built], traversal), primitives.triangle_module("watertight", corners, 12.0, built.order)
+    )
     given = rays(np.float32([[-1, y, 0] for y in (0.25, 0.5, 0.75)] + [[12, 0.5, 0]]), [[1, 0, 0]] * 3 + [[-1, 0, 0]])
     found = walk(given)
     assert found["triangle"].tolist() == [0, 0, 0, 11] and found["t"].tolist() == [1, 1, 1, 1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soups import KINDS, soup
 from walker import rays, through, walker
 
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid import blocks as grid_blocks
 from raystream.accel.grid import grid
 from raystream.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
@@ -114,7 +114,7 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
     corners = [part for part, _ in objects]
     everything = np.concatenate(corners)
     bases = np.cumsum([0, *map(len, corners[:-1])])
-    modules = grid_blocks.module([made for _, made in objects]), triangles.module("watertight", everything)
+    modules = grid_blocks.module([made for _, made in objects]), primitives.triangle_module("watertight", everything)
     together = walker(device, *modules)
     given, owners, expected = [], [], []
     for number, (own, made) in enumerate(objects):
@@ -128,7 +128,7 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
         given.append(sent)
         owners.append(np.full(len(sent), number))
         if len(own):
-            hits = walker(device, grid.module(made), triangles.module("watertight", own))(sent)
+            hits = walker(device, grid.module(made), primitives.triangle_module("watertight", own))(sent)
             hits["triangle"][hits["triangle"] >= 0] += bases[number]
             assert (hits["triangle"] >= 0).mean() > 0.1
         else:
@@ -147,7 +147,7 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
 def test_directions_of_any_length(device, objects) -> None:
     """In an object's space a ray is as long as the instance is small; distances are in units of its direction."""
     corners, made = objects[0]
-    traversal = walker(device, grid_blocks.module([made]), triangles.module("watertight", corners))
+    traversal = walker(device, grid_blocks.module([made]), primitives.triangle_module("watertight", corners))
     sent = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(2), 2000)
     plain = traversal(sent)
     assert (plain["triangle"] >= 0).mean() > 0.3

@@ -9,11 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_grid_build import assert_sound, entered
 
-from raystream.accel.grid import boxes as grid_boxes
+from raystream.accel.grid import build as grid_boxes
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import cost as grid_cost
-from raystream.accel.grid.boxes import build_boxes
-from raystream.accel.grid.build import Grid, rounding_margin
+from raystream.accel.grid.build import Grid, build_boxes, rounding_margin
 from raystream.base.errors import ViewerError
 
 

@@ -15,7 +15,6 @@ from soups import KINDS, read_ply, soup
 
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import cost as grid_cost
-from raystream.accel.grid import overlap
 from raystream.accel.grid.build import Grid, build, rounding_margin
 from raystream.base.errors import ViewerError
 
@@ -153,7 +152,7 @@ def test_plain_and_compiled_loops_agree_to_the_bit(monkeypatch: pytest.MonkeyPat
     for kind in KINDS:
         corners = soup(kind, np.random.default_rng(5))
         plain = build(corners, (6, 7, 8))
-        monkeypatch.setattr(overlap, "PLAIN", overlap.COMPILED)
+        monkeypatch.setattr(grid_build, "PLAIN", grid_build.COMPILED)
         machine = build(corners, (6, 7, 8))
         monkeypatch.undo()
         assert np.array_equal(plain.lists, machine.lists) and np.array_equal(plain.pointers, machine.pointers)

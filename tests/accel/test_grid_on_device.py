@@ -10,11 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from soups import KINDS, read_ply, soup
 
-from raystream.accel import triangles
-from raystream.accel.grid import on_device, overlap
-from raystream.accel.grid.build import ROUNDING, build
-from raystream.accel.grid.grid import mark_last
-from raystream.accel.grid.on_device import SINGLE, DeviceGrid, plan
+from raystream.accel import primitives
+from raystream.accel.grid import grid as grid_module
+from raystream.accel.grid.build import COMPILED, PLAIN, ROUNDING, build
+from raystream.accel.grid.grid import SINGLE, DeviceGrid, mark_last, plan
 from raystream.base.errors import ViewerError
 from raystream.renderer.device import grid_build
 from raystream.renderer.device.grid_build import GridBuild
@@ -32,7 +31,7 @@ class Built:
         self.grid = plan(corners, resolution)
         self.corners = corners
         resources = Resources(device)
-        table = triangles.module("watertight", corners).memories[0]
+        table = primitives.triangle_module("watertight", corners).memories[0]
         builder = GridBuild(device, table, resources)
         memories = [resources.get(each) for each in (table, self.grid.pointers, self.grid.lists)]
         waits = device.waits
@@ -74,16 +73,16 @@ def entered(
     corners = np.require(corners, np.float32, ["C"])
     counts = np.zeros((1, grid.voxels), np.int32)
     place = grid.low.astype(kind), grid.voxel.astype(kind), grid.margin.astype(kind) + kind(more)
-    loops = overlap.PLAIN if kind is np.float32 else overlap.COMPILED
+    loops = PLAIN if kind is np.float32 else COMPILED
     block = np.empty(1 << 21, np.int32)
     resolution = np.array(grid.resolution, np.int64)
     with np.errstate(all="ignore"):
         done, used = loops.enter(corners, listed(corners), 0, len(corners), *place, resolution, counts[0], block)
     assert done == len(corners)
     pointers = np.empty(grid.voxels, np.float32)
-    length, _, _ = map(int, overlap.COMPILED.address(counts, pointers))
+    length, _, _ = map(int, COMPILED.address(counts, pointers))
     lists = np.full(length, -1.0, np.float32)
-    overlap.COMPILED.fill(block[:used], counts[0], lists)
+    COMPILED.fill(block[:used], counts[0], lists)
     return mark_last(pointers, lists) if length else (pointers, lists)
 
 
@@ -163,7 +162,7 @@ def test_large_triangles_among_small_ones(device: Any) -> None:
 
 def test_lists_grow_and_lie_in_textures(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
     """Memories without buffer textures; lists for which less room was expected, in both forms."""
-    monkeypatch.setattr(on_device, "ROOM", 0.02)
+    monkeypatch.setattr(grid_module, "ROOM", 0.02)
     corners = soup("random", np.random.default_rng(2), 200)
     assert_equal(Built(device, corners, 16))
     with device.current():

@@ -11,7 +11,7 @@ from soups import KINDS, read_ply, soup
 from walker import rays, through, walker
 
 import raystream
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid, build
 
@@ -19,7 +19,7 @@ SIZE = 384
 
 
 def both(device, corners: np.ndarray, built: Grid) -> list:
-    test = triangles.module("watertight", corners, float(max(built.voxel * built.resolution)))
+    test = primitives.triangle_module("watertight", corners, float(max(built.voxel * built.resolution)))
     return [walker(device, grid.module(built, traversal), test) for traversal in ("dda", "adinetz")]
 
 

@@ -13,8 +13,8 @@ from quadric_oracle import nearest
 from walker import through, walker
 
 from raystream import Renderer, Scene
-from raystream.accel import quadrics, structures
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
+from raystream.accel import primitives, structures
 from raystream.accel.grid import grid
 from raystream.accel.structures import MOST_UNSORTED, Primitives, StructureOptions
 from raystream.base.errors import ViewerError
@@ -68,7 +68,7 @@ def placed_alone(shape: QuadricShape) -> PlacedQuadrics:
 
 def rays_at(shape: QuadricShape, count: int, seed: int = 0) -> np.ndarray:
     """(count,) `RAY` through its box, from around it and from within."""
-    (box,) = quadrics.boxes(placed_alone(shape))
+    (box,) = primitives.boxes(placed_alone(shape))
     return through(box[0], box[1], np.random.default_rng(seed), count)
 
 
@@ -91,7 +91,7 @@ class Alone:
             return test_ray(Ray(origin, ray.t_max, way, 0), n);
         }
         """
-        shared: dict[str, Any] = {"modules": [quadrics.module(quadrics.record(placed))], "text": text}
+        shared: dict[str, Any] = {"modules": [primitives.quadric_module(primitives.record(placed))], "text": text}
         shared |= {"records": [RAY, HIT, GEOMETRY], "includes": ["lib/offset_origin.glsl"]}
         self.test = Function(device, "Hit test_ray(Ray ray, int n)", **shared)
         self.at = Function(device, "Geometry point_of(Ray ray, int n)", **shared)
@@ -129,7 +129,7 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
     off = np.abs(hits["t"] - expected.t)[met]
     assert (off * slant <= 0.5 * error + 3e-7 * expected.t[met]).all()
     # Off by a little along the surface, the normal turns with it, no sharper than a radius of 1e-3 of the size does.
-    curve = 1e3 / np.ptp(quadrics.boxes(held)[0], axis=0).max()
+    curve = 1e3 / np.ptp(primitives.boxes(held)[0], axis=0).max()
     assert (np.linalg.norm(here["normal"] - expected.normal[met], axis=1) < 2e-6 + curve * (off + error)).all()
     assert _off_surface(shape, here["position"], error).max() < 0.1
 
@@ -151,7 +151,7 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
 
 def _off_surface(shape: QuadricShape, positions: np.ndarray, error: np.ndarray) -> np.ndarray:
     """How far points are from the surface, in parts of ``error``."""
-    (row,) = quadrics.record(placed_alone(shape))
+    (row,) = primitives.record(placed_alone(shape))
     inverse = np.array([row[f"inverse_{axis}"] for axis in "xyz"], np.float64)
     local = (positions.astype(float) - inverse[:, 3]) @ inverse[:, :3].T
     squares, linear = np.array(shape.squares), shape.linear
@@ -338,8 +338,7 @@ def test_moving_one(device: Any) -> None:
 
 def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
     """Neither source nor tables: they pay nothing."""
-    from raystream.stream.compile.form import Form
-    from raystream.stream.compile.generate import fragment
+    from raystream.stream.compile.generate import Form, fragment
 
     triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
     texts = []
@@ -378,8 +377,8 @@ def test_records_of_many_are_those_of_each(scale: float) -> None:
     transforms[:, :3, 3] = np.arange(15).reshape(5, 3)
     transforms[3, :3, :3] *= scale
     shape = Quadric.sphere().shape
-    together = quadrics.record(PlacedQuadrics.of(shape, transforms))
-    each = np.concatenate([quadrics.record(PlacedQuadrics.of(shape, one[None])) for one in transforms])
+    together = primitives.record(PlacedQuadrics.of(shape, transforms))
+    each = np.concatenate([primitives.record(PlacedQuadrics.of(shape, one[None])) for one in transforms])
     assert together["number"].tolist() == [0, 1, 2, 3, 4] and together["inverse_y"][4].tolist() == [0, 1, 0, 13]
     for name in set(together.dtype.names or ()) - {"number"}:
         np.testing.assert_array_equal(together[name], each[name], err_msg=name)

@@ -16,9 +16,8 @@ from walker import rays, through, walker
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel import structures, triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_build, primitives, structures
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
 from raystream.accel.structures import Primitives, Structure, StructureOptions
@@ -174,14 +173,14 @@ def test_pictures_are_the_same_with_every_structure() -> None:
 def modules(corners: np.ndarray, traversal: str, build: str = "sah", leaf: int = bvh.MOST_IN_LEAF) -> list[Module]:
     built = bvh_build.build(corners, build, leaf=leaf)
     extent = float((built.high[0] - built.low[0]).max())
-    return [bvh.module([built], traversal), triangles.module("watertight", corners, extent, built.order)]
+    return [bvh.module([built], traversal), primitives.triangle_module("watertight", corners, extent, built.order)]
 
 
 def every_triangle(device: Any, corners: np.ndarray) -> Any:
     """A walk that tests all of them: a grid of one voxel."""
     built = bvh_build.build(corners)  # for the same extent, which the test scales by
     extent = float((built.high[0] - built.low[0]).max())
-    test = triangles.module("watertight", corners, extent)
+    test = primitives.triangle_module("watertight", corners, extent)
     return walker(device, grid.module(grid_build.build(corners, (1, 1, 1)), "dda"), test)
 
 

@@ -11,7 +11,7 @@ import pytest
 from walker import rays, walker
 
 from raystream import Scene
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
 from raystream.scene.material import Material
@@ -36,7 +36,7 @@ def test_a_hit_at_a_border_waits_for_the_next_voxel(device: Any, traversal: str)
             pointers=np.float32([[[0]], [[2]]]),
             lists=np.float32(lists),
         )
-        walk = walker(device, grid.module(made, traversal), triangles.module("watertight", corners, 4.0))
+        walk = walker(device, grid.module(made, traversal), primitives.triangle_module("watertight", corners, 4.0))
         found = walk(rays(np.float32([[0.5, -0.25, -1.5], [0.5, -0.25, 1.5]]), [[0, 0, 1], [0, 0, -1]]))
         assert found["triangle"].tolist() == [0, 0] and found["t"].tolist() == [1.5, 1.5]
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from walker import rays
 
 from raystream.accel.structures import Structure, StructureOptions
-from raystream.accel.two_level import top, top_by_time
+from raystream.accel.two_level import top
 from raystream.accel.two_level.build import over_instances
 from raystream.kernels.records import HIT, RAY
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.scene import Scene
@@ -125,7 +124,7 @@ def everywhere(scene: Scene) -> Structure:
 
 def follows(structure: Structure) -> bool:
     """Whether boxes are those of the ray's time."""
-    return isinstance(structure.built.top, top_by_time.TopBvhByTime)
+    return isinstance(structure.built.top, top.TopBvhByTime)
 
 
 def traced(device: Any, structure: Structure, given: NDArray) -> NDArray:
@@ -249,7 +248,7 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     device: Any, monkeypatch: pytest.MonkeyPatch, room: int, segments: int
 ) -> None:
     """Down to none: boxes over the whole exposure."""
-    monkeypatch.setattr(top_by_time, "MOST_TEXELS", room)
+    monkeypatch.setattr(top, "MOST_TEXELS", room)
     scene = in_motion(1, 7, SHIFTS["near"])
     structure, given = made(scene), at_any_time(scene, 1)
     assert (structure.built.top.segments if follows(structure) else 0) == segments

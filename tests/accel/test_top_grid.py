@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.accel.grid import boxes as grid_boxes
+from raystream.accel.grid import build as grid_boxes
 from raystream.accel.grid.grid import mark_last
 from raystream.accel.two_level.top import TopGrid
 

@@ -10,13 +10,13 @@ from embree import embree_scene
 from soups import read_ply
 from walker import rays, through, walker
 
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import build
 
 
 def planes_walker(device, corners: np.ndarray, slack: float = 1.0):
-    return walker(device, grid.module(build(corners)), triangles.module("planes", corners, slack=slack))
+    return walker(device, grid.module(build(corners)), primitives.triangle_module("planes", corners, slack=slack))
 
 
 def test_planes_at_a_point_are_the_weights() -> None:
@@ -29,7 +29,7 @@ def test_planes_at_a_point_are_the_weights() -> None:
     points = np.einsum("ti,tix->tx", weights, corners.astype(np.float64))
     off = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).astype(np.float64)
     off /= np.linalg.norm(off, axis=1, keepdims=True)
-    made = triangles.planes(corners, center)
+    made = primitives.planes(corners, center)
     # Coefficients of size 1 / height are rounded once, on points and offsets of up to 20 units.
     height = 1 / np.linalg.norm(made["side_b"][:, :3].astype(np.float64), axis=1)
     height = np.minimum(height, 1 / np.linalg.norm(made["side_c"][:, :3].astype(np.float64), axis=1))
@@ -44,10 +44,10 @@ def test_planes_at_a_point_are_the_weights() -> None:
 def test_triangles_that_no_float_can_hold_are_never_hit(device) -> None:
     good = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     corners = np.stack([good, good * np.float32(1e-39), good[[0, 1, 1]], good * np.float32(np.nan), good])
-    made = triangles.planes(corners, np.zeros(3, np.float32))
+    made = primitives.planes(corners, np.zeros(3, np.float32))
     assert not made["plane"][1:4].any() and not made["side_b"][1:4].any() and made["plane"][[0, 4]].any(axis=1).all()
     sound = corners[[0, 1, 2, 4]]
-    function = walker(device, grid.module(build(corners[[0, 0, 0, 0]])), triangles.module("planes", sound))
+    function = walker(device, grid.module(build(corners[[0, 0, 0, 0]])), primitives.triangle_module("planes", sound))
     hits = function(rays([[0.2, 0.2, 1.0], [0.0, 0.0, 1.0], [0.2, 0.2, 1.0]], [[0, 0, -1], [0, 0, -1], [1, 0, 0]]))
     assert hits["triangle"].tolist() == [0, 0, -1]  # of equal distances the lower number; parallel: none
 
@@ -88,8 +88,8 @@ def test_the_published_slack_takes_a_rim_beyond_the_third_side(device) -> None:
     total, share = rng.uniform(0.99, 1.01, 5000), rng.uniform(0, 1, 5000)
     points = np.stack([total * share, total * (1 - share), np.zeros(5000)], 1).astype(np.float32)
     given = rays(points + np.float32([0, 0, 2]), np.broadcast_to([0.0, 0.0, -1.0], (5000, 3)))
-    for slack in (1.0, triangles.PUBLISHED_SLACK):
-        module = triangles.module("planes", corners, slack=slack)
+    for slack in (1.0, primitives.PUBLISHED_SLACK):
+        module = primitives.triangle_module("planes", corners, slack=slack)
         built = build(np.concatenate([corners, corners + np.float32(0.5)]))  # room for the rim
         hits = walker(device, grid.module(_listing_all(built)), module)(given)
         expected = points[:, :2].astype(np.float64).sum(axis=1) <= slack
@@ -108,7 +108,7 @@ def test_a_table_in_another_order_gives_the_numbers_of_the_scene(device) -> None
     corners = rng.uniform(-1, 1, (50, 3, 3)).astype(np.float32)
     order = rng.permutation(50).astype(np.int32)
     given = through([-1, -1, -1], [1, 1, 1], rng, 2000)
-    own = walker(device, grid.module(build(corners)), triangles.module("planes", corners))(given)
-    moved = triangles.module("planes", corners, order=order)
+    own = walker(device, grid.module(build(corners)), primitives.triangle_module("planes", corners))(given)
+    moved = primitives.triangle_module("planes", corners, order=order)
     assert (own["triangle"] >= 0).mean() > 0.3
     assert walker(device, grid.module(build(corners[order])), moved)(given).tobytes() == own.tobytes()

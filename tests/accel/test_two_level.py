@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
-from raystream.accel.two_level.objects import inverses, objects_of, world_boxes
+from raystream.accel import bvh_build
+from raystream.accel import bvh_tree as bvh
+from raystream.accel.two_level.structure import inverses, objects_of, world_boxes
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.scene import Instance

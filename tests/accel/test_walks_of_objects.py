@@ -9,7 +9,7 @@ from instances import rays
 
 import raystream
 from raystream import Scene
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance

@@ -14,8 +14,7 @@ import pytest
 from raystream import Camera, Instance, Scene
 from raystream.base.attributes import declared
 from raystream.scene.classic import ClassicMaterial
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.environment import ConstantEnvironment
 from raystream.scene.light import Light
 from raystream.scene.material import Material

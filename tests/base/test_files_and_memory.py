@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from raystream.base import memory, part_file, textfile
+from raystream.base import memory, part_file
 from raystream.base.errors import ViewerError
 from raystream.stream import lock as lock_module
 from raystream.stream.lock import FairLock
@@ -24,7 +24,7 @@ def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(part_file, "fcntl", None)
     target = tmp_path / "a.txt"
     left = part_file.begin(target)
-    textfile.write(str(target), "text")
+    part_file.write(str(target), "text")
     assert target.read_text() == "text\n"
     assert sorted(os.listdir(tmp_path)) == sorted([left.path.name, "a.txt"])
     left.end()
@@ -88,9 +88,9 @@ def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "folder").mkdir()
     for path, words in (("folder", "is a folder"), ("none/a.toml", "there is no folder .*none")):
         with pytest.raises(ViewerError, match=words):
-            textfile.check_path(str(tmp_path / path))
+            part_file.check_path(str(tmp_path / path))
     with pytest.raises(ViewerError, match="cannot be written: No such file or directory"):
-        textfile.write(str(tmp_path / "none/a.toml"), "text")
+        part_file.write(str(tmp_path / "none/a.toml"), "text")
     (tmp_path / "a.toml").write_text("old\n")
 
     def full(self: Path, text: str, encoding: str) -> None:
@@ -99,20 +99,20 @@ def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", full)
         with pytest.raises(ViewerError, match="No space left on device"):
-            textfile.write(str(tmp_path / "a.toml"), "text")
+            part_file.write(str(tmp_path / "a.toml"), "text")
     assert sorted(os.listdir(tmp_path)) == ["a.toml", "folder"] and (tmp_path / "a.toml").read_text() == "old\n"
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(ViewerError, match=r"permission denied \(choose another folder\)"):
-        textfile.check_path(str(tmp_path / "a.toml"))
+        part_file.check_path(str(tmp_path / "a.toml"))
     with pytest.raises(ViewerError, match=r"permission denied \(choose another file\)"):
-        textfile.check_path(os.devnull)
-    assert not textfile.is_stream("a\0b") and textfile.is_stream(os.devnull)
+        part_file.check_path(os.devnull)
+    assert not part_file.is_stream("a\0b") and part_file.is_stream(os.devnull)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux's")
 def test_a_device_that_takes_nothing() -> None:
     with pytest.raises(ViewerError, match="/dev/full: cannot be written: No space left on device"):
-        textfile.write("/dev/full", "text")
+        part_file.write("/dev/full", "text")
 
 
 def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,16 +95,16 @@ def test_optimised_code_is_apart(tmp_path: Path) -> None:
 
 
 def test_a_full_file_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.base.start import methods
+    from raystream.base.start import modules
 
-    monkeypatch.setattr(methods, "MOST", 2)
-    made = methods.Methods([tmp_path])
+    monkeypatch.setattr(modules, "MOST", 2)
+    made = modules.Methods([tmp_path])
     for number in range(2):
         made(f"x = {number}", {}, {})
     made.keep()
-    assert len(methods.Methods([tmp_path]).codes) == 2
-    again = methods.Methods([tmp_path])
+    assert len(modules.Methods([tmp_path]).codes) == 2
+    again = modules.Methods([tmp_path])
     again("x = 1", {}, {})
     again("x = 2", {}, {})
     again.keep()
-    assert set(methods.Methods([tmp_path]).codes) == {"x = 1", "x = 2"}
+    assert set(modules.Methods([tmp_path]).codes) == {"x = 1", "x = 2"}

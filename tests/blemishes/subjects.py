@@ -16,8 +16,7 @@ from benchmarks.viewing import paced
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from raystream.film.error.blemishes import dots, specks
-from raystream.film.files.compare import ComparedPicture, read
+from raystream.film.files.compare import ComparedPicture, dots, read, specks
 from raystream.film.tonemap import srgb8
 
 FOLDER = Path(__file__).with_name("converged")

@@ -10,11 +10,17 @@ import pytest
 from glsl_call import Function
 
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import lens_rays, lens_uniforms
-from raystream.cameras.projected import projected
+from raystream.cameras.lens import lens_rays, lens_uniforms, projected
 from raystream.scene.camera import Camera
-from raystream.scene.projections.distortion import NO_LIMIT, brown_conrady, opencv_fisheye
-from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.scene.projections import (
+    NO_LIMIT,
+    Equirectangular,
+    Fisheye,
+    Intrinsics,
+    Orthographic,
+    brown_conrady,
+    opencv_fisheye,
+)
 from raystream.stream.declare.kernel import Module
 from raystream.stream.gl.device import Device
 

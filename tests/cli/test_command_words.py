@@ -14,9 +14,8 @@ import pytest
 import raystream
 from raystream.cli import commands, compare, main, presets, rendering, report
 from raystream.cli.compare_page import page
-from raystream.film.error.blemishes import Blemishes
-from raystream.film.files.compare import Comparison
-from raystream.renderer.fallback_sky import FILLED, brightened
+from raystream.film.files.compare import Blemishes, Comparison
+from raystream.renderer.empty_view import FILLED, brightened
 from raystream.scene.animation import Animation, Track
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light

@@ -175,7 +175,7 @@ def stopped(output, *arguments, patience=600.0, by=signal.SIGINT):
 STARTED = """
 import sys
 from raystream.cli import main as cli
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 reason = Stop.reason
 def told(self, samples, *arguments):
     if samples:

@@ -13,10 +13,9 @@ from PIL import Image
 from recipes import cube, marks, stage
 
 from raystream.dataset import bop, coco, nerf
-from raystream.dataset.silhouettes import box_of
 from raystream.dataset.stage import DatasetStage
-from raystream.dataset.view import SPLIT
-from raystream.film.files.encode import grey_png
+from raystream.dataset.view import SPLIT, box_of
+from raystream.film.files.image import grey_png
 
 
 def decoded(text: str, height: int, width: int) -> np.ndarray:

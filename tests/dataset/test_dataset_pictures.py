@@ -14,12 +14,12 @@ import pytest
 from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
-from raystream.dataset import silhouettes
+from raystream.dataset import view as view_module
 from raystream.dataset.picture import WRITERS, FinishedPicture, Maker
 from raystream.film.files.image import read_exr
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Intrinsics
+from raystream.scene.projections import Intrinsics
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -230,7 +230,7 @@ def test_silhouettes_are_those_of_each_object_alone(
             hidden += 0 < visible.sum() < mask.sum()
             cut += mask.sum() < found.sum() - 20
     assert hidden >= 3 and cut >= 3
-    monkeypatch.setattr(silhouettes, "TOGETHER", 1)  # each object by itself
+    monkeypatch.setattr(view_module, "TOGETHER", 1)  # each object by itself
     assert maker.make(0).files == pictures[0].files
 
 

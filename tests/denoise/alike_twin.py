@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.denoise.records import LIT
-from raystream.denoise.view import view_uniforms
+from raystream.denoise.records import LIT, view_uniforms
 from raystream.scene.camera import Camera
 from raystream.scene.light import LUMINANCE
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from surfaces import facing, features_of, fluted, release, stream
 
 from raystream.denoise.reconstruction import BLOCK, DETAIL_REACHES, PASSES, Reconstruction
-from raystream.denoise.records import LIT, RELIEF, RESIDUAL
-from raystream.denoise.view import view_uniforms
+from raystream.denoise.records import LIT, RELIEF, RESIDUAL, view_uniforms
 from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera
 from raystream.scene.light import LUMINANCE

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from glsl_call import Function
 
-from raystream.denoise.view import PassView, Views, view_uniforms
+from raystream.denoise.records import PassView, Views, view_uniforms
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic
 from raystream.stream.declare.kernel import Module
 from raystream.stream.gl.device import Device
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.farm.collect import _whole, ranges, tiles
+from raystream.farm.pictures import _whole, ranges, tiles
 from raystream.farm.units import Unit, sample_units, tile_units
-from raystream.film.error.convergence import Halves
+from raystream.film.error import Halves
 from raystream.film.film import Film
 
 SIZE, SAMPLES = (80, 48), 16

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream.base import paths
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.film import Film, clamp
 from raystream.kernels.records import FILM
 from raystream.stream.compile.link import LinkedProgram

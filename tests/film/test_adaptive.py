@@ -7,8 +7,7 @@ import pytest
 
 from raystream.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error.convergence import Halves, SampleBudget
-from raystream.film.error.stop import bound
+from raystream.film.error import Halves, SampleBudget, bound
 from raystream.film.files.checkpoint import resume, save
 from raystream.film.film import Film, luminance
 

@@ -10,8 +10,7 @@ from PIL import Image
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import image
-from raystream.film.files.encode import MOST_WEBP, write_webp
-from raystream.film.files.image import Matte
+from raystream.film.files.image import MOST_WEBP, Matte, write_webp
 from raystream.film.tonemap import decode, srgb8
 
 

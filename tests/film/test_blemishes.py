@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.film.error.blemishes import BORDER, FRINGE, HOLE, SPECK, blemishes, fringes, holes, near_edges, specks
+from raystream.film.files.compare import BORDER, FRINGE, HOLE, SPECK, blemishes, fringes, holes, near_edges, specks
 from raystream.film.tonemap import decode
 
 GREY = np.full((7, 9, 3), 0.5, np.float32)

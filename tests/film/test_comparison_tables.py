@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.film.files import compare, encode, image
+from raystream.film.files import compare, image
 from raystream.film.files.compare import ComparedPicture
 from raystream.film.tonemap import srgb8
 from raystream.options.table import OPTIONS
@@ -142,7 +142,7 @@ def test_displays_of_files(
     told: dict[str, str], exposure: float | None, tonemap: str | None, kind: str, tmp_path: Path
 ) -> None:
     file = io.BytesIO()
-    write = encode.write_png if kind == "png" else encode.write_jpeg
+    write = image.write_png if kind == "png" else image.write_jpeg
     write(file, np.full((2, 2, 3), 128, np.uint8), {"scene": "a: b", **told})
     path = tmp_path / f"a.{kind}"
     path.write_bytes(file.getvalue())

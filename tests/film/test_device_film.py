@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import raystream
 from raystream.film import device_film as buffers
 from raystream.film.device_film import Buffer, FilmBuffer, Pixels
-from raystream.film.error.neighbour_variance import EDGE
+from raystream.film.error import EDGE
 from raystream.film.film import Film
 from raystream.kernels.records import FEATURES, FILM, PIXEL
 from raystream.renderer.device.tile_job import copies

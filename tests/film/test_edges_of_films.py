@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.files import image
 from raystream.film.files.checkpoint import PAUSE, Checkpoint
 from raystream.film.film import Film

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error.convergence import EARLIER, FIRST, Halves, ends, variance_of_mean
-from raystream.film.error.neighbour_variance import EDGE
+from raystream.film.error import EARLIER, EDGE, FIRST, Halves, ends, variance_of_mean
 from raystream.film.files.checkpoint import film_metadata, resume, save
 from raystream.film.film import Film
 

@@ -152,7 +152,7 @@ def test_tonemaps_at_published_points() -> None:
 @pytest.mark.parametrize("name", list(tonemap.TONEMAPS))
 def test_the_window_shows_what_a_png_holds(device, name) -> None:
     """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
-    from raystream.viewport.display.display import Display
+    from raystream.viewport.picture_texture import Display
 
     display = Display(device)
     linear = COLORS[: 16 * 16].reshape(16, 16, 3)
@@ -168,7 +168,7 @@ def test_the_window_shows_what_a_png_holds(device, name) -> None:
 
 def test_a_small_picture_is_enlarged_as_it_is_displayed(device) -> None:
     """Between the codes of the four pixels around."""
-    from raystream.viewport.display.display import Display
+    from raystream.viewport.picture_texture import Display
 
     display, context = Display(device), device.context
     linear = COLORS[: 8 * 6].reshape(6, 8, 3)

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from raystream.film import mattes
 from raystream.film.layers import LAYERS, LIGHT_LAYERS, SETS, channels, expanded
-from raystream.film.mattes import coverage, cryptomatte, labels
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -21,27 +21,27 @@ TRIANGLE = Mesh(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), na
 
 def test_hashes_are_those_of_the_specification() -> None:
     """Vectors of MurmurHash3_x86_32's author and of Cryptomatte's specification."""
-    assert [cryptomatte.murmur3_32(text.encode()) for text in ("", "hello", "hello, world")] == [
+    assert [mattes.murmur3_32(text.encode()) for text in ("", "hello", "hello, world")] == [
         0,
         0x248BFA47,
         0x149BBB7F,
     ]
-    assert cryptomatte.murmur3_32(b"The quick brown fox jumps over the lazy dog") == 0x2E4FF723
-    assert cryptomatte.murmur3_32(b"", 1) == 0x514E28B7 and cryptomatte.murmur3_32(b"\xff\xff\xff\xff") == 0x76293B50
+    assert mattes.murmur3_32(b"The quick brown fox jumps over the lazy dog") == 0x2E4FF723
+    assert mattes.murmur3_32(b"", 1) == 0x514E28B7 and mattes.murmur3_32(b"\xff\xff\xff\xff") == 0x76293B50
     for name, value in (
         ("hello", 6.0705627102400005616e-17),
         ("cube", -4.08461912519e15),
         ("sphere", 2.79018604383e15),
         ("plane", 3.66557617593e-11),
     ):
-        (found,) = struct.unpack("<f", struct.pack("<I", cryptomatte.name_bits(name)))
+        (found,) = struct.unpack("<f", struct.pack("<I", mattes.name_bits(name)))
         assert found == pytest.approx(value, rel=1e-10)
 
 
 def test_no_id_is_denormal_or_infinite() -> None:
     names = [f"name {number}" for number in range(5000)]
-    bits = np.array([cryptomatte.name_bits(name) for name in names], np.uint32)
-    plain = np.array([cryptomatte.murmur3_32(name.encode()) for name in names], np.uint32)
+    bits = np.array([mattes.name_bits(name) for name in names], np.uint32)
+    plain = np.array([mattes.murmur3_32(name.encode()) for name in names], np.uint32)
     exponents = bits >> 23 & 255
     assert exponents.min() > 0 and exponents.max() < 255
     odd = (plain >> 23 & 255 == 0) | (plain >> 23 & 255 == 255)
@@ -49,8 +49,8 @@ def test_no_id_is_denormal_or_infinite() -> None:
 
 
 def test_metadata_as_specified() -> None:
-    found = cryptomatte.metadata("CryptoObject", {"a cube": 0x12AB, 'quoted "ä"': 0xFFFFFFF0})
-    key = f"{cryptomatte.name_bits('CryptoObject'):08x}"[:7]
+    found = mattes.metadata("CryptoObject", {"a cube": 0x12AB, 'quoted "ä"': 0xFFFFFFF0})
+    key = f"{mattes.name_bits('CryptoObject'):08x}"[:7]
     assert set(found) == {f"cryptomatte/{key}/{part}" for part in ("name", "hash", "conversion", "manifest")}
     assert found[f"cryptomatte/{key}/name"] == "CryptoObject"
     assert found[f"cryptomatte/{key}/hash"] == "MurmurHash3_32"
@@ -63,12 +63,12 @@ def test_metadata_as_specified() -> None:
 @pytest.mark.parametrize("most", [3, 1 << 22])
 def test_coverage_counts_every_sample(monkeypatch, most) -> None:
     """Against counters of each pixel, with pairs merged early and late."""
-    monkeypatch.setattr(coverage, "MOST_PAIRS", most)
+    monkeypatch.setattr(mattes, "MOST_PAIRS", most)
     random = np.random.default_rng(4)
     pixels, numbers, samples = 40, 9, 30
     seen = random.integers(-1, numbers, (samples, pixels))
     seen[:, :5] = [-1, 0, 3, 3, 8]  # none, and one alone
-    counted = coverage.Coverage(pixels, numbers)
+    counted = mattes.Coverage(pixels, numbers)
     for sample in seen:
         counted.add(sample)
     where, which, times = counted.pairs()
@@ -78,7 +78,7 @@ def test_coverage_counts_every_sample(monkeypatch, most) -> None:
         found[pixel][number] = count
     for pixel in range(pixels):
         assert found[pixel] == Counter(seen[:, pixel][seen[:, pixel] >= 0].tolist())
-    ids, counts = coverage.ranked(where, which, times, pixels, 4)
+    ids, counts = mattes.ranked(where, which, times, pixels, 4)
     for pixel in range(pixels):
         order = sorted(found[pixel].items(), key=lambda item: (-item[1], item[0]))[:4]
         assert list(zip(ids[pixel].tolist(), counts[pixel].tolist(), strict=True))[: len(order)] == order
@@ -87,14 +87,14 @@ def test_coverage_counts_every_sample(monkeypatch, most) -> None:
 
 def test_a_hundred_thousand_ids_stay_apart() -> None:
     count = 100_000
-    bits = np.array([cryptomatte.name_bits(f"object {number}") for number in range(count)], np.uint32)
-    counted = coverage.Coverage(count, count)
+    bits = np.array([mattes.name_bits(f"object {number}") for number in range(count)], np.uint32)
+    counted = mattes.Coverage(count, count)
     counted.add(np.arange(count)[::-1])
-    layer = cryptomatte.layer_of(counted.pairs(), bits, np.ones((200, 500), np.int32))
-    assert layer.shape == (200, 500, 2 * cryptomatte.RANKS)
+    layer = mattes.layer_of(counted.pairs(), bits, np.ones((200, 500), np.int32))
+    assert layer.shape == (200, 500, 2 * mattes.RANKS)
     assert (layer[..., 0].reshape(-1).view(np.uint32) == bits[::-1]).all() and (layer[..., 1] == 1).all()
     assert not layer[..., 2:].any()
-    assert cryptomatte.clashes(["a", "b", "c"], [1, 2, 1]) == 1
+    assert mattes.clashes(["a", "b", "c"], [1, 2, 1]) == 1
     assert np.arange(count).astype(np.float32).astype(np.int64).tolist() == list(range(count))
 
 
@@ -123,38 +123,38 @@ def scene() -> Scene:
 
 
 def test_objects_are_nodes_and_copies_by_name() -> None:
-    found = labels.objects(scene())
+    found = mattes.objects(scene())
     assert found.numbers.tolist() == [0, 0, 1, 2, 3, 4]
     assert found.names == ("hand", "hand 3", "hand 4", "hand 2", "other")
 
 
 def test_parts_assets_and_classes() -> None:
-    found = labels.parts(scene())
+    found = mattes.parts(scene())
     assert found.numbers.tolist() == [0, 0, 1, 1, 2, 3]
     assert found.names == ("root/arm/hand", "root/hand", "hand 2", "other")
-    found = labels.assets(scene())
+    found = mattes.assets(scene())
     assert found.numbers.tolist() == [0, 0, 0, 0, 1, 2] and found.names == ("root", "hand 2", "other")
-    found = labels.classes(scene())
+    found = mattes.classes(scene())
     assert found.numbers.tolist() == [0, 0, 1, 1, 2, -1] and found.names == ("tool", "furniture", "wall")
-    assert labels.material_names(scene()) == ("red", "red 2", "material 2")
+    assert mattes.material_names(scene()) == ("red", "red 2", "material 2")
     plain = Scene([TRIANGLE], [Instance(0), Instance(0, name="x"), Instance(0, name="x")])
-    assert labels.objects(plain).names == ("triangle", "x") and labels.objects(plain).numbers.tolist() == [0, 1, 1]
-    assert labels.classes(plain).names == () and labels.classes(plain).numbers.tolist() == [-1] * 3
+    assert mattes.objects(plain).names == ("triangle", "x") and mattes.objects(plain).numbers.tolist() == [0, 1, 1]
+    assert mattes.classes(plain).names == () and mattes.classes(plain).numbers.tolist() == [-1] * 3
 
 
 def test_long_and_odd_names() -> None:
     one, other = "n" * 10_000, "n" * 9_999 + "m"
-    assert labels.shortened(one) != labels.shortened(other)
-    assert all(len(labels.shortened(name).encode()) <= labels.MOST_BYTES for name in (one, other, "ä" * 5000))
-    assert labels.shortened(one) == labels.shortened(one) and labels.shortened("short") == "short"
-    assert labels.shortened("\ud800x") == "?x"
-    assert labels.unique(["a", "a", "a 2", "a", one, one]) == (
+    assert mattes.shortened(one) != mattes.shortened(other)
+    assert all(len(mattes.shortened(name).encode()) <= mattes.MOST_BYTES for name in (one, other, "ä" * 5000))
+    assert mattes.shortened(one) == mattes.shortened(one) and mattes.shortened("short") == "short"
+    assert mattes.shortened("\ud800x") == "?x"
+    assert mattes.unique(["a", "a", "a 2", "a", one, one]) == (
         *("a", "a 3", "a 2", "a 4"),
-        *(labels.shortened(one), f"{labels.shortened(one)} 2"),
+        *(mattes.shortened(one), f"{mattes.shortened(one)} 2"),
     )
-    assert labels.unique([""] * 3) == ("", " 2", " 3")
+    assert mattes.unique([""] * 3) == ("", " 2", " 3")
     many = Scene([TRIANGLE], [Instance(0, name=one), Instance(0, name="b")], [Material("m" * 300)])
-    assert labels.long_names(many) == 2
+    assert mattes.long_names(many) == 2
 
 
 def test_words_for_several_layers() -> None:
@@ -171,15 +171,15 @@ def test_pixels_of_one_number_and_of_many_are_ranked_alike() -> None:
     draw, width, samples = np.random.default_rng(3), 24, 16
     seen = (draw.integers(0, 9, (samples, width)) * (np.arange(width) % 3) + np.arange(width) % 4) % 9
     seen[:, 5], seen[:3, 7] = -1, -1
-    counted = coverage.Coverage(width, 9)
+    counted = mattes.Coverage(width, 9)
     for each in seen:
         counted.add(each)
-    bits = np.array([cryptomatte.name_bits(f"thing {k}") for k in range(9)], np.uint32)
-    layer = cryptomatte.layer_of(counted.pairs(), bits, np.full((1, width), samples))[0]
+    bits = np.array([mattes.name_bits(f"thing {k}") for k in range(9)], np.uint32)
+    layer = mattes.layer_of(counted.pairs(), bits, np.full((1, width), samples))[0]
     for pixel in range(width):
         counts = {k: int((seen[:, pixel] == k).sum()) for k in range(9)}
-        order = sorted((k for k in counts if counts[k]), key=lambda k: (-counts[k], k))[: cryptomatte.RANKS]
-        places = np.zeros(2 * cryptomatte.RANKS, np.float32)
+        order = sorted((k for k in counts if counts[k]), key=lambda k: (-counts[k], k))[: mattes.RANKS]
+        places = np.zeros(2 * mattes.RANKS, np.float32)
         places[: 2 * len(order) : 2] = bits[order].view(np.float32)
         places[1 : 2 * len(order) : 2] = [counts[k] / samples for k in order]
         assert layer[pixel].tobytes() == places.tobytes(), pixel

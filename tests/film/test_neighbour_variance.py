@@ -7,7 +7,7 @@ import pytest
 
 from raystream.film.adaptive import decide, variances
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error.neighbour_variance import (
+from raystream.film.error import (
     EDGE,
     INDEPENDENT,
     SMOOTH,

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.film.exposure import automatic_exposure, block_edge, block_means, exposure_text
-from raystream.film.files import encode, image
+from raystream.film.files import image
 from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
 
 
@@ -110,7 +110,7 @@ def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None
 
 
 def test_png_in_memory() -> None:
-    data = encode.png(np.full((2, 3, 3), 7, np.uint8), {"key": "a text", "umlaut": "ä ♥"})
+    data = image.png(np.full((2, 3, 3), 7, np.uint8), {"key": "a text", "umlaut": "ä ♥"})
     with Pillow.open(io.BytesIO(data)) as file:
         assert file.size == (3, 2) and (np.asarray(file) == 7).all()
         assert (file.info["key"], file.info["umlaut"], file.info["srgb"]) == ("a text", "ä ♥", 0)

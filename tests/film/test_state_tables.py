@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.film.error.convergence import Halves, SampleBudget
+from raystream.film.error import Halves, SampleBudget
 from raystream.film.files import checkpoint, image, states
 from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from raystream.film.film import Film

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.formats import polygons
-from raystream.formats.obj import reader as obj
-from raystream.formats.ply import elements as ply
-from raystream.formats.stl import reader as stl
+from raystream.formats import obj, ply, polygons, stl
 
 
 @pytest.fixture(params=[True, False], ids=["plain", "compiled"])

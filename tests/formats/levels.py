@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from raystream.formats.bsp import lumps as bsp
+from raystream.formats import bsp
 
 ENTITIES = b"""{ "classname" "worldspawn" }
 { "classname" "info_player_start" "origin" "0 0 24" "angle" "90" }

@@ -12,9 +12,8 @@ from PIL import Image
 
 from raystream.base.errors import ViewerError
 from raystream.base.paths import assets
-from raystream.formats import load
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.bsp.faces import counts, tessellated
+from raystream.formats import bsp, load
+from raystream.formats.bsp import counts, tessellated
 
 
 def written(folder: Path, data: bytes) -> Path:

@@ -12,10 +12,8 @@ from levels import level_lumps
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats import load
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.bsp.faces import counts, spans, tessellated
-from raystream.formats.bsp.reader import _number, _vector
+from raystream.formats import bsp, load
+from raystream.formats.bsp import _number, _vector, counts, spans, tessellated
 from raystream.scene.scene import Scene
 
 HERE = Path("a.bsp")
@@ -70,9 +68,9 @@ def test_lumps_in_and_out() -> None:
 def test_texts_of_entities(text: bytes, found: Any) -> None:
     if isinstance(found, str):
         with pytest.raises(ViewerError, match=f"lump entities: {found}"):
-            bsp.entities(text, HERE)
+            bsp.read_entities(text, HERE)
     else:
-        assert bsp.entities(text, HERE) == found
+        assert bsp.read_entities(text, HERE) == found
 
 
 @pytest.mark.parametrize(

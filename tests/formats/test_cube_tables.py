@@ -10,7 +10,7 @@ import pytest
 from picture_bytes import RANDOM, encoded
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import cube_maps, environment_maps
+from raystream.formats.image import environment_maps
 from raystream.formats.image.environment_maps import environment_of, reduced
 from raystream.scene.environment import DARKNESS
 from raystream.scene.texture import linear_from_srgb
@@ -68,7 +68,7 @@ def test_bands_of_pictures_make_no_difference(
     ],
 )
 def test_layouts_of_cubes(width: int, height: int, layout: str) -> None:
-    assert cube_maps.layout_of(width, height) == layout
+    assert environment_maps.layout_of(width, height) == layout
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_directions_into_faces(direction: tuple[float, ...], face: int, s: float
         np.float32
     )
     for scale in (1, 0.01, 100):
-        (found,) = cube_maps.cube_radiance(faces, np.array([direction]) * scale)
+        (found,) = environment_maps.cube_radiance(faces, np.array([direction]) * scale)
         np.testing.assert_allclose(found, (face, (s + 1) / 2 * side, (t + 1) / 2 * side), atol=1e-6)
-    (edge,) = cube_maps.cube_radiance(faces, np.array([[0.999, 0.999, 1.0]]))
+    (edge,) = environment_maps.cube_radiance(faces, np.array([[0.999, 0.999, 1.0]]))
     np.testing.assert_allclose(edge, (4, 0.5, 0.5), atol=1e-6)  # clamped
 
 
@@ -101,7 +101,7 @@ def test_directions_between_faces() -> None:
     faces = np.zeros((6, 1, 1, 3), np.float32)
     faces[..., 0] = np.arange(6)[:, None, None]
     corners = np.array([(-1, 1, 1), (1, 1, 1), (0, 1, 1), (0, -1, 1), (1, 0, 1), (0, 0, -1), (0, 1, -1)], float)
-    assert cube_maps.cube_radiance(faces, corners)[:, 0].tolist() == [0, 1, 2, 3, 1, 5, 2]
+    assert environment_maps.cube_radiance(faces, corners)[:, 0].tolist() == [0, 1, 2, 3, 1, 5, 2]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_directions_between_faces() -> None:
 )
 def test_sizes_of_cubes_as_one_picture(side: int, most: int, shape: tuple[int, int]) -> None:
     faces = np.full((6, side, side, 3), (0.5, 1, 2), np.float32)
-    found = cube_maps.equirectangular(faces, most)
+    found = environment_maps.equirectangular(faces, most)
     assert found.shape == (*shape, 3)
     np.testing.assert_allclose(found, np.broadcast_to((0.5, 1, 2), found.shape), rtol=1e-6)
 

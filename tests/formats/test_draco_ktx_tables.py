@@ -12,8 +12,8 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.formats import _OTHERS, load, recognise, suffixes
 from raystream.formats.files import LARGEST_FILE, check_regular, decode_data_uri, read_file, short, uri_fault
-from raystream.formats.gltf.decoders import basis
-from raystream.formats.gltf.decoders.draco import decoded_size
+from raystream.formats.gltf import decoders
+from raystream.formats.gltf.decoders import draco_size
 from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
 
 HEAD = b"DRACO" + bytes((2, 2, 1))
@@ -21,7 +21,7 @@ HEAD = b"DRACO" + bytes((2, 2, 1))
 
 def size_of(data: bytes, attributes: int = 1) -> int:
     named = {f"A{k}": k for k in range(attributes)}
-    return decoded_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
+    return draco_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
 
 
 def metadata(entries: list[tuple[bytes, bytes]], *below: tuple[bytes, bytes]) -> bytes:
@@ -87,7 +87,7 @@ def ktx(
     ("width", "height", "levels"), [(8, 4, 1), (5, 3, 1), (8, 4, 4), (1, 1, 1), (16, 16, 0), (7, 9, 3)]
 )
 def test_headers_of_ktx(width: int, height: int, levels: int) -> None:
-    found = basis.header(ktx(width, height, levels), "a")
+    found = decoders.basis_header(ktx(width, height, levels), "a")
     assert (found.width, found.height, found.decoder, found.texel, found.scales) == (width, height, 8, 4, True)
     count = max(levels, 1)
     assert found.least == 2 ** (count - 1) and found.hint == f"use a smaller image: {count} levels are stored"
@@ -113,8 +113,8 @@ def test_headers_of_ktx(width: int, height: int, levels: int) -> None:
 )
 def test_ktx_that_is_damaged(data: bytes, words: str) -> None:
     with pytest.raises(ViewerError, match=words):
-        basis.header(data, "a")
-    assert basis.sniff(ktx()) and not basis.sniff(b"x" + ktx()) and not basis.sniff(ktx()[:11])
+        decoders.basis_header(data, "a")
+    assert decoders.is_basis(ktx()) and not decoders.is_basis(b"x" + ktx()) and not decoders.is_basis(ktx()[:11])
 
 
 @pytest.mark.parametrize(("most", "length"), [(None, 10), (0, 0), (3, 3), (10, 10), (11, 10)])

@@ -9,8 +9,17 @@ from PIL import Image
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import environment_maps
-from raystream.formats.image.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
-from raystream.formats.image.environment_maps import environment_of, load, read_picture, reduced
+from raystream.formats.image.environment_maps import (
+    FACES,
+    cube_radiance,
+    environment_of,
+    equirectangular,
+    from_layout,
+    layout_of,
+    load,
+    read_picture,
+    reduced,
+)
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.texture import linear_from_srgb
 

@@ -10,7 +10,7 @@ from documents import SQUARE, TWO, Document
 
 from raystream.formats import load
 from raystream.scene.hierarchy import Hierarchy
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 
 MODES = {
     4: [[0, 1, 2], [3, 4, 5]],

@@ -11,7 +11,7 @@ import pytest
 from looks import PIXELS, encoded, textured, with_materials
 
 from raystream.formats import load
-from raystream.formats.gltf.extensions import APPLIED
+from raystream.formats.gltf.reader import APPLIED
 from raystream.scene.material import TEXTURE_FIELDS, Material
 
 WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp", 7: "repeat", None: "repeat"}

@@ -13,8 +13,7 @@ from looks import PIXELS, encoded, full, textured, with_materials
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.image.images import decode, read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import ImageMemory, decode, read_image
 from raystream.lighting.lights import scene_lights
 from raystream.scene.material import TEXTURE_FIELDS
 from raystream.scene.texture import Image, linear_from_srgb

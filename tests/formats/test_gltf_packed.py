@@ -26,8 +26,8 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.image import memory
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image import images
+from raystream.formats.image.images import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -279,32 +279,32 @@ def test_a_source_that_is_not_there(extension, source, tmp_path):
 )
 def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders.basis import decode, header
+    from raystream.formats.gltf.decoders import basis_header, decode_basis
 
-    monkeypatch.setattr(memory, "LARGEST_IMAGE", 1 << 16)
+    monkeypatch.setattr(images, "LARGEST_IMAGE", 1 << 16)
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
     with pytest.raises(ViewerError, match=words):
-        ImageMemory().plan(header(bytes(data), "here"), len(data), "here")
-        decode(bytes(data), "here")
+        ImageMemory().plan(basis_header(bytes(data), "here"), len(data), "here")
+        decode_basis(bytes(data), "here")
     for length in (12, 79, 100, len(data) - 1):
         with pytest.raises(ViewerError, match="here: "):
-            decode(ktx2(BLOCKS)[:length], "here")
+            decode_basis(ktx2(BLOCKS)[:length], "here")
 
 
 def test_basis_levels_of_odd_sizes():
     """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders.basis import decode, header
+    from raystream.formats.gltf.decoders import basis_header, decode_basis
 
     second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
     data = ktx2(BLOCKS, second, third, size=(11, 7))
-    found = header(data, "here")
+    found = basis_header(data, "here")
     assert (found.width, found.height, found.least) == (11, 7, 4)
     for factor, blocks, tall, wide in ((1, BLOCKS, 7, 11), (2, second, 3, 5), (4, third, 1, 2)):
         texels = blocks.repeat(4, axis=0).repeat(4, axis=1)[:tall, :wide]
-        np.testing.assert_array_equal(decode(data, "here", factor=factor).texels, texels)
+        np.testing.assert_array_equal(decode_basis(data, "here", factor=factor).texels, texels)
 
 
 def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
@@ -315,5 +315,5 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     doc.json["textures"].append({"source": 1})
     doc.json["materials"][0]["normalTexture"] = {"index": 1}
     load(doc.write(tmp_path))
-    monkeypatch.setattr(memory, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    monkeypatch.setattr(images, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

@@ -14,9 +14,9 @@ from looks import full, textured
 from rigs import morphed
 
 from raystream.formats import load
-from raystream.formats.gltf.motion.pointers import LIGHT, MATERIAL, target_of
+from raystream.formats.gltf.animations import LIGHT, MATERIAL, target_of
 from raystream.renderer.inputs.scene_diff import scene_changes
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 
 TIMES = np.float32([0, 2])
 

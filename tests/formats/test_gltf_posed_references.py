@@ -24,7 +24,7 @@ import pytest
 from raystream.formats import load
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 

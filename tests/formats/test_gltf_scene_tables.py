@@ -13,10 +13,10 @@ from documents import SQUARE, TWO, Document
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.gltf.extensions import APPLIED, KEPT
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.nodes import scene_nodes
 from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.reader import APPLIED, KEPT
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:

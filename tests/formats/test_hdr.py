@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from raystream.base import jit
 from raystream.base.errors import ViewerError
 from raystream.formats.image import hdr
-from raystream.formats.image.hdr_loops import decode
+from raystream.formats.image.hdr import decode
 
 HEAD = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 

@@ -13,8 +13,7 @@ import pytest
 from levels import level_lumps
 
 from raystream.base.errors import ViewerError
-from raystream.formats import load
-from raystream.formats.bsp import lumps as bsp
+from raystream.formats import bsp, load
 
 MOST_BYTES, MOST_SECONDS = 1400 << 20, 20.0
 

@@ -16,9 +16,8 @@ from raystream.formats import files as budgets
 from raystream.formats.files import Budget
 from raystream.formats.gltf import json
 from raystream.formats.gltf.json import parse
-from raystream.formats.image import environment_maps, memory
-from raystream.formats.image.images import read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image import environment_maps, images
+from raystream.formats.image.images import ImageMemory, read_image
 from raystream.options import table as options
 
 
@@ -64,9 +63,9 @@ def test_values_of_json(monkeypatch) -> None:
 
 
 def test_texels_of_an_image(monkeypatch) -> None:
-    monkeypatch.setattr(memory, "LARGEST_IMAGE", 40)
+    monkeypatch.setattr(images, "LARGEST_IMAGE", 40)
     assert read_image(ImageMemory(), png(8, 5), "x").texels.shape == (5, 8, 4)
-    monkeypatch.setattr(memory, "LARGEST_IMAGE", 39)
+    monkeypatch.setattr(images, "LARGEST_IMAGE", 39)
     with pytest.raises(ViewerError, match="8 x 5 texels, more than 39"):
         read_image(ImageMemory(), png(8, 5), "x")
 
@@ -78,7 +77,7 @@ def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
     most = one if limit == "LARGEST_IMAGE" else 2 * one
     path = textured(*sizes).write(tmp_path)
     for given, read in ((most, 2), (most - 1, 0 if limit == "LARGEST_IMAGE" else 1)):
-        monkeypatch.setattr(memory, limit, given)
+        monkeypatch.setattr(images, limit, given)
         if read < 2:
             with pytest.raises(ViewerError, match="8 x 5 texels, more than"):
                 load(path)

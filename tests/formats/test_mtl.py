@@ -9,8 +9,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.formats import load
-from raystream.formats.obj.mtl import read_mtl
-from raystream.formats.obj.mtl_textures import _parse
+from raystream.formats.mtl import _parse, read_mtl
 from raystream.scene.material import TEXTURE_FIELDS
 
 DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)

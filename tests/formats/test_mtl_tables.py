@@ -10,9 +10,8 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from raystream.formats.obj import mtl
-from raystream.formats.obj.mtl import read_mtl, roughness_of
-from raystream.formats.obj.mtl_textures import _normals, _parse
+from raystream.formats import mtl
+from raystream.formats.mtl import _normals, _parse, read_mtl, roughness_of
 from raystream.scene.material import Material
 
 ILLUMINATION = [  # model, more, kind, alpha mode, metallic, transmission, roughness, specular factor

@@ -10,8 +10,7 @@ from obj_text import POINTS, read
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats import load, polygons_loops
-from raystream.formats.obj import mtl, reader
+from raystream.formats import load, mtl, obj, polygons
 
 SILENT = (
     "g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step parm trim hole"
@@ -137,7 +136,7 @@ def test_polygons_are_cut_by_their_positions(loops: None, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("ending", ["obj", "ply"])
 def test_polygons_that_cross_themselves_are_told(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polygons_loops, "BUDGET", 20)
+    monkeypatch.setattr(polygons, "BUDGET", 20)
     angle = 2 * np.pi * np.arange(30) / 30
     radius = 1 - 0.6 * (np.arange(30) % 2)
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], -1).tolist()
@@ -171,7 +170,7 @@ def test_the_last_number_and_one_more(column: int, count: int, tmp_path: Path) -
 @pytest.mark.parametrize("count", [15, 16, 17, 1024, 1025])
 def test_arrays_grow(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of vertices, texture vertices, normals, faces and materials, at the sizes where one is full."""
-    monkeypatch.setattr(reader, "SMALL", 1 << 30)
+    monkeypatch.setattr(obj, "SMALL", 1 << 30)
     lines = [f"v {k} 0 {k % 7}" for k in range(count)] + [f"vt {k} 0.5" for k in range(count)]
     lines += [f"vn {k + 1} 0 0" for k in range(count)] + ["v 0 1 0"]
     for k in range(count):
@@ -194,10 +193,10 @@ def test_arrays_grow(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("count", [4095, 4096, 4097, 9000])
 def test_a_face_of_many_corners(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "SMALL", 1 << 30)
+    monkeypatch.setattr(obj, "SMALL", 1 << 30)
     lines = [*POINTS.splitlines(), "f 1 2 3", "f " + "1 " * (count - 6) + "2 3", "f 4 1 2", "f 1 2"]
     data = "\n".join(lines).encode()
-    found, counts, fault, at = reader._scan(data)
+    found, counts, fault, at = obj._scan(data)
     corners, faces = found[3], found[4]
     assert (fault, at, counts[:6].tolist()) == (0, len(data), [4, 0, 0, count + 4, 4, 0])
     assert faces[:, 0].tolist() == [3, count - 4, 3, 2]
@@ -247,7 +246,7 @@ def test_libraries_that_are_missing_or_long(tmp_path: Path, monkeypatch: pytest.
         (len(text) - 1, [f"m.mtl: only the first {len(text) - 1} bytes of the materials"]),
     ):
         monkeypatch.setattr(mtl, "LARGEST", most)
-        monkeypatch.setattr(reader, "LARGEST", most)
+        monkeypatch.setattr(obj, "LARGEST", most)
         warnings = read(tmp_path, f"mtllib m.mtl\n{face}").warnings
         assert [each.removesuffix(" were read") for each in warnings][: len(told) or None] == told
 
@@ -284,4 +283,4 @@ def test_normals_without_direction_are_made(tmp_path: Path) -> None:
     ],
 )
 def test_first_statements(head: bytes, known: bool) -> None:
-    assert reader.sniff(head, Path("a")) == known
+    assert obj.sniff(head, Path("a")) == known

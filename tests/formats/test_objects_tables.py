@@ -14,7 +14,7 @@ from raystream.formats.objects.pyvistas import VIRIDIS
 from raystream.formats.objects.surface import Gathered, linear, z_up_camera
 from raystream.formats.objects.take import load, scene_of, taken
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])

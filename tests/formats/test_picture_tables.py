@@ -11,9 +11,9 @@ import pytest
 from picture_bytes import RANDOM, encoded
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import hdr, images, memory, png16
-from raystream.formats.image.hdr_loops import DONE, OVERRUN, TRUNCATED, decode
-from raystream.formats.image.memory import ImageHeader, ImageMemory
+from raystream.formats.image import hdr, images
+from raystream.formats.image.hdr import DONE, OVERRUN, TRUNCATED, decode
+from raystream.formats.image.images import ImageHeader, ImageMemory
 from raystream.scene.texture import linear_from_srgb
 
 
@@ -29,7 +29,7 @@ def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
 def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 8 and of 16 bits, whatever band is converted at once; a side stays at least a texel."""
     monkeypatch.setattr(images, "_BAND", band)
-    monkeypatch.setattr(png16, "_BAND", band)
+    monkeypatch.setattr(images, "_BAND", band)
     found = images.decode(encoded(RANDOM), "a", "dots", factor)
     expected = means(RANDOM, min(factor, 22), min(factor, 13))
     assert found.texels.shape == expected.shape and found.name == "dots" and found.texels.dtype == np.uint8
@@ -62,7 +62,7 @@ def test_channels_of_deep_pictures(color: int, channels: int) -> None:
     rgb = values[..., :3] if channels > 2 else np.repeat(values[..., :1], 3, axis=2)
     opacity = values[..., -1:] if channels % 2 == 0 else np.full((5, 3, 1), 65535)
     np.testing.assert_array_equal(texels, np.concatenate([rgb, opacity], axis=2))
-    assert png16.size(deep_png(values, color)) == (3, 5)
+    assert images.size(deep_png(values, color)) == (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
         del data[at:]
     else:
         data[at] = value
-    assert png16.size(bytes(data)) is None
+    assert images.size(bytes(data)) is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_peaks_of_decoders(header: ImageHeader, factor: int, peak: int) -> None:
 
 
 def memory_of(monkeypatch: pytest.MonkeyPatch, side: int | None = None, free: int | None = None) -> ImageMemory:
-    monkeypatch.setattr(memory, "available", lambda: free)
+    monkeypatch.setattr(images, "available", lambda: free)
     return ImageMemory(side)
 
 
@@ -146,7 +146,7 @@ def test_factors_of_what_is_too_large(
     size: tuple[int, int], side: int | None, factor: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To at most that side, by halves, where an image of 400 texels fits."""
-    monkeypatch.setattr(memory, "MOST_TEXELS", 400 if size[0] < 81 else 200)
+    monkeypatch.setattr(images, "MOST_TEXELS", 400 if size[0] < 81 else 200)
     kept = memory_of(monkeypatch, side)
     image = ImageHeader(*size, decoder=4, least=16)
     if factor is None:
@@ -159,7 +159,7 @@ def test_factors_of_what_is_too_large(
 
 
 def test_images_share_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "MOST_TEXELS", 1000)
+    monkeypatch.setattr(images, "MOST_TEXELS", 1000)
     kept, image = memory_of(monkeypatch), ImageHeader(20, 20, 4)
     kept.plan(image, 1, "a")
     kept.plan(image, 1, "a")
@@ -211,7 +211,7 @@ def test_images_before_are_held_against_their_files(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "MOST_TEXELS", 100)
+    monkeypatch.setattr(images, "MOST_TEXELS", 100)
     for image, hint in (
         (ImageHeader(100, 100, 1), "--max-texture 1024 reads it at a smaller size"),
         (ImageHeader(200, 200, 1), "use a smaller image"),
@@ -224,7 +224,7 @@ def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_images_decoded_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Together up to 1 GiB; one alone may take any size."""
-    monkeypatch.setattr(memory, "FREE_BYTES", 100)
+    monkeypatch.setattr(images, "FREE_BYTES", 100)
     kept = memory_of(monkeypatch)
     entered = [threading.Event() for _ in range(4)]
     leave = [threading.Event() for _ in range(4)]

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import memory, png16
-from raystream.formats.image.images import decode, read_image
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image import images
+from raystream.formats.image.images import ImageMemory, decode, read_image
 
 RANDOM = np.random.default_rng(0)
 
@@ -71,7 +70,7 @@ def test_pillow_reads_the_same():
 
     values = RANDOM.integers(0, 65536, (9, 5, 3), np.uint16)
     data = png(values)
-    np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), png16.read(data, "")[..., :3] >> 8)
+    np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), images.read(data, "")[..., :3] >> 8)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
     with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
         read_image(ImageMemory(), huge, "a.png")
     with pytest.raises(ViewerError, match="4 x 4 texels, more than 15"):
-        monkeypatch.setattr(memory, "LARGEST_IMAGE", 15)
+        monkeypatch.setattr(images, "LARGEST_IMAGE", 15)
         read_image(ImageMemory(), data, "a.png")
 
 
@@ -123,9 +122,9 @@ def interlaced(values: np.ndarray, key: bytes = b"") -> bytes:
 def test_interlaced_files_keep_every_bit(size, channels):
     values = RANDOM.integers(0, 65536, (*size, channels), np.uint16)
     data = interlaced(values)
-    np.testing.assert_array_equal(png16.read(data, ""), png16.read(png(values), ""))
+    np.testing.assert_array_equal(images.read(data, ""), images.read(png(values), ""))
     with pytest.raises(ViewerError, match="bytes of the picture are there"):
-        png16.read(interlaced(values)[:16] + struct.pack(">II", size[1] + 9, size[0] + 9) + data[24:], "")
+        images.read(interlaced(values)[:16] + struct.pack(">II", size[1] + 9, size[0] + 9) + data[24:], "")
 
 
 @pytest.mark.parametrize("channels", [1, 3])

@@ -138,7 +138,7 @@ def test_tangles_end(loops, monkeypatch):
 
 
 def test_a_spent_budget_is_told(monkeypatch):
-    from raystream.formats import polygons_loops as polygons_kernels
+    from raystream.formats import polygons as polygons_kernels
 
     monkeypatch.setattr(polygons_kernels, "BUDGET", 50)
     triangles, _, tangled = triangulate(star(40, 1), np.arange(40), np.array([40]))

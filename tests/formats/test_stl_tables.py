@@ -12,10 +12,10 @@ from documents import load_bytes
 
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
-from raystream.formats import polygons_loops, text
+from raystream.formats import polygons, text
+from raystream.formats import stl as stl_reader
 from raystream.formats.polygons import triangulate
-from raystream.formats.stl import reader as stl_reader
-from raystream.formats.stl.reader import sniff as is_stl
+from raystream.formats.stl import sniff as is_stl
 
 read_stl = partial(load_bytes, "facets.stl")
 
@@ -74,7 +74,7 @@ def test_words_of_facets(loops: None, tmp_path: Path) -> None:
 
 
 def binary(count: int, size: int | None = None, spare: int = 0) -> bytes:
-    rows = np.zeros(count, stl_reader._FACET)
+    rows = np.zeros(count, stl_reader._RECORD)
     rows["corners"] = np.arange(9 * count).reshape(count, 9)
     rows["normal"], rows["attribute"] = 7, 9
     return (
@@ -282,7 +282,7 @@ def test_shapes_of_ears() -> None:
 def test_convexity(points: list, convex: bool) -> None:
     plane = np.array(points, np.float64)
     for turn in range(len(plane)):
-        assert polygons_loops._convex(np.roll(plane, turn, axis=0), len(plane)) == convex
+        assert polygons._convex(np.roll(plane, turn, axis=0), len(plane)) == convex
 
 
 @pytest.mark.parametrize(
@@ -300,4 +300,4 @@ def test_convexity(points: list, convex: bool) -> None:
 def test_corners_within_ears(point: tuple[float, float], blocks: bool) -> None:
     """On the border, too, but not at one of its corners."""
     plane = np.array([(0, 0), (4, 0), (0, 4), point], np.float64)
-    assert polygons_loops._blocks(plane, 3, 0, 1, 2) == blocks
+    assert polygons._blocks(plane, 3, 0, 1, 2) == blocks

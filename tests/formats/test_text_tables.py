@@ -12,8 +12,8 @@ import pytest
 from documents import PLY_TYPES, SQUARE, load_bytes
 
 from raystream.base.errors import ViewerError
-from raystream.formats.ply import elements
-from raystream.formats.ply.reader import sniff as is_ply
+from raystream.formats import ply as ply_module
+from raystream.formats.ply import sniff as is_ply
 
 read = partial(load_bytes, "points.ply")
 
@@ -272,7 +272,7 @@ def test_first_words(head: bytes, known: bool) -> None:
 @pytest.mark.parametrize("extra", [0, 1, 2, 15, 16, 17, 40])
 def test_lists_grow(extra: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of text, beyond the room of four numbers a row and 16."""
-    monkeypatch.setattr(elements, "SMALL", 1 << 30)
+    monkeypatch.setattr(ply_module, "SMALL", 1 << 30)
     polygon = [0, 1, 2, *([3] * extra)]
     data = ply("ascii", {"vertex": (XYZ, POINTS), "face": (FACE[0], [[polygon], [[2, 1, 0]]])})
     found = read(tmp_path, data).meshes[0].triangles

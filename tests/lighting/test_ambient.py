@@ -16,9 +16,8 @@ from raystream.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in
 from raystream.lighting.each_light import each_light, turned
 from raystream.lighting.environment import environment
 from raystream.lighting.lights import scene_lights
-from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, sky
 from raystream.scene.light import Light, luminance
-from raystream.scene.sky import sky
 
 NOTHING = Scene.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), int))
 ALL = [(0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0), (1, 0, 0), (-1, 0, 0)]

@@ -12,8 +12,7 @@ import pytest
 from raystream import Camera, Renderer, Scene
 from raystream.lighting.emitters import emitters
 from raystream.lighting.lights import scene_lights
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 
 
 def panel_between_plates(double_sided: bool = True) -> Scene:

@@ -9,9 +9,8 @@ import pytest
 from glsl_call import Function
 
 from raystream.lighting.environment import LEVELS, environment, environment_uniforms, excess_flux, image_tables
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
 from raystream.scene.light import luminance
-from raystream.scene.sky import sky
 
 RADIANCE = "vec3 environment_radiance(vec3 direction)"
 SAMPLE = "void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density)"

@@ -16,12 +16,11 @@ from raystream.lighting.emitters import Emitters
 from raystream.lighting.environment import environment
 from raystream.lighting.lights import KIND, LightList, light_list, scene_lights
 from raystream.lighting.photons import photon_modules
-from raystream.scene.environment import DARKNESS, ConstantEnvironment
+from raystream.scene.environment import DARKNESS, ConstantEnvironment, sky
 from raystream.scene.light import Light, luminance
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
-from raystream.scene.sky import sky
 
 
 def polygon_irradiance(corners: np.ndarray, position: np.ndarray, normal: np.ndarray) -> float:

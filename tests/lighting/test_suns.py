@@ -14,9 +14,8 @@ from raystream import Camera
 from raystream.film.film import LUMINANCE
 from raystream.lighting.environment import LEVELS, environment, image_tables
 from raystream.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
-from raystream.scene.environment import ImageEnvironment
+from raystream.scene.environment import ImageEnvironment, sky
 from raystream.scene.light import luminance
-from raystream.scene.sky import sky
 
 
 def with_sun(column: int = 40, row: int = 10, size: int = 2, around: float = 0.3) -> ImageEnvironment:

@@ -7,7 +7,7 @@ import glsl_call
 import numpy as np
 import pytest
 
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.base.errors import ViewerError
 from raystream.cameras.lens import thin_lens
 from raystream.kernels.records import HIT, RAY
@@ -122,7 +122,7 @@ def test_rays_that_leave_do_not_come_back(device, middle, height):
         return hit.triangle >= 0;
     }"""
     for test in ("watertight", "moller-trumbore"):
-        module = triangles.module(test, flat.corners(), middle + 1)
+        module = primitives.triangle_module(test, flat.corners(), middle + 1)
         function = glsl_call.Function(device, "bool hit_again(Ray ray, int number)", modules=[module], text=text)
         found = int(function(rays, np.arange(count))[0].sum())
         assert found <= (0 if test == "watertight" else count // 10_000), test  # the other is less exact on needles

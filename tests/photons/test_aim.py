@@ -13,8 +13,7 @@ from raystream import Renderer
 from raystream.kernels.photons import STORED
 from raystream.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
 from raystream.scene.builtin.parts.shapes import quads, sphere
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric

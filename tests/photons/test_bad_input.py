@@ -10,7 +10,7 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.base.errors import ViewerError
-from raystream.renderer.photon_map import photon_cells
+from raystream.renderer import photon_map
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 
@@ -120,7 +120,7 @@ def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypa
     lit.update(photons=1 << 21, photon_bounces=64)
     with pytest.raises(ViewerError, match=r"2,097,152 photons that come to 64 surfaces are too many \(take fewer"):
         lit.render((4, 4), spp=1)
-    monkeypatch.setattr(photon_cells, "available", lambda: 100 << 20)
+    monkeypatch.setattr(photon_map, "available", lambda: 100 << 20)
     lit.update(photons=1 << 20, photon_bounces=3)
     held = lit.gpu_scene.resources.stream_bytes()
     with pytest.raises(ViewerError, match=r"photon map: takes about .* of memory, and 100 MiB are free"):

@@ -14,7 +14,7 @@ from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.photons.grid import PhotonGrid
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.photon_map.photon_cells import map_settings
+from raystream.renderer.photon_map import map_settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 1500, "photon_bounces": 3, "estimate": "nearest"}
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_said(cornell: raystream.Scene, monkeypatch: pytest
     for wrong in ("3x3", "0x1x1", "1x1x1x1", "axbxc", (1, 2), 5, "1x1x70000"):
         with pytest.raises(ViewerError, match="expected three whole numbers such as 250x1x250"):
             Renderer(cornell, **SINGLE, photon_grid=wrong)
-    monkeypatch.setattr("raystream.renderer.photon_map.photon_cells.available", lambda: 10 << 20)
+    monkeypatch.setattr("raystream.renderer.photon_map.available", lambda: 10 << 20)
     for kind in ("sort", "stencil"):
         small = Renderer(cornell, **SINGLE, **FEW, photon_map=kind)
         if small.device.software:

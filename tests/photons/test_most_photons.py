@@ -7,7 +7,7 @@ import pytest
 
 from raystream.options.table import OPTIONS
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.photon_map.photon_map import Emission
+from raystream.renderer.photon_map import Emission
 from raystream.stream.declare.record import LARGEST_INTEGER
 
 LEAST_SIDE = 8192  # of textures on hardware of the time of OpenGL 3.3

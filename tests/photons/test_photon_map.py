@@ -16,7 +16,7 @@ from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import PHOTON, STORED
 from raystream.lighting.emitters import emitters
-from raystream.renderer.photon_map.photon_map import NEAREST_SHARE, radius_share
+from raystream.renderer.photon_map import NEAREST_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}

@@ -91,10 +91,10 @@ def pictures() -> dict[str, Any]:
 
 def viewed() -> dict[str, Any]:
     """Keys, the page of a browser, and the inspector."""
-    from raystream.remote.page import resources
-    from raystream.viewport.canvas.canvas_view import CanvasView
-    from raystream.viewport.controls.keymap import BY_NAME, markdown_table
+    from raystream.remote.canvas import resources
+    from raystream.viewport.canvas import CanvasView
     from raystream.viewport.debug_views.inspector import Inspector
+    from raystream.viewport.keymap import BY_NAME, markdown_table
 
     view = CanvasView("cornell", SIZE, program="cast")
     view.wait()

@@ -16,12 +16,9 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
-from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
-from raystream.stream.compile.body import dead_streams
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
-from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.order import Element, StateLoop
+from raystream.stream.compile.generate import Form, dead_streams, fragment
+from raystream.stream.compile.link import Element, LinkedProgram, StateLoop
+from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 from raystream.stream.gl.device import Device
 
 SIZE = (20, 12)

@@ -8,11 +8,9 @@ from raystream.cli.shader_check.scenes import everything
 from raystream.programs import LEVELS, PICTURES, light_layers, visibility
 from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
-from raystream.stream.compile.diagnose import check_needs
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, check_needs, fragment
 from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 
 PROGRAMS = {
     **{name: program.make for name, program in PICTURES.items()},

@@ -19,8 +19,7 @@ from raystream.scene.material import TEXTURE_FIELDS, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)

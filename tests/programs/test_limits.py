@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.two_level.top import TOPS
 from raystream.cli.shader_check.machines import LAYERED
@@ -18,8 +18,7 @@ from raystream.programs import LEVELS, PICTURES, programs_with, trace
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 RECIPES = [

@@ -16,8 +16,7 @@ from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.material import Material
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)

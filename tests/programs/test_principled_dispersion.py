@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from raystream import Renderer, Scene
 from raystream.materials.look import look_of
 from raystream.scene.material import Material
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 
 SKY = (0.2, 0.3, 0.5)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

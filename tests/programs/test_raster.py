@@ -16,7 +16,7 @@ from raystream.base.errors import ViewerError
 from raystream.cameras.lens import lens_rays, lens_uniforms
 from raystream.film.device_film import FilmBuffer
 from raystream.kernels.records import HIT
-from raystream.renderer.device.rasterized import RasterizedHits, differing
+from raystream.renderer.device.first_hits import RasterizedHits, differing
 from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
 from raystream.renderer.sampling.ray_queries import FAR
 from raystream.stream.gl.device import Device

@@ -15,8 +15,7 @@ from raystream.scene.edits.smooth import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])
 SIZE = (32, 32)

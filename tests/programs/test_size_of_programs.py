@@ -18,10 +18,9 @@ from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.builtin import build
 from raystream.scene.scene import Scene
-from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 
 
 def test_copies_are_those_of_calls():

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.accel import triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_build, primitives
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
 from raystream.programs import trace
@@ -27,7 +26,7 @@ def calls(device: Any, voxels: tuple[int, int, int], any_hit: bool, up: bool, ma
     corners = np.stack([SQUARE + np.float32([0, 0, z]) for z in range(4)])
     modules = [
         grid.module(grid_build.build(corners, voxels)),
-        triangles.module("watertight", corners, 4.0),
+        primitives.triangle_module("watertight", corners, 4.0),
     ]
     made = machine(device, LinkedProgram(trace(FLAT), modules), (1, 1), counting=True)
     records, _ = pack_rays([[0, 0, -1 if up else 4]], [[0, 0, 1 if up else -1]], np.inf, any_hit)
@@ -58,7 +57,7 @@ def test_the_nearer_half_of_a_tree_comes_first(device: Any, axis: int) -> None:
     """Eight layers, one in a leaf: a ray meets one triangle, whichever way it comes, by the walk of octants."""
     corners = np.roll(np.stack([SQUARE + np.float32([0, 0, z]) for z in range(8)]), axis - 2, axis=2)
     built = bvh_build.build(corners, "midpoint", leaf=1)
-    modules = [bvh.module([built], "octants"), triangles.module("watertight", corners, 8.0, built.order)]
+    modules = [bvh.module([built], "octants"), primitives.triangle_module("watertight", corners, 8.0, built.order)]
     machine = Singlepass(device, LinkedProgram(trace(FLAT), modules), (2, 1), counting=True)
     towards = np.eye(3)[axis]
     away, back = np.full(3, 0.25), np.full(3, 0.25)

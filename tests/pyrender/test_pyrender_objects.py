@@ -23,8 +23,7 @@ from raystream.pyrender import (
     SpotLight,
     Texture,
 )
-from raystream.pyrender.conversion import Conversion
-from raystream.pyrender.eye import Eye
+from raystream.pyrender.conversion import Conversion, Eye
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 2.0, np.pi, 4.5])

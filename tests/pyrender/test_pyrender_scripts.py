@@ -287,7 +287,7 @@ def test_trimesh_is_asked_by_nobody():
 
 def test_a_viewer_in_a_notebook_is_its_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the window's size and camera; also where it shall run in a thread, and once it is started by hand."""
-    from raystream.pyrender import raystream as module
+    from raystream.pyrender import viewer as module
 
     calls: list[tuple[object, dict]] = []
 

@@ -9,9 +9,9 @@ import pytest
 
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
-from raystream.remote.page import FINGERS, OFFERED, choices, offered, resources
+from raystream.remote.canvas import FINGERS, OFFERED, choices, offered, resources
 from raystream.renderer.inputs.settings import registered
-from raystream.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
+from raystream.viewport.keymap import ACTIONS, MOUSE, Keymap
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 

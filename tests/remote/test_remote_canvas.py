@@ -23,9 +23,8 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, RemoteCanvas, _clamp, _text
+from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp, _text
 from raystream.remote.guard import File
-from raystream.remote.page import OFFERED
 from raystream.remote.serve import address
 
 

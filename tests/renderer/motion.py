@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.hierarchy import Deformer, Hierarchy, Skin
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh, transforms_of

@@ -14,7 +14,7 @@ import pytest
 import raystream
 from raystream import Renderer, Scene
 from raystream.scene.scene import Instance
-from raystream.stream.gl import elsewhere
+from raystream.stream.gl import contexts
 
 PATIENCE = 60.0  # seconds, after which a thread that should have ended hangs
 SIZE = (24, 16)
@@ -103,13 +103,13 @@ def test_a_callback_has_the_context_of_its_owner(switches: list[int]) -> None:
     renderer = Renderer(LIT, **OPTIONS)
     expected = renderer.render(SIZE, spp=2).linear
     neighbour = moderngl.create_context(standalone=True, backend="egl")
-    handle, others, seen = elsewhere.egl_context(), [], []
+    handle, others, seen = contexts.egl_context(), [], []
 
     def beside() -> None:
         others.append(Renderer(LIT, **OPTIONS).render(SIZE, spp=2).linear)
 
     def report(share: float, text: str) -> None:
-        seen.append(elsewhere.egl_context())
+        seen.append(contexts.egl_context())
         if len(seen) == 1:
             thread = threading.Thread(target=beside, daemon=True)
             thread.start()
@@ -118,7 +118,7 @@ def test_a_callback_has_the_context_of_its_owner(switches: list[int]) -> None:
 
     try:
         assert np.array_equal(renderer.render(SIZE, spp=2, progress=report).linear, expected)
-        assert elsewhere.egl_context() == handle and set(seen) == {handle}
+        assert contexts.egl_context() == handle and set(seen) == {handle}
         np.testing.assert_array_equal(others, [expected])
     finally:
         neighbour.__exit__(None, None, None)
@@ -133,5 +133,5 @@ def test_an_error_in_a_call_leaves_the_context(switches: list[int]) -> None:
 
     with pytest.raises(OSError, match="enough"):
         renderer.render(SIZE, spp=2, progress=fail)
-    assert elsewhere.egl_context() is None
-    assert renderer.render(SIZE, spp=2).linear.any() and elsewhere.egl_context() is None
+    assert contexts.egl_context() is None
+    assert renderer.render(SIZE, spp=2).linear.any() and contexts.egl_context() is None

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.accel.grid import on_device
+from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.renderer.device import grid_build
@@ -46,7 +46,7 @@ def hits(renderer: Renderer) -> bytes:
 @pytest.mark.parametrize("memory", ["auto", "texture"])
 def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists grow on the way, in either form of memory."""
-    monkeypatch.setattr(on_device, "ROOM", 0.05)
+    monkeypatch.setattr(grid, "ROOM", 0.05)
     renderer = Renderer(waving(0.0), environment="sky", memory=memory, **BUILT)
     for moment in (0.0, 0.7, 3.0):
         renderer.update(waving(moment))

@@ -15,7 +15,7 @@ from raystream import Camera, Instance, Renderer, Scene
 from raystream.accel import structures
 from raystream.accel.two_level import build as two_level
 from raystream.base.errors import ViewerError
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.inputs.scene_copies import SceneCopy
 from raystream.renderer.session.session import Session

@@ -10,11 +10,10 @@ import pytest
 
 from raystream import load
 from raystream.formats import load as load_plain
-from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen
-from raystream.renderer.fallback_sky import scene_seen
+from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen, scene_seen
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.edits.visible import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
+from raystream.scene.edits.framed import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh

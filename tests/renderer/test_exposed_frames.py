@@ -13,7 +13,7 @@ from raystream.cli import main as cli
 from raystream.film.files import image
 from raystream.renderer.sequence import render_frames
 from raystream.scene.animation import turntable as turned
-from raystream.scene.exposure.exposure import exposed, key_count
+from raystream.scene.exposure import exposed, key_count
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance
 from raystream.scene.scene import Scene

@@ -13,7 +13,7 @@ import pytest
 from pictures import film_of
 
 from raystream import Camera, Picture, Renderer, Scene, ViewerError
-from raystream.film.error.stop import FIRST_LOOK, bound
+from raystream.film.error import FIRST_LOOK, bound
 from raystream.film.files import image
 from raystream.film.files.checkpoint import save
 from raystream.film.film import Film
@@ -155,7 +155,7 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
-    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+    for module in ("session.session", "session.convergence", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)

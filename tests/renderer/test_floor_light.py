@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.cameras.floor_light import floor_light, floor_shares
+from raystream.cameras.backdrop import floor_light, floor_shares
 from raystream.scene.camera import Camera
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
+from raystream.scene.environment import IRRADIANCE, ConstantEnvironment, ImageEnvironment, studio
 from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance
-from raystream.scene.sky import IRRADIANCE, studio
 from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 RADIUS, HEIGHT = 1.0, 2.0  # of a disc over the floor

@@ -13,14 +13,12 @@ import pytest
 from raystream import Camera, Renderer
 from raystream.film.device_film import Buffer
 from raystream.kernels.records import FEATURES
-from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.preview.gbuffer_raster import GBufferRaster
-from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.gbuffer import GBuffer, GBufferRaster, GBufferTracer
 from raystream.renderer.preview.motion import of_motion
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.raster.instanced import ONE_SIDED
+from raystream.stream.raster import ONE_SIDED
 
 SIZE = 96, 72
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)

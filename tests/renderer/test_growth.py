@@ -12,10 +12,10 @@ from gl_objects import living
 from own_memory import STATUS, own_memory
 
 import raystream
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 GROWTH = 8 << 20  # bytes: what allocators keep; 300 pictures of 64 x 64 alone would take 39 MiB
 # Every machine, a map of photons, and the denoiser with all that it keeps from picture to picture.

@@ -33,14 +33,13 @@ from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.scene.builtin.parts import shapes as parts
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.exposure.exposure import exposed, key_count
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
+from raystream.scene.exposure import exposed, key_count
 from raystream.scene.hierarchy import Deformer, Skin, compose
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance
-from raystream.scene.projections.models import Fisheye
+from raystream.scene.projections import Fisheye
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Image, Texture

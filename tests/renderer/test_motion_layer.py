@@ -11,7 +11,7 @@ import pytest
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sequence import render_frames
 from raystream.scene.camera import Camera
-from raystream.scene.deform.arrays import with_vertices
+from raystream.scene.deform import with_vertices
 from raystream.scene.scene import Scene
 
 SIZE = (48, 36)

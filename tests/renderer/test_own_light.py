@@ -16,12 +16,12 @@ from raystream.lighting.emitters import emitters
 from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
-from raystream.scene.geometry.surface import surface_points
+from raystream.scene.environment import IRRADIANCE, SCALE, studio, sunlight
+from raystream.scene.geometry.triangles import surface_points
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric, QuadricShape
 from raystream.scene.scene import Instance, Scene
-from raystream.scene.sky import IRRADIANCE, SCALE, studio, sunlight
 
 UP = np.array([[0.0, 1.0, 0.0]])
 

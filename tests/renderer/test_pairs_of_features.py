@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from raystream import Renderer
 from raystream.cameras.lens import lens_rays
 from raystream.scene.camera import Camera
-from raystream.scene.exposure.exposure import exposed
-from raystream.scene.projections.models import Fisheye, Intrinsics, Orthographic
+from raystream.scene.exposure import exposed
+from raystream.scene.projections import Fisheye, Intrinsics, Orthographic
 
 SIZE = (20, 12)
 SAMPLES, RAYS = 64, 256  # of a pixel: rendered, and asked

@@ -11,7 +11,7 @@ import raystream
 from raystream import Renderer
 from raystream.film.device_film import FilmBuffer
 from raystream.options.table import OPTIONS
-from raystream.renderer.photon_map.photon_map import LEAST_PHOTONS
+from raystream.renderer.photon_map import LEAST_PHOTONS
 from raystream.renderer.preview.scheduler import PHOTON_PART
 from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
 

@@ -13,9 +13,9 @@ from pictures import MACHINES, assert_same, film_of
 import raystream
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.session.session import Session
-from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic
+from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic
 
 SIZE = (24, 16)
 BASE = Camera((270.0, 300.0, 150.0), (285.0, 240.0, 500.0), fov=60)

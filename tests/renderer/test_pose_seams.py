@@ -15,16 +15,14 @@ from motion import OPTIONS, SIZE, following
 from numpy.typing import NDArray
 
 from raystream import Renderer
-from raystream.accel.deform import rebuild
+from raystream.accel import deform as deforming_module
 from raystream.base import paths
 from raystream.base.errors import ShaderError
 from raystream.base.interrupts import UNWAITED
 from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.exposure.exposure import exposed
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget, with_vertices
+from raystream.scene.exposure import exposed
 from raystream.scene.hierarchy import compose
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -60,7 +58,7 @@ def test_exposures_follow_stills_and_stills_exposures(device: Any, accel: str) -
 def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedScene]:
     """A renderer whose trees have been built anew, its scene from before, and that with other colours as it was
     prepared in the meantime."""
-    monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)
@@ -219,7 +217,7 @@ def test_other_trees_keep_the_costs_that_they_are_compared_with() -> None:
     structure = prepare(base).structure
     assert structure.deforming is not None and structure.again is not None
     trees = structure.deforming.bvhs
-    other = structure.again(rebuild.Trees(trees.bvhs, [4 * cost for cost in trees.costs]))
+    other = structure.again(deforming_module.Trees(trees.bvhs, [4 * cost for cost in trees.costs]))
     assert other.deforming is not None
     assert other.deforming.bvhs.costs == [4 * cost for cost in trees.costs]
 
@@ -247,16 +245,16 @@ def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
 
 def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where there is no memory for others, those that there are serve on."""
-    monkeypatch.setattr(rebuild, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
     mesh, made = deforming.skinned_tube(joints=5, influences=1), threading.Event()
     structure = prepare(deforming.scene(mesh)).structure
     assert structure.deforming is not None
 
-    def fail(trees: rebuild.Trees) -> None:
+    def fail(trees: deforming_module.Trees) -> None:
         made.wait(30)
         raise MemoryError
 
-    rebuilder = rebuild.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
+    rebuilder = deforming_module.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
     rebuilder.look([mesh.posed(deforming.random_pose(mesh, 4))])
     try:
         assert any(thread.name == UNWAITED for thread in threading.enumerate())

@@ -11,21 +11,19 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream import Renderer, Scene
-from raystream.denoise.records import LIT
-from raystream.denoise.view import view_uniforms
+from raystream.denoise.records import LIT, view_uniforms
 from raystream.film.device_film import FilmBuffer
 from raystream.kernels.records import FEATURES
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.preview.frame import FrameJob
-from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.frame import FrameClock, FrameJob
 from raystream.renderer.preview.motion import PosedMotion, of_motion
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import MeshPose
-from raystream.stream.gl.arena import Arena
+from raystream.scene.deform import MeshPose
 from raystream.stream.gl.device import Device
+from raystream.stream.gl.resources import Arena
 from raystream.stream.gl.stream import Stream
 
 SIZE = 60, 44

@@ -12,7 +12,7 @@ from PIL import Image
 
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
-from raystream.film.error.stop import Stop, stop_of
+from raystream.film.error import Stop, stop_of
 from raystream.options import values
 from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
 from raystream.options.table import OPTIONS

@@ -10,7 +10,7 @@ import moderngl
 import pytest
 
 from raystream.renderer.preview import passes
-from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.frame import FrameClock
 from raystream.renderer.preview.passes import PreviewPasses
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import Scheduler
@@ -18,7 +18,7 @@ from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.stream.gl import stream as streams
 from raystream.stream.gl.device import Device
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 
 def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

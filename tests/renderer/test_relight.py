@@ -10,10 +10,9 @@ from pictures import of_two_kinds
 from raystream.cli.shader_check.scenes import everything
 from raystream.renderer.renderer import Renderer
 from raystream.scene.edits.movable import with_light_at
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment
-from raystream.scene.sky import sky
-from raystream.stream.compile.addresses import texels_of
-from raystream.stream.gl.arena import LEAST
+from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from raystream.stream.compile.memories import texels_of
+from raystream.stream.gl.resources import LEAST
 
 SHOWN = {"size": (24, 16), "spp": 2}
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))

@@ -12,7 +12,7 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.base.errors import ViewerError
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.files.image import read_exr
 from raystream.film.film import Film
 from raystream.kernels.records import FILM

@@ -11,9 +11,9 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.device.tile_job import tiles
-from raystream.renderer.preview import frame_clock
+from raystream.renderer.preview import frame
 from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows
 from raystream.renderer.session import convergence
 from raystream.renderer.session import session as session_module
@@ -35,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
     slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
-    for module in (session_module, convergence, frame_clock):
+    for module in (session_module, convergence, frame):
         monkeypatch.setattr(module, "time", slow)
 
 

@@ -14,7 +14,7 @@ import pytest
 from gl_objects import living
 
 from raystream.base.errors import ShaderError
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.device import tuning as tunings
 from raystream.renderer.device.tuning import (
     CHOICES,
@@ -41,13 +41,12 @@ from raystream.renderer.session.trials import (
     TrialRuns,
     measure_after,
 )
-from raystream.stream.compile.addresses import IN_BUFFER
-from raystream.stream.compile.memories import tables_of
+from raystream.stream.compile.memories import IN_BUFFER, tables_of
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.devices import open_device
 from raystream.stream.jobs import returned
 from raystream.stream.machines.multipass import Multipass
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = 48, 32
 

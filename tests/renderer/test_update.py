@@ -24,9 +24,8 @@ from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.camera import Camera
 from raystream.scene.edits.movable import with_light_at
-from raystream.scene.environment import ConstantEnvironment
+from raystream.scene.environment import ConstantEnvironment, sky
 from raystream.scene.light import Light
-from raystream.scene.sky import sky
 
 SHOWN = {"size": (24, 16), "spp": 2}
 OPTIONS_HERE = {"machine": "singlepass", "camera": "1.6,1,4 1.6,1,0"}

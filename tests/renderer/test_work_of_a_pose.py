@@ -14,25 +14,22 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.deform.covers import DeformedBounds, boxes_of
-from raystream.accel.deform.tables import joined
-from raystream.film.error.stop import Stop
+from raystream.accel.deform import DeformedBounds, boxes_of, joined
+from raystream.film.error import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer
 from raystream.renderer.inputs import prepared as preparing
-from raystream.renderer.preview import gbuffer_raster
+from raystream.renderer.preview import gbuffer
 from raystream.renderer.preview.gbuffer import GBuffer
 from raystream.renderer.session.frame_runner import FrameRunner
 from raystream.renderer.session.session import Session
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, with_vertices
 from raystream.scene.material import Material
 from raystream.stream.declare.kernel import Table
-from raystream.stream.gl.arena import Arena
+from raystream.stream.gl.resources import Arena
 from raystream.stream.gl.stream import Stream
-from raystream.stream.raster.instanced import InstancedMeshes, MeshGroups, RasterMesh
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.stream.raster import InstancedMeshes, MeshGroups, RasterMesh
+from raystream.viewport.picture_texture import PictureTexture
 
 
 def character() -> Scene:
@@ -79,7 +76,7 @@ def test_a_pose_makes_neither_looks_nor_sources(device: Any, monkeypatch: pytest
     base = character()
     renderer, buffer = drawn(device, base)
     made = [calls_of(monkeypatch, preparing, "scene_look")]
-    made += [calls_of(monkeypatch, gbuffer_raster, name) for name in ("_source", "_modules", "raster_meshes")]
+    made += [calls_of(monkeypatch, gbuffer, name) for name in ("_source", "_modules", "raster_meshes")]
     taken = calls_of(monkeypatch, InstancedMeshes, "_take")
     for seed in (1, 2):
         renderer.update(deforming.posed(base, seed))
@@ -95,7 +92,7 @@ def test_other_looks_and_shaders_are_made_anew(device: Any, monkeypatch: pytest.
     base = deforming.posed(character(), 1)
     renderer, buffer = drawn(device, base)
     before, shared = buffer._made, renderer.prepared.shared
-    sources = calls_of(monkeypatch, gbuffer_raster, "_source")
+    sources = calls_of(monkeypatch, gbuffer, "_source")
     if change == "materials":
         masked = replace(base.materials[0], alpha_mode="mask", alpha_cutoff=0.5)
         base = base.with_parts(materials=[masked, base.materials[1]])

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.sampling.frame_plan import FramePlan
-from raystream.stream.gl import elsewhere
+from raystream.stream.gl import contexts
 from raystream.stream.gl.devices import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
@@ -32,7 +32,7 @@ class Neighbour:
 
     def __init__(self) -> None:
         self.context = moderngl.create_context(standalone=True, backend="egl")
-        self.handle = elsewhere.egl_context()
+        self.handle = contexts.egl_context()
         self.texels = [np.full((3, 4), number, np.float32) for number in range(300)]
         self.textures = [self.context.texture((3, 1), 4, data=each, dtype="f4") for each in self.texels]
         self.targets = [self.context.framebuffer([texture]) for texture in self.textures]
@@ -40,7 +40,7 @@ class Neighbour:
 
     def check(self) -> None:
         """It is current still, and nobody has touched its objects."""
-        assert elsewhere.egl_context() == self.handle and self.context.error == "GL_NO_ERROR"
+        assert contexts.egl_context() == self.handle and self.context.error == "GL_NO_ERROR"
         assert all(texture.read() == each.tobytes() for texture, each in zip(self.textures, self.texels, strict=True))
         assert all(buffer.read() == each.tobytes() for buffer, each in zip(self.buffers, self.texels, strict=True))
         assert all(

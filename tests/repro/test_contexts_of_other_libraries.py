@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.stream.gl import elsewhere
+from raystream.stream.gl import contexts
 from raystream.stream.gl.devices import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the libraries share EGL on Linux")
@@ -76,20 +76,20 @@ def test_contexts_that_take_turns(request):
     picture = renderer.render((8, 8)).linear
     other = moderngl.create_context(standalone=True, backend="egl")
     try:
-        theirs = elsewhere.egl_context()
+        theirs = contexts.egl_context()
         texture = other.texture((2, 1), 1, data=b"\x05\x09")
         for _ in range(2):
             assert np.array_equal(renderer.render((8, 8)).linear, picture)
-            assert elsewhere.egl_context() == theirs and texture.read() == b"\x05\x09"
+            assert contexts.egl_context() == theirs and texture.read() == b"\x05\x09"
         opened = open_device()
-        assert elsewhere.egl_context() == theirs
+        assert contexts.egl_context() == theirs
         with opened.current():
-            assert elsewhere.egl_context() != theirs
+            assert contexts.egl_context() != theirs
             other.__enter__()  # by a callback, say
             with opened.current():
-                assert elsewhere.egl_context() != theirs
-            assert elsewhere.egl_context() == theirs
-        assert elsewhere.egl_context() == theirs and other.error == "GL_NO_ERROR"
+                assert contexts.egl_context() != theirs
+            assert contexts.egl_context() == theirs
+        assert contexts.egl_context() == theirs and other.error == "GL_NO_ERROR"
         opened.release()
     finally:
         other.__enter__()

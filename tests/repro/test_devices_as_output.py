@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import ViewerError
 from raystream.film.files import image, movie
 
@@ -59,8 +59,8 @@ def test_statistics_and_movies(tmp_path) -> None:
     text, film = tmp_path / "text", tmp_path / "film.gif"
     os.mkfifo(text)
     os.mkfifo(film)
-    textfile.check_path(str(text))
-    assert _received(text, lambda: textfile.write(str(text), "{}")) == b"{}\n"
+    part_file.check_path(str(text))
+    assert _received(text, lambda: part_file.write(str(text), "{}")) == b"{}\n"
     frames = [np.zeros((4, 6, 3), np.uint8)] * 2
     assert _received(film, lambda: movie.write_movie(str(film), frames, 10)).startswith(b"GIF8")
     assert text.is_fifo() and film.is_fifo() and len(os.listdir(tmp_path)) == 2
@@ -77,7 +77,7 @@ def test_a_device_stays_one(tmp_path) -> None:
     for path in (node, link):
         image.check_path(path)
         image.save(path, PICTURE)
-        textfile.write(str(path), "{}")
+        part_file.write(str(path), "{}")
     assert stat.S_ISCHR(node.stat().st_mode) and link.is_symlink() and len(os.listdir(tmp_path)) == 2
 
 

@@ -9,8 +9,8 @@ import pytest
 import raystream
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
+from raystream.scene.environment import ALBEDO, IRRADIANCE, studio
 from raystream.scene.scene import Scene
-from raystream.scene.sky import ALBEDO, IRRADIANCE, studio
 
 OPTIONS = {"program": "path", "machine": "singlepass"}
 

@@ -15,9 +15,8 @@ from PIL import Image as Library
 import raystream.options.table  # noqa: F401  # messages write options as it does
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.image import memory
-from raystream.formats.image.images import decode, header, read_image
-from raystream.formats.image.memory import ImageHeader, ImageMemory
+from raystream.formats.image import images
+from raystream.formats.image.images import ImageHeader, ImageMemory, decode, header, read_image
 
 
 def encoded(picture: Library.Image, kind: str, **options) -> bytes:
@@ -115,7 +114,7 @@ def test_decoders_take_turns(monkeypatch) -> None:
     from concurrent.futures import ThreadPoolExecutor
     from time import sleep
 
-    monkeypatch.setattr(memory, "FREE_BYTES", 100)
+    monkeypatch.setattr(images, "FREE_BYTES", 100)
     budget, at_once, most = ImageMemory(), [0], []
 
     def work(size: int) -> None:

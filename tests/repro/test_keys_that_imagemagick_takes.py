@@ -8,7 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from raystream.film.files.encode import write_png
+from raystream.film.files.image import write_png
 
 
 def test_keys_of_its_own_are_named_as_ours() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raystream.base import part_file, textfile
+from raystream.base import part_file
 from raystream.film.files import image
 
 pytest.importorskip("fcntl")
@@ -59,7 +59,7 @@ def test_the_next_writer_of_the_same_file_removes_what_dead_ones_left(tmp_path: 
     image.check_path(other)  # before rendering
     assert len(parts(tmp_path)) == 3
     alive.communicate("die\n")
-    textfile.write(str(live), "text")
+    part_file.write(str(live), "text")
     image.save(target, PICTURE)
     assert parts(tmp_path) == [foreign.name]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import raystream
 from raystream import Renderer
-from raystream.renderer.photon_map.photon_map import LEAST_PHOTONS
+from raystream.renderer.photon_map import LEAST_PHOTONS
 from raystream.renderer.session.session import Session
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.light import Light

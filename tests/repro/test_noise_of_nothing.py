@@ -9,7 +9,7 @@ import meshes
 import pytest
 
 from raystream import Renderer
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.session.session import Session
 
 

@@ -9,7 +9,7 @@ import places
 import pytest
 
 from raystream.scene.environment import DARKNESS
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from tests.viewport.test_canvas_view import opened, rest
 
 

@@ -12,11 +12,10 @@ import pytest
 import raystream
 from raystream import Camera, Renderer
 from raystream.renderer.session.session import Session
-from raystream.viewport.controls.camera_controller import NEAREST_PIVOT, CameraController
-from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.camera_controller import NEAREST_PIVOT, CameraController
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.view_state import PictureArea
-from raystream.viewport.viewport import Viewport, choose_pivot
+from raystream.viewport.viewport import PictureArea, Viewport, choose_pivot
 
 ROOM = raystream.load("cornell")  # open in front, at z = 0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import raystream
 from raystream import Renderer
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.device import machine_pool
 from raystream.renderer.session.session import Session
 from raystream.scene.light import Light

@@ -13,7 +13,7 @@ from raystream import Renderer
 from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.scene.light import Light
 from raystream.stream.gl.stream import Stream
-from raystream.viewport.display.photons import PhotonPicture
+from raystream.viewport.debug_views.photons import PhotonPicture
 
 SIZE = (8, 4)
 

@@ -16,9 +16,9 @@ from raystream.renderer.renderer import Renderer
 @pytest.mark.parametrize("machine", ["singlepass", pytest.param("multipass", marks=pytest.mark.slow)])
 def test_weighing_apart_changes_nothing(device: Any, monkeypatch: pytest.MonkeyPatch, machine: str) -> None:
     """Walls of different colours, over which powers differ: the sums are the same, in the same order."""
-    pictures, form = [], gpu_scene._form
+    pictures, form = [], gpu_scene._program_form
     for apart in (False, True):
-        monkeypatch.setattr(gpu_scene, "_form", lambda *given, apart=apart: {**form(*given), "apart": apart})
+        monkeypatch.setattr(gpu_scene, "_program_form", lambda *given, apart=apart: {**form(*given), "apart": apart})
         renderer = Renderer("cornell", device=device, machine=machine, program="photon", photons=1024)
         pictures.append(renderer.render((8, 8), 1).linear)
         assert ("weigh" in renderer.program().by_name) == apart

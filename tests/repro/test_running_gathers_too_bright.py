@@ -12,7 +12,7 @@ from raystream import Renderer
 from raystream.renderer.device.tile_job import Tile
 from raystream.scene.light import Light
 from raystream.viewport.debug_views.inspector import Inspector
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = (8, 4)
 

@@ -13,7 +13,7 @@ import pytest
 
 import raystream
 from raystream.cli import main as cli
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.files.image import read_exr
 from raystream.renderer.sampling import sampler

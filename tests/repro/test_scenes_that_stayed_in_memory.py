@@ -19,7 +19,7 @@ from own_memory import own_memory
 
 import raystream
 from raystream.renderer.renderer import Renderer
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)

@@ -55,7 +55,7 @@ def _stopped(folder: Path, name: str, count: int, *start: str) -> tuple[int, str
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("count", [4, 5, 8, 15, 30, 60, 100, 200, 400, 600])
+@pytest.mark.parametrize("count", [4, 5, 8, 15, 30, 60, 100, 200, 350, 450])
 def test_ctrl_c_while_modules_are_loaded(tmp_path: Path, count: int) -> None:
     """Before, the package itself is found, and its first line."""
     assert _stopped(tmp_path, "SIGINT", count) in [(130, "raystream: stopped\n"), (-signal.SIGINT, "")]

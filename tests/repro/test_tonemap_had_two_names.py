@@ -13,7 +13,7 @@ from raystream.film.files import image
 from raystream.options.table import OPTIONS
 from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sequence import save_frames
-from raystream.viewport.controls.action_table import ACTIONS
+from raystream.viewport.keymap import ACTIONS
 from raystream.viewport.preferences import Preferences
 
 

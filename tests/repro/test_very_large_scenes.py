@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from counting import python_calls
 
-from raystream.accel.bvh import build as bvh
+from raystream.accel import bvh_build as bvh
 from raystream.base import jit
 from raystream.film.files.checkpoint import fingerprint
 from raystream.formats.gltf.json import JsonObject

@@ -9,9 +9,9 @@ import places
 import pytest
 
 from raystream import Camera, Renderer, Scene
+from raystream.scene.environment import sky
 from raystream.scene.light import Light
 from raystream.scene.scene import Instance
-from raystream.scene.sky import sky
 
 CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
 SQUARE = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])

@@ -17,8 +17,7 @@ from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
-from raystream.viewport.first_picture import Glance
-from raystream.viewport.scene_loader import work
+from raystream.viewport.scene_loader import Glance, work
 
 
 @settings(max_examples=50, deadline=None)

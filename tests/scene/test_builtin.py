@@ -12,8 +12,8 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.scene import builtin
 from raystream.scene.builtin.parts.shapes import Part, boxes, revolve, tube
-from raystream.scene.builtin.parts.solids import SOLIDS, solid
 from raystream.scene.builtin.parts.teapot import patches, teapot
+from raystream.scene.builtin.teapotahedron import SOLIDS, solid
 from raystream.scene.quadric import Quadric
 
 COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (1032768, 35768), "stadium": (64038, 64038)}

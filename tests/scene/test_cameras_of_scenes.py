@@ -15,7 +15,7 @@ from raystream.scene.camera import Camera
 from raystream.scene.edits.framed import framed
 from raystream.scene.geometry.framing import overview
 from raystream.scene.mesh import Mesh
-from raystream.scene.projections.models import Equirectangular, Orthographic
+from raystream.scene.projections import Equirectangular, Orthographic
 from raystream.scene.scene import Instance, Scene
 from tests.scene.unit_square import square
 

@@ -15,8 +15,8 @@ from raystream.scene.edits.smooth import has_smooth_meshes, is_smooth
 from raystream.scene.geometry.batches import alike, batches, joined, offsets, ranges
 from raystream.scene.geometry.bounds import ground_transform
 from raystream.scene.geometry.normals import face_normals
-from raystream.scene.geometry.transform import transform_normals, transform_points, transform_tangents
 from raystream.scene.geometry.triangles import opacities, second_coordinates, tangents
+from raystream.scene.geometry.vertices import transform_normals, transform_points, transform_tangents
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene

@@ -14,9 +14,9 @@ from raystream.scene.environment import (
     ImageEnvironment,
     cached_by_pixels,
     check_pixels,
+    sky,
 )
 from raystream.scene.light import luminance
-from raystream.scene.sky import sky
 
 
 @pytest.mark.parametrize(

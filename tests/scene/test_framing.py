@@ -11,9 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raystream.scene.camera import Camera
-from raystream.scene.geometry.framing import FILL, filling, overview, view_direction
-from raystream.scene.geometry.silhouette import DIRECTIONS, MOST_INSTANCES, outermost
-from raystream.scene.geometry.surface import surface_points
+from raystream.scene.geometry.framing import (
+    DIRECTIONS,
+    FILL,
+    MOST_INSTANCES,
+    filling,
+    outermost,
+    overview,
+    view_direction,
+)
+from raystream.scene.geometry.triangles import surface_points
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from raystream.scene.geometry import normals as normals_module
 from raystream.scene.geometry.normals import all_with_normals, unit_normals, with_normals
-from raystream.scene.geometry.weld import weld
+from raystream.scene.geometry.vertices import weld
 from raystream.scene.mesh import Mesh
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)

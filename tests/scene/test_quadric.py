@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.accel.quadrics import boxes
+from raystream.accel.primitives import boxes
 from raystream.base.errors import ViewerError
 from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.emitters import emitters

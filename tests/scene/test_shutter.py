@@ -14,11 +14,18 @@ from raystream.options.picture import MOST_KEYS
 from raystream.scene.animation import Animation, Track, turntable
 from raystream.scene.builtin import balls
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.edits.movable import with_light_at
-from raystream.scene.exposure.exposure import at_keys, bounds_in_motion, exposed, key_count, moving_camera
-from raystream.scene.exposure.keys import DEVIATION, _deviation, enough_cameras
+from raystream.scene.exposure import (
+    DEVIATION,
+    _deviation,
+    at_keys,
+    bounds_in_motion,
+    enough_cameras,
+    exposed,
+    key_count,
+    moving_camera,
+)
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.light import Light
 from raystream.scene.mesh import Instance, Mesh, transforms_of

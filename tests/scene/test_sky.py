@@ -9,9 +9,7 @@ import pytest
 
 import raystream
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.geometry.framing import AROUND
-from raystream.scene.light import luminance
-from raystream.scene.sky import (
+from raystream.scene.environment import (
     ALBEDO,
     FILL,
     IRRADIANCE,
@@ -24,6 +22,8 @@ from raystream.scene.sky import (
     studio,
     sunlight,
 )
+from raystream.scene.geometry.framing import AROUND
+from raystream.scene.light import luminance
 
 # By Hosek and Wilkie's own C code (version 1.4a, linear sRGB), turbidity 2.5, ground albedo 0.5: the sun's elevation,
 # the direction's angle to the zenith and to the sun, degrees.
@@ -72,7 +72,7 @@ def test_maps_of_every_size_hold_the_whole_sun(width, place, monkeypatch: pytest
     """Over the horizon a sun adds its light to a sky without one, and no more; below it lights up the ground."""
     make = sky.__wrapped__
     found = make(width, place).pixels.astype(float)
-    monkeypatch.setattr("raystream.scene.sky.sunlight", lambda _: np.zeros(3))
+    monkeypatch.setattr("raystream.scene.environment.sunlight", lambda _: np.zeros(3))
     dark = make(width, place)
     angles, above = dark.solid_angles(), slice(0, width // 4)
     added = np.einsum("hwc,h->c", (found - dark.pixels)[above], angles[above])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raystream.formats import load
-from raystream.scene.geometry.tangents import with_tangents
+from raystream.scene.geometry.normals import with_tangents
 from raystream.scene.mesh import Mesh
 
 

@@ -9,10 +9,9 @@ from blocks import WEIGHTS, of_film, score_of_means, scores
 
 from raystream import Camera, Renderer, Scene
 from raystream.film.film import Film
-from raystream.scene.environment import ImageEnvironment
+from raystream.scene.environment import ImageEnvironment, sky
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance
-from raystream.scene.sky import sky
 
 WHITE = (1.0, 1.0, 1.0)  # the furnace's radiance
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off

@@ -10,14 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream.base.errors import DeviceError
-from raystream.stream.compile.addresses import IN_BUFFER
+from raystream.stream.compile.memories import IN_BUFFER
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
-from raystream.stream.gl import arena as arena_module
-from raystream.stream.gl.arena import LEAST, Arena
+from raystream.stream.gl import resources as arena_module
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import BufferTexture
-from raystream.stream.gl.resources import Resources
+from raystream.stream.gl.resources import LEAST, Arena, Resources
 
 ONE = Record("One", Field("a", "vec4"))
 THREE = Record("Three", Field("a", "vec4"), Field("b", "vec4"), Field("c", "vec3"))

@@ -9,7 +9,7 @@ from toys import COLLATZ
 
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
-from raystream.stream.machines.choice import CHOICE, DEPTH, Choice
+from raystream.stream.machines.common import CHOICE, DEPTH, Choice
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.selftest import masks
 

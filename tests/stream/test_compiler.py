@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from raystream.base import cache_folder
 from raystream.base.errors import ShaderError
 from raystream.stream.compile.source import Source
+from raystream.stream.gl.compiler import Batch, Binaries
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, square
-from raystream.stream.gl.programs.binaries import Binaries
-from raystream.stream.gl.programs.compiler import Batch
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (16, 8)
@@ -196,7 +195,7 @@ def test_used_last_stays_longest(folder: Path) -> None:
 
 WRITER = """
 import sys
-from raystream.stream.gl.programs.binaries import Binaries
+from raystream.stream.gl.compiler import Binaries
 binaries, content = Binaries("one driver", most=30000), bytes([int(sys.argv[1])]) * 10000
 for number in range(200):
     name = binaries.name(str(number % 5))

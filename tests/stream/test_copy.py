@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raystream.stream.declare.record import Field, Record
-from raystream.stream.gl.copy import Copies
+from raystream.stream.gl.resources import Copies
 from raystream.stream.gl.stream import Stream
 
 RECORDS = {

@@ -7,10 +7,9 @@ from functools import partial
 import pytest
 
 from raystream.base.errors import ShaderError, WiringError
-from raystream.stream.compile.addresses import WIDEST, PlannedAddresses
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 from raystream.stream.compile.source import Source, read_shader
 from raystream.stream.declare.kernel import IN, INOUT, Kernel, Module
 from raystream.stream.declare.program import DONE, Program, State

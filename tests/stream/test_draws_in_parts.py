@@ -16,9 +16,9 @@ import pytest
 from raystream.kernels.photons import ENTRY, PHOTON
 from raystream.kernels.records import FEATURES
 from raystream.photons.grid import PhotonGrid
-from raystream.photons.keep import Keep
 from raystream.photons.routing import StencilRouting
-from raystream.renderer.preview.gbuffer_raster import GBufferRaster
+from raystream.photons.sort import Keep
+from raystream.renderer.preview.gbuffer import GBufferRaster
 from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
@@ -26,12 +26,11 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Tiles, TimedDraws
+from raystream.stream.gl.draw import FIRST, LONGEST, DrawSizes, Tiles, TimedDraws
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw as DrawStep
-from raystream.stream.pace import FIRST, LONGEST, DrawSizes
-from raystream.stream.raster.instanced import InstancedDraw, in_parts
+from raystream.stream.raster import InstancedDraw, in_parts
 
 SIZE = 64, 48
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from toys import COLLATZ, NESTED, Toy, simulate
 
-from raystream.stream.compile.order import StateLoop, innermost
+from raystream.stream.compile.link import StateLoop, innermost
 from raystream.stream.gl.device import Device
-from raystream.stream.machines.flow import Flow, LoopTiles
 from raystream.stream.machines.mask import MASKS
-from raystream.stream.machines.multipass import FEW, Multipass
+from raystream.stream.machines.multipass import FEW, Flow, LoopTiles, Multipass
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 SIZE = (33, 7)

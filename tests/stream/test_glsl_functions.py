@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.cameras.lens import camera_uniforms, constant_environment, thin_lens
 from raystream.kernels.records import HIT, RAY
 from raystream.materials.geometry import flat_geometry
@@ -114,7 +114,7 @@ Hit test_one(Ray ray, int number) {
 
 
 def _triangle_test(device, test: str, corners: NDArray[np.float32]) -> glsl_call.Function:
-    module = triangles.module(test, corners)
+    module = primitives.triangle_module(test, corners)
     return glsl_call.Function(device, "Hit test_one(Ray ray, int number)", modules=[module], text=_TEST_ONE)
 
 
@@ -154,7 +154,7 @@ def soup():
     return corners, _rays(random.normal(size=(4096, 3)) * 6, targets)
 
 
-@pytest.mark.parametrize("test", list(triangles.TESTS))
+@pytest.mark.parametrize("test", list(primitives.TESTS))
 def test_triangle_tests_agree_with_float64(device, soup, test):
     corners, rays = soup
     (hit,) = _triangle_test(device, test, corners)(rays, np.arange(len(corners)))
@@ -224,7 +224,7 @@ def test_watertight_rays_at_edges_and_vertices_hit(device):
     assert met[~silhouette].any(axis=1).all()
 
 
-@pytest.mark.parametrize("test", list(triangles.TESTS))
+@pytest.mark.parametrize("test", list(primitives.TESTS))
 def test_equal_distances_are_the_lower_number(device, test):
     corners = np.array([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 3, np.float32)
     text = """
@@ -237,14 +237,14 @@ def test_equal_distances_are_the_lower_number(device, test):
         return hit;
     }"""
     function = glsl_call.Function(
-        device, "Hit test_order(Ray ray, ivec3 order)", modules=[triangles.module(test, corners)], text=text
+        device, "Hit test_order(Ray ray, ivec3 order)", modules=[primitives.triangle_module(test, corners)], text=text
     )
     orders = np.array([[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 2, 1]])
     (hit,) = function(_rays(np.tile([[0.2, 0.3, 5.0]], (4, 1)), np.tile([[0.2, 0.3, 0.0]], (4, 1))), orders)
     np.testing.assert_array_equal(hit["triangle"], [0, 0, 0, 1])
 
 
-@pytest.mark.parametrize("test", list(triangles.TESTS))
+@pytest.mark.parametrize("test", list(primitives.TESTS))
 def test_degenerate_triangles_and_what_lies_behind_are_not_hit(device, test):
     corners = np.array(
         [
@@ -270,7 +270,7 @@ def test_edge_functions_keep_their_sign(device):
     function = glsl_call.Function(
         device,
         "float edge_function(vec3 from, vec3 to)",
-        modules=[triangles.module("watertight", np.zeros((1, 3, 3), np.float32))],
+        modules=[primitives.triangle_module("watertight", np.zeros((1, 3, 3), np.float32))],
     )
     random = np.random.default_rng(5)
     start = random.normal(size=(5000, 3)).astype(np.float32)

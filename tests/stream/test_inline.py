@@ -7,7 +7,7 @@ import pytest
 from raystream import programs
 from raystream.programs.path_trace import path_trace
 from raystream.programs.traversal import FLAT, OBJECTS
-from raystream.stream.compile.inline import inlined, origin
+from raystream.stream.compile.link import inlined, origin
 from raystream.stream.declare.program import DONE, RETURN, Call
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.stream.compile.addresses import layout
 from raystream.stream.compile.link import SMALL_TABLES, LinkedProgram
+from raystream.stream.compile.memories import layout
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import LARGEST_INTEGER, ROWS, SMALL, Field, Record
 from raystream.stream.gl.resources import Resources
-from raystream.stream.selftest import program
+from raystream.stream.selftest import machines
 
 ROW = Record("Row", Field("next", "int", within=ROWS))
 
@@ -89,7 +89,7 @@ class Rows:
 @pytest.mark.parametrize(("count", "small"), [(SMALL, True), (SMALL + 1, False)])
 def test_row_numbers_of_large_tables_are_converted_whole(count, small):
     module = Module("weights", ("weight_of",), "", (Table("weights", ROW, Rows(count)),))
-    assert (SMALL_TABLES in LinkedProgram(program.PROGRAM, [module]).features) == small
+    assert (SMALL_TABLES in LinkedProgram(machines.PROGRAM, [module]).features) == small
     assert layout(16384, module.memories[0], 1 << 27).large != small
 
 

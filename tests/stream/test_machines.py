@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
 from raystream.base.errors import DeviceError
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import Table
 from raystream.stream.gl.device import Device

@@ -11,9 +11,9 @@ from toys import COLLATZ, NESTED, simulate
 
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Tiles
+from raystream.stream.machines.common import EDGE
 from raystream.stream.machines.mask import StencilMask
 from raystream.stream.machines.multipass import Multipass
-from raystream.stream.machines.options import EDGE
 from raystream.stream.machines.policy import Naive, Sweep
 
 SIZE = (33, 7)

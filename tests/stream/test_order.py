@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raystream.programs import ray_cast
-from raystream.stream.compile.order import Element, StateLoop, flatten, weak_topological_order
+from raystream.stream.compile.link import Element, StateLoop, flatten, weak_topological_order
 
 Graph = dict[str, list[str]]
 

@@ -9,9 +9,7 @@ import pytest
 
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import TimedDraws
-from raystream.stream.gl.objects import Query
-from raystream.stream.pace import (
+from raystream.stream.gl.draw import (
     AIMED,
     FIRST,
     GROWTH,
@@ -23,7 +21,9 @@ from raystream.stream.pace import (
     SIDE,
     TIMED_EVERY,
     DrawSizes,
+    TimedDraws,
 )
+from raystream.stream.gl.objects import Query
 
 STREAM = (0, 0, 1024, 512)
 RAYS = STREAM[2] * STREAM[3]

@@ -12,10 +12,10 @@ import pytest
 
 from raystream.base.memory import Pages
 from raystream.stream.declare.kernel import Texels
-from raystream.stream.gl.arena import Arena
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import CHUNK, PINNED, BufferTexture, Memory
 from raystream.stream.gl.objects import PinnedBuffer
+from raystream.stream.gl.resources import Arena
 
 LARGE = PINNED // 16  # texels of four floats
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment, preparations
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.prepare import preparations
 from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, PreparedValue, copying
 from raystream.stream.declare.program import DONE, Program, State
 from raystream.stream.declare.record import Field, Record

@@ -396,9 +396,8 @@ def test_programs_need_no_opengl():
 import sys
 sys.modules["moderngl"] = None  # importing it raises ImportError
 import raystream.stream.declare.record, raystream.stream.declare.kernel, raystream.stream.declare.program
-import raystream.stream.compile.order, raystream.stream.compile.link, raystream.stream.compile.source
-import raystream.stream.compile.generate, raystream.stream.machines.options, raystream.stream.machines.counters
-import raystream.programs, raystream.kernels, raystream.accel.grid.grid, raystream.accel.triangles
+import raystream.stream.compile.link, raystream.stream.compile.source, raystream.stream.compile.generate
+import raystream.programs, raystream.kernels, raystream.accel.grid.grid, raystream.accel.primitives
 import raystream.cameras.lens
 from raystream.base.errors import WiringError
 from raystream.stream.compile.link import LinkedProgram

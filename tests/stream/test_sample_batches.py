@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.stream.machines.sample_batches import SampleBatches
+from raystream.stream.machines.singlepass import SampleBatches
 
 
 def brought(batches: SampleBatches, end: int, at: int, most: int, others: list[int] | None = None) -> tuple[int, int]:

@@ -11,12 +11,11 @@ import pytest
 from raystream.stream.compile import source
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
-from raystream.stream.selftest import draws, machines, masks, numbers, program, storage, ways
-from raystream.stream.selftest.capabilities import FEATURES, capabilities
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, worst
-from raystream.stream.selftest.draws import stream
+from raystream.stream.selftest import check as check_module
+from raystream.stream.selftest import machines, masks, numbers, textures, ways
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, stream, worst
+from raystream.stream.selftest.facts import FEATURES, TIMES, capabilities
 from raystream.stream.selftest.numbers import FloatFunction
-from raystream.stream.selftest.times import TIMES
 from raystream.stream.selftest.ways import CHECKS, GROUPS
 
 INEXACT = (
@@ -103,7 +102,7 @@ def test_wrong_arithmetic_is_noticed(device: Device, made: FloatFunction, verdic
 @pytest.mark.parametrize("precise", [True, False])
 def test_simplified_sums_are_noticed(device: Device, monkeypatch: pytest.MonkeyPatch, precise: bool) -> None:
     """Each way of `lib/exact.glsl` taken away; and ``invariant``, which is enough for Mesa 22."""
-    read, program_source = source.read_shader, draws.source
+    read, program_source = source.read_shader, check_module.source
 
     def plain(name: str) -> str:
         text = read(name)
@@ -114,7 +113,7 @@ def test_simplified_sums_are_noticed(device: Device, monkeypatch: pytest.MonkeyP
         made.lines = [(line.replace("invariant ", ""), origin) for line, origin in made.lines]
         return made
 
-    monkeypatch.setattr(draws, "source", variant)
+    monkeypatch.setattr(check_module, "source", variant)
     check = numbers.compensated_sums(precise)
     assert check(device).verdict in (PASS, ABSENT)
     monkeypatch.setattr(source, "read_shader", plain)
@@ -132,18 +131,18 @@ def test_a_driver_that_ignores_precise_gets_products(device: Device) -> None:
 
 def test_rounded_textures_are_noticed(device: Device) -> None:
     """Floats of 24 bits, as in graphics hardware of 2004."""
-    found = storage.float_bits(Device(device.context, limits=LIMITS["2004"]))
+    found = textures.float_bits(Device(device.context, limits=LIMITS["2004"]))
     assert found.verdict == FAIL and "normal numbers" in found.text
 
 
 def test_wrong_ways_are_noticed() -> None:
-    seeds = program.seeds(50)
-    answers = np.zeros(50, program.ANSWER.dtype)
-    answers["began"], answers["steps"] = seeds["n"], program.steps(seeds["n"])
+    seeds = machines.seed_records(50)
+    answers = np.zeros(50, machines.ANSWER.dtype)
+    answers["began"], answers["steps"] = seeds["n"], machines.steps(seeds["n"])
     assert machines.judged(answers).verdict == PASS
     answers["steps"][7] += 1
     assert machines.judged(answers) == Finding(FAIL, "1 of 50 rays are wrong")
-    assert program.steps(np.array([1, 2, 3, 27], np.int32)).tolist() == [0, 1, 7, 111]
+    assert machines.steps(np.array([1, 2, 3, 27], np.int32)).tolist() == [0, 1, 7, 111]
 
 
 def test_bits_of_other_ways_are_compared(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +182,7 @@ def test_capabilities(device: Device) -> None:
 
 @pytest.mark.parametrize("name", TIMES)
 def test_times(device: Device, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raystream.stream.selftest.times.SECONDS", 0.002)
+    monkeypatch.setattr("raystream.stream.selftest.facts.SECONDS", 0.002)
     assert 0.0 < TIMES[name](device) < 1e7
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.stream.compile.addresses import IN_BUFFER, Addressing
+from raystream.stream.compile.memories import IN_BUFFER, Addressing
 from raystream.stream.declare.kernel import Table
 from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.memory import Memory

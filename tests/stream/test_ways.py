@@ -9,9 +9,8 @@ import pytest
 
 from raystream.base import cache_folder
 from raystream.stream.gl.device import Device
-from raystream.stream.selftest import passed
-from raystream.stream.selftest.passed import FORMAT, build, keep
-from raystream.stream.selftest.ways import device_notes, failure, fallbacks_for, settle
+from raystream.stream.selftest import ways
+from raystream.stream.selftest.ways import FORMAT, build, device_notes, failure, fallbacks_for, keep, settle
 
 MASK, QUERIES = "depth mask", "occlusion queries"
 
@@ -95,7 +94,7 @@ def test_a_failure_takes_a_test_from_those_passed(device: Device) -> None:
     keep(device, MASK)
     keep(device, QUERIES)
     keep(device, MASK, fails=True)
-    assert passed.passed(device) == {QUERIES}
+    assert ways.passed(device) == {QUERIES}
 
 
 @pytest.mark.parametrize(
@@ -105,14 +104,14 @@ def test_damaged_files_are_as_none(device: Device, folder: Path, text: str) -> N
     keep(device, MASK)
     (file,) = folder.iterdir()
     file.write_text(text)
-    assert passed.passed(device) == frozenset()
+    assert ways.passed(device) == frozenset()
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
     keep(device, MASK)
-    assert passed.passed(device) == frozenset()
+    assert ways.passed(device) == frozenset()
     assert failure(distrusting(device), MASK) == ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.camera_controller import CameraController
 from tests.viewport.cube_camera import CUBE, START
 
 

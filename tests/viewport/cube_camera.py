@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.camera_controller import CameraController
 
 CUBE = [[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
 ACROSS = 2 * math.sqrt(3)  # the cube's diagonal

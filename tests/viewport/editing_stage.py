@@ -15,12 +15,11 @@ from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.camera_controller import CameraController
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.light_markers import LightMarkers
 from raystream.viewport.object_editing import ObjectEditing
-from raystream.viewport.view_state import InputState, PictureArea
-from raystream.viewport.viewport import Viewport
+from raystream.viewport.viewport import InputState, PictureArea, Viewport
 
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
 HOME = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (2.0, 0.0, 0.0)]  # of the instances, see `Stage.places`

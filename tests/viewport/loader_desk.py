@@ -17,8 +17,7 @@ from raystream.scene.environment import DARKNESS
 from raystream.viewport import scene_loader
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader
-from raystream.viewport.view_state import InputState, Message, PictureArea, ToneMapping
-from raystream.viewport.viewport import Viewport
+from raystream.viewport.viewport import InputState, Message, PictureArea, ToneMapping, Viewport
 
 BOX = np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
 START = Camera((0, 0, 5), (0, 0, 0))

@@ -12,7 +12,7 @@ from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import Settings
 from raystream.viewport import frame_loop
 from raystream.viewport.frame_loop import FrameLoop
-from raystream.viewport.view_state import InputState, PictureArea, ToneMapping
+from raystream.viewport.viewport import InputState, PictureArea, ToneMapping
 
 
 class Desk:

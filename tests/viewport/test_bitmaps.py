@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from raystream.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
-from raystream.viewport.canvas import bitmaps
-from raystream.viewport.canvas.bitmaps import IN_MOTION, IN_REFINING, Bitmaps
-from raystream.viewport.display.auto_exposure import ADAPTING, SAME, AutoExposure
-from raystream.viewport.view_state import PictureArea, ToneMapping
+from raystream.viewport import canvas
+from raystream.viewport.auto_exposure import ADAPTING, SAME, AutoExposure
+from raystream.viewport.canvas import IN_MOTION, IN_REFINING, Bitmaps
+from raystream.viewport.viewport import PictureArea, ToneMapping
 
 NOTHING: Any = None
 
@@ -22,8 +22,8 @@ class Desk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr(bitmaps, "time", SimpleNamespace(monotonic=lambda: self.now))
-        monkeypatch.setattr(bitmaps, "Display", lambda device: None)
+        monkeypatch.setattr(canvas, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(canvas, "Display", lambda device: None)
         self.grown: list[str] = []
         self.session: Any = SimpleNamespace(
             complete=True, idle=False, samples=1, pictures=1, warped=0, under_way=None, previewing=False

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Fisheye, Orthographic
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.pose import pixels, pose_of
+from raystream.scene.projections import Fisheye, Orthographic
+from raystream.viewport.camera_controller import CameraController, pixels, pose_of
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
 
 

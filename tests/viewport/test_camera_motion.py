@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.camera_controller import CameraController
 from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, HALF, START, WITHIN, at, distance
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.scheduler import ASLEEP
 from raystream.scene.camera import Camera
-from raystream.viewport.canvas import canvas_view
-from raystream.viewport.canvas.canvas_view import CanvasView, _checked
+from raystream.viewport import canvas
+from raystream.viewport.canvas import CanvasView, _checked
 from raystream.viewport.host import BUTTONS, ViewerHost
-from raystream.viewport.view_state import InputState, Message, PictureArea, ToneMapping
+from raystream.viewport.viewport import InputState, Message, PictureArea, ToneMapping
 
 START = Camera((0, 0, 5), (0, 0, 0))
 
@@ -181,7 +181,7 @@ def test_options_of_the_view(desk: Desk) -> None:
 
 def test_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the one in the hand what is not given; before a scene is there they are the first one's."""
-    monkeypatch.setattr(canvas_view, "camera_of", lambda settings, scene: (settings.camera, settings.fov, scene))
+    monkeypatch.setattr(canvas, "camera_of", lambda settings, scene: (settings.camera, settings.fov, scene))
     other = Camera((1, 0, 5), (0, 0, 0))
     desk.made._apply({"fov": 33.0})
     desk.made._apply({"camera": other})

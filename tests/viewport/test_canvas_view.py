@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.viewport.canvas.canvas_view import CanvasView
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.optics import FOV_STEP
+from raystream.viewport.camera_controller import FOV_STEP, CameraController
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)
@@ -346,23 +345,23 @@ def test_what_is_refused() -> None:
 
 def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """While samples are added a bitmap comes where it shows, and the last one always."""
-    from raystream.viewport.canvas import bitmaps
+    from raystream.viewport import canvas as canvas_module
 
-    monkeypatch.setattr(bitmaps, "SENT_REFINING", 0.0)
-    monkeypatch.setattr(bitmaps, "SENT_GROWTH", 4.0)
+    monkeypatch.setattr(canvas_module, "SENT_REFINING", 0.0)
+    monkeypatch.setattr(canvas_module, "SENT_GROWTH", 4.0)
     view = opened(program="path", spp=256, error=None)
     samples, qualities = [], set()
     while not view.idle:
         if view.advance() is not None and view.session.complete:
             samples.append(view.session.samples)
             qualities.add(view.quality)
-    assert samples[-1] == 256 and view.at_rest and qualities == {bitmaps.IN_REFINING}
+    assert samples[-1] == 256 and view.at_rest and qualities == {canvas_module.IN_REFINING}
     between = [few for few in samples if few < 256]
     assert all(more >= 4 * few for few, more in itertools.pairwise(between)), samples
     view.handle(event("pointer_down", 4, 4, button=1))
     view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
     view.advance()
-    assert not view.at_rest and view.quality == bitmaps.IN_MOTION
+    assert not view.at_rest and view.quality == canvas_module.IN_MOTION
     view.handle(event("pointer_up", 12, 8, button=1))
     view.handle(event("key_down", key="p"))
     made = [view.advance() for _ in range(200)]

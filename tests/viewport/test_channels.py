@@ -11,7 +11,7 @@ import pytest
 from raystream.stream.declare.program import Call
 from raystream.stream.declare.record import Field, Record
 from raystream.viewport.debug_views import false_color
-from raystream.viewport.debug_views.channels import (
+from raystream.viewport.debug_views.inspector import (
     COLOR_UNIT,
     Channel,
     channels,

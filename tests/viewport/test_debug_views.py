@@ -13,7 +13,7 @@ from raystream.scene.camera import Camera
 from raystream.viewport.debug_views import debug_views as module
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.view_state import InputState, Overlays, PictureArea
+from raystream.viewport.viewport import InputState, Overlays, PictureArea
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0)), Camera((0, 0, 7), (0, 0, 0))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.viewport.canvas.canvas_loop import CanvasLoop
+from raystream.viewport.canvas import CanvasLoop
 from tests.viewport.test_canvas_view import opened
 
 offscreen = pytest.importorskip("rendercanvas.offscreen", reason="rendercanvas is not installed")

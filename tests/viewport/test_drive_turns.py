@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from raystream.renderer.preview.scheduler import PIECE
-from raystream.viewport.canvas import canvas_loop as module
-from raystream.viewport.canvas.canvas_loop import EVENTS, MOST_WAITING, TELLING, CanvasLoop
-from raystream.viewport.view_state import Message
+from raystream.viewport import canvas as module
+from raystream.viewport.canvas import EVENTS, MOST_WAITING, TELLING, CanvasLoop
+from raystream.viewport.viewport import Message
 
 
 class Desk:

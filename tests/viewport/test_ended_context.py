@@ -12,7 +12,7 @@ ENDED = """
 import ctypes, time
 from pathlib import Path
 import numpy as np
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
 
 view = CanvasView("cornell", (24, 16), preferences=Preferences(path=Path("none")), program="cast", exposure=0.5)

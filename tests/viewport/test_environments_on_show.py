@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.fallback_sky import FILLED
+from raystream.renderer.empty_view import FILLED
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import DARKNESS, ImageEnvironment
 from tests.viewport.loader_desk import Desk, made_of, show

@@ -31,9 +31,9 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 from raystream.stream.gl.stream import Stream
 from raystream.viewport import scene_loader
-from raystream.viewport.canvas.canvas_view import CanvasView
-from raystream.viewport.first_picture import BRIGHTEST, Glance, white_under
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
+from raystream.viewport.scene_loader import BRIGHTEST, Glance, white_under
 
 SIZE = 64, 48
 PATIENCE = 600.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.viewport.debug_views.history import (
+from raystream.viewport.debug_views.probe import (
     COLUMNS,
     Change,
     PixelSurface,

@@ -13,7 +13,7 @@ from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
 from raystream.viewport.light_markers import FAR_AWAY, LightMarkers
-from raystream.viewport.view_state import PictureArea
+from raystream.viewport.viewport import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
 

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
@@ -18,8 +18,8 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.devices import open_device
 from raystream.stream.gl.objects import Readback, Timestamp
 from raystream.stream.gl.stream import float_texture
-from raystream.viewport.display.auto_exposure import AutoExposure
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.auto_exposure import AutoExposure
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = 48, 32
 PATIENCE = 600.0  # seconds, against hanging alone

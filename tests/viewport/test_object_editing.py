@@ -15,16 +15,15 @@ from raystream.renderer.inputs.scene_diff import scene_changes
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.animation import Animation, Track
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.hierarchy import Deformer, Hierarchy
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.viewport import object_editing
-from raystream.viewport.controls.camera_controller import ORBIT
+from raystream.viewport.camera_controller import ORBIT
 from raystream.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
-from raystream.viewport.view_state import PictureArea
+from raystream.viewport.viewport import PictureArea
 from tests.viewport.editing_stage import FAR, HOME, Stage
 
 

@@ -11,7 +11,7 @@ from raystream.kernels.photons import PHOTON
 from raystream.kernels.records import HIT
 from raystream.scene.camera import Camera
 from raystream.stream.gl.stream import Stream
-from raystream.viewport.display.photons import PhotonPicture
+from raystream.viewport.debug_views.photons import PhotonPicture
 
 SIZE = (32, 24)
 CAMERA = Camera((0, 0, 4), (0, 0, 0), fov=60.0)

@@ -14,13 +14,18 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.photons.grid import PhotonGrid
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Orthographic
-from raystream.viewport.controls.keymap import Keymap
+from raystream.scene.projections import Orthographic
 from raystream.viewport.debug_views import photons as module
-from raystream.viewport.debug_views.photons import OPACITY, PhotonView, cell_wires, count_colors, occupied
-from raystream.viewport.display.photons import view_uniforms
-from raystream.viewport.view_state import PictureArea
-from raystream.viewport.viewport import Viewport, choose_pivot
+from raystream.viewport.debug_views.photons import (
+    OPACITY,
+    PhotonView,
+    cell_wires,
+    count_colors,
+    occupied,
+    view_uniforms,
+)
+from raystream.viewport.keymap import Keymap
+from raystream.viewport.viewport import PictureArea, Viewport, choose_pivot
 
 START, OTHER = Camera((0, 0, 5), (0, 0, 0), fov=90.0), Camera((0, 0, 7), (0, 0, 0))
 GRID = PhotonGrid.over((0, 0, 0), (2, 1, 1), (4, 2, 3))

@@ -16,12 +16,11 @@ from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
+from raystream.viewport.camera_controller import CameraController
 from raystream.viewport.commands import file_stem, numbered_file, picture_handlers
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.keymap import BY_NAME, Keymap
+from raystream.viewport.keymap import BY_NAME, Keymap
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.view_state import InputState, PictureArea, ToneMapping
-from raystream.viewport.viewport import Viewport
+from raystream.viewport.viewport import InputState, PictureArea, ToneMapping, Viewport
 
 START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero

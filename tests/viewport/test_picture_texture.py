@@ -11,7 +11,7 @@ import pytest
 from raystream.denoise.upsampling import SHOWN
 from raystream.kernels.records import FILM, RADIANCE
 from raystream.stream.gl.stream import Stream
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = (5, 3)
 

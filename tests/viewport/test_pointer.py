@@ -10,9 +10,9 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.keymap import Keymap
-from raystream.viewport.pointer import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
+from raystream.viewport.camera_controller import CameraController
+from raystream.viewport.host import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Viewport
 
@@ -185,7 +185,7 @@ def test_a_cursor_that_passes_by(desk: Desk) -> None:
 def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """And before the camera moves; not by a click, nor where nothing is orbited."""
     chosen: list[Camera] = []
-    monkeypatch.setattr("raystream.viewport.pointer.choose_pivot", lambda view: chosen.append(view.controller.camera))
+    monkeypatch.setattr("raystream.viewport.host.choose_pivot", lambda view: chosen.append(view.controller.camera))
     desk.drag(LEFT, 0)
     assert chosen == []
     desk.drag(LEFT, 0, (1, 0), (1, 0), (1, 0))

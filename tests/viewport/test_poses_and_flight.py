@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.pose import CameraPose, Move, diagonal, finite, heading, pose_of, turn
-from raystream.viewport.controls.thrust import Thrust
+from raystream.viewport.camera_controller import (
+    CameraController,
+    CameraPose,
+    Move,
+    Thrust,
+    diagonal,
+    finite,
+    heading,
+    pose_of,
+    turn,
+)
 from tests.viewport.cube_camera import ACROSS, FORWARD, HALF
 
 

@@ -13,8 +13,8 @@ from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import VIEW, Settings
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.keymap import Keymap
+from raystream.viewport.camera_controller import CameraController
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Viewport
 from tests.viewport.loader_desk import BOX, START, Desk, made_of, show

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.stream.declare.kernel import Table
-from raystream.viewport.debug_views.history import Segment
-from raystream.viewport.debug_views.traversals import BvhTraversals, GridTraversals, traversals
+from raystream.viewport.debug_views.probe import BvhTraversals, GridTraversals, Segment, traversals
 
 
 def table(name: str, data: np.ndarray) -> Any:

@@ -14,8 +14,8 @@ from raystream.scene.camera import Camera
 from raystream.scene.environment import DARKNESS
 from raystream.scene.scene import Scene
 from raystream.viewport import viewport
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.keymap import BY_NAME, Keymap
+from raystream.viewport.camera_controller import CameraController
+from raystream.viewport.keymap import BY_NAME, Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import SETTLING, Viewport, configured, default_view
 

@@ -8,8 +8,8 @@ import pytest
 
 from raystream.formats.named import load
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview import gbuffer_raster
-from raystream.renderer.preview.gbuffer_raster import GBufferRaster, RasterScene, raster_scene
+from raystream.renderer.preview import gbuffer
+from raystream.renderer.preview.gbuffer import GBufferRaster, RasterScene, raster_scene
 from raystream.renderer.renderer import Renderer
 from raystream.viewport.scene_loader import work
 
@@ -18,8 +18,8 @@ from raystream.viewport.scene_loader import work
 def grouped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of meshes that were grouped, each time."""
     found: list[int] = []
-    groups = gbuffer_raster.MeshGroups
-    monkeypatch.setattr(gbuffer_raster, "MeshGroups", lambda meshes: found.append(len(meshes)) or groups(meshes))
+    groups = gbuffer.MeshGroups
+    monkeypatch.setattr(gbuffer, "MeshGroups", lambda meshes: found.append(len(meshes)) or groups(meshes))
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
+from raystream.viewport.camera_controller import CameraController
 
 BOX = np.array([[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]])
 START = Camera((4.0, 3.0, 6.0), (1.0, 1.0, -0.5), fov=40.0, name="start")

@@ -20,13 +20,13 @@ class Stage:
         from raystream.renderer.session.session import Session
         from raystream.scene.scene import Scene
         from raystream.viewport import scene_loader, viewport
+        from raystream.viewport.camera_controller import CameraController
         from raystream.viewport.context import ViewportContext
-        from raystream.viewport.controls.camera_controller import CameraController
-        from raystream.viewport.controls.keymap import Keymap
         from raystream.viewport.debug_views.debug_views import DebugViews
-        from raystream.viewport.display.picture_texture import PictureTexture
+        from raystream.viewport.keymap import Keymap
         from raystream.viewport.light_markers import LightMarkers
         from raystream.viewport.object_editing import ObjectEditing
+        from raystream.viewport.picture_texture import PictureTexture
         from raystream.viewport.preferences import Preferences
         from raystream.window.panels.imgui_draw import ImguiDraw
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
 from raystream.programs import PICTURES
-from raystream.viewport.controls import keymap as actions
-from raystream.viewport.controls.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
-from raystream.viewport.controls.thrust import MOTIONS, PACES
+from raystream.viewport import keymap as actions
+from raystream.viewport.camera_controller import MOTIONS, PACES
+from raystream.viewport.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 

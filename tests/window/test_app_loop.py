@@ -14,7 +14,7 @@ pytest.importorskip("glfw", reason="glfw is not installed")
 from raystream.base.errors import ViewerError
 from raystream.viewport.host import ViewerHost
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.view_state import Message, Overlays, PictureArea, ToneMapping
+from raystream.viewport.viewport import Message, Overlays, PictureArea, ToneMapping
 from raystream.window import app as app_module
 from raystream.window import gui as gui_module
 from raystream.window.app import App

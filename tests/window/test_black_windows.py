@@ -10,7 +10,7 @@ import pytest
 
 import raystream
 from raystream import Camera
-from raystream.renderer.fallback_sky import black
+from raystream.renderer.empty_view import black
 from raystream.scene.light import Light
 from raystream.viewport.viewport import Viewport
 

@@ -15,7 +15,7 @@ from raystream.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, ST
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
 from raystream.renderer.session.session import Session
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
@@ -133,7 +133,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    for module in ("session.session", "session.convergence", "preview.frame_clock"):
+    for module in ("session.session", "session.convergence", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 

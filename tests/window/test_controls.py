@@ -15,7 +15,7 @@ from panel_stage import Stage  # noqa: E402  # imports imgui
 
 from raystream.scene.animation import Animation, Track  # noqa: E402
 from raystream.scene.hierarchy import Hierarchy  # noqa: E402
-from raystream.scene.projections.models import Fisheye  # noqa: E402
+from raystream.scene.projections import Fisheye  # noqa: E402
 
 ITEMS = (
     ("button", "checkbox", "selectable", "begin_combo")

@@ -12,7 +12,7 @@ from raystream.renderer.preview.scheduler import (
     LEAST_TRACING,
     TURN,
 )
-from raystream.window.draw_schedule import DrawSchedule
+from raystream.window.app import DrawSchedule
 
 
 def after(seconds: float, draws: int = 60) -> DrawSchedule:

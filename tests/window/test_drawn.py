@@ -19,7 +19,7 @@ import raystream  # noqa: E402
 from raystream.options.named_values import PolicyChoice  # noqa: E402
 from raystream.scene.animation import Animation, Track  # noqa: E402
 from raystream.scene.environment import ImageEnvironment  # noqa: E402
-from raystream.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.viewport import Message  # noqa: E402
 
 SECTIONS = ("Picture", "Camera", "Environment", "Lights", "Motion", "Scene", "Samples", "Photons", "Stream processor")
 SECTIONS += ("Structure", "Look inside", "Statistics")

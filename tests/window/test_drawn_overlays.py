@@ -16,7 +16,7 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
-from raystream.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.viewport import Message  # noqa: E402
 
 
 def test_overlays(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
@@ -82,7 +82,7 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 )
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
-    from raystream.film.error.stop import Stop
+    from raystream.film.error import Stop
     from raystream.window.panels.inspector import machine
     from raystream.window.panels.overlay import status
 

@@ -14,11 +14,11 @@ imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installe
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
 from raystream.viewport.host import ViewerHost  # noqa: E402
-from raystream.viewport.view_state import InputState, PictureArea  # noqa: E402
-from raystream.window import commands, imgui_input  # noqa: E402
+from raystream.viewport.viewport import InputState, PictureArea  # noqa: E402
+from raystream.window import app, gui  # noqa: E402
 from raystream.window import window as window_module  # noqa: E402
-from raystream.window.events import Events  # noqa: E402
-from raystream.window.imgui_input import ImguiInput  # noqa: E402
+from raystream.window.app import Events  # noqa: E402
+from raystream.window.gui import ImguiInput  # noqa: E402
 from raystream.window.window import Window  # noqa: E402
 
 
@@ -76,7 +76,7 @@ def test_events_reach_imgui(imgui_context: Any) -> None:
     for name in ("tab", "home", "end", "insert", "delete", "backspace", "space", "escape", *"acvxyz"):
         input.key(getattr(glfw, f"KEY_{name.upper()}"), press, 0)
         assert io.take()[-1] == ("add_key_event", getattr(imgui.Key, name), True)
-    assert len(imgui_input._keys()) == 22
+    assert len(gui._keys()) == 22
     for call, expected in (
         (lambda: input.character(228), [("add_input_character", 228)]),
         (lambda: input.move(3.5, 4.5), [("add_mouse_pos_event", 3.5, 4.5)]),
@@ -310,7 +310,7 @@ def desk(panel_stage: Any) -> Any:
     window = Noted(full_screen=False, pixels=(3, 2), read=lambda: bytes(range(18)))
     window.toggle_full_screen = lambda: setattr(window, "full_screen", not window.full_screen)
     listing = Noted()
-    made = commands.handlers(panel_stage.context, window, lambda: listing.show())
+    made = app.handlers(panel_stage.context, window, lambda: listing.show())
     return SimpleNamespace(stage=panel_stage, window=window, list=listing, do=lambda name: made[name](), made=made)
 
 
@@ -399,7 +399,7 @@ def test_escape(desk: Any, loading: Any, help_visible: bool, monkeypatch: pytest
     """It closes the help; else what is loading is cancelled; else the mouse is freed, too."""
     rest: list[int] = []
     desk.stage.view.overlays.help.on, desk.stage.scene_loader.loading = help_visible, loading
-    commands._escape(desk.stage.context, desk.window, lambda: rest.append(1))
+    app._escape(desk.stage.context, desk.window, lambda: rest.append(1))
     closes = help_visible and loading is None
     assert desk.stage.view.overlays.help.on == (help_visible and not closes)
     assert rest == ([] if closes else [1])
@@ -418,9 +418,9 @@ def test_files_are_asked_for(desk: Any, platform: str, tool: Any, dialog: bool, 
     from raystream.viewport.folder import OPENED
 
     asked: list[Any] = []
-    monkeypatch.setattr(commands.sys, "platform", platform)
-    monkeypatch.setattr(commands.shutil, "which", lambda name: name if name == tool else None)
-    monkeypatch.setattr(commands, "start_folder", lambda path, recent: Path(f"/{recent[0]}/{path or 'none'}"))
+    monkeypatch.setattr(app.sys, "platform", platform)
+    monkeypatch.setattr(app.shutil, "which", lambda name: name if name == tool else None)
+    monkeypatch.setattr(app, "start_folder", lambda path, recent: Path(f"/{recent[0]}/{path or 'none'}"))
     monkeypatch.setattr(dialogs, "open_file", lambda *given: asked.append(given) or "dialog")
     desk.stage.view.preferences.recent, desk.stage.scene_loader.shown_path = ["r"], "p"
     desk.do("scene.open")

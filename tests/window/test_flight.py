@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import LOOK, ORBIT, WHEEL_DOLLY, CameraController
-from raystream.viewport.controls.pose import MOVE_SECONDS
-from raystream.viewport.controls.thrust import MOTIONS
+from raystream.viewport.camera_controller import LOOK, MOTIONS, MOVE_SECONDS, ORBIT, WHEEL_DOLLY, CameraController
 
 
 @pytest.fixture

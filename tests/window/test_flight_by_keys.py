@@ -9,8 +9,7 @@ import pytest
 from hand import BOX, START, eye, settle, target
 
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.thrust import FAST, GLIDE, MOTIONS, SLOW
+from raystream.viewport.camera_controller import FAST, GLIDE, MOTIONS, SLOW, CameraController
 
 
 @pytest.fixture

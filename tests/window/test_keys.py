@@ -14,7 +14,7 @@ import pytest
 from raystream.film.files import image
 from raystream.film.tonemap import TONEMAPS, srgb8
 from raystream.options.table import OPTIONS
-from raystream.viewport.controls.optics import FOV_STEP
+from raystream.viewport.camera_controller import FOV_STEP
 from raystream.viewport.frame_loop import ASLEEP
 from tests.window.conftest import Hands, xdotool
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.viewport.load_thread import LoadThread
+from raystream.viewport.scene_loader import LoadThread
 
 PATIENCE = 600.0  # seconds, against hanging alone
 

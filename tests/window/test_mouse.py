@@ -11,8 +11,8 @@ import pytest
 
 from raystream.renderer.preview.scheduler import HELD
 from raystream.viewport import frame_loop
-from raystream.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
-from raystream.viewport.pointer import TURNING
+from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
+from raystream.viewport.host import TURNING
 from tests.window.conftest import Hands, xdotool
 
 HEIGHT = 180

@@ -12,7 +12,7 @@ imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
 from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
-from raystream.viewport.view_state import Message  # noqa: E402
+from raystream.viewport.viewport import Message  # noqa: E402
 
 HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
 
@@ -291,8 +291,7 @@ def panels_of(panel_stage: Stage) -> None:
 
 def test_the_probe_s_table_grows(panel_stage, monkeypatch):
     """Rows are made into text once."""
-    from raystream.viewport.debug_views.history import Probe
-    from raystream.viewport.debug_views.probe import probing
+    from raystream.viewport.debug_views.probe import Probe, probing
     from raystream.window.panels import probe as probe_panel
 
     made = []

@@ -14,7 +14,7 @@ from raystream.photons.grid import PhotonGrid
 from raystream.renderer.device.tile_job import Tile
 from raystream.viewport.debug_views.inspector import Inspector
 from raystream.viewport.debug_views.photons import cell_wires, occupied
-from raystream.viewport.display.picture_texture import SEARCHING, PictureTexture
+from raystream.viewport.picture_texture import SEARCHING, PictureTexture
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
-from raystream.viewport.controls.keymap import ACTIONS, Keymap
+from raystream.viewport.keymap import ACTIONS, Keymap
 from raystream.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
 from tests.window.conftest import written
 

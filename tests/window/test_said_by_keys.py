@@ -10,7 +10,7 @@ import pytest
 
 from raystream.options.table import OPTIONS
 from raystream.viewport import viewport
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
 from tests.viewport.test_canvas_view import event, rest
 from tests.window.conftest import Hands

@@ -14,7 +14,7 @@ import pytest
 
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
-from raystream.viewport.canvas.canvas_view import CanvasView  # noqa: E402
+from raystream.viewport.canvas import CanvasView  # noqa: E402
 from raystream.viewport.host import BUTTONS, NOTCH  # noqa: E402
 from raystream.viewport.preferences import Preferences  # noqa: E402
 

@@ -12,19 +12,19 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
 from raystream.denoise.reprojection import Changes
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.preview import gbuffer, scheduler
-from raystream.renderer.preview.background_denoiser import BackgroundDenoiser
 from raystream.renderer.preview.motion import changes
+from raystream.renderer.preview.preview import BackgroundDenoiser
 from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import NoisyPicture
 from raystream.renderer.sampling.frame_plan import FramePlan
-from raystream.renderer.session import warmup
+from raystream.renderer.session import frame_runner
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = 64, 48
 
@@ -321,7 +321,7 @@ def test_pictures_of_one_size_take_turns_in_two_textures(
 
 
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmup, "LONGEST_COMPILE", float("inf"))  # of a busy machine too
+    monkeypatch.setattr(frame_runner, "LONGEST_COMPILE", float("inf"))  # of a busy machine too
     renderer = Renderer("cornell", device=device, program="path", machine="multipass")
     with device.current():
         session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))

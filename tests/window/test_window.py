@@ -9,7 +9,7 @@ import pytest
 imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
 glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
-from raystream.window.imgui_input import ImguiInput  # noqa: E402 -- behind what it needs
+from raystream.window.gui import ImguiInput  # noqa: E402 -- behind what it needs
 from raystream.window.window import Window, overlap  # noqa: E402
 
 

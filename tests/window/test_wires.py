@@ -9,12 +9,12 @@ import pytest
 
 import raystream
 from raystream import Camera
-from raystream.accel.bvh.build import Bvh
+from raystream.accel.bvh_build import Bvh
 from raystream.accel.grid.build import Grid
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.renderer.inputs.prepared import prepare
-from raystream.scene.projections.models import Equirectangular, Fisheye
-from raystream.viewport.controls.camera_controller import CameraController
+from raystream.scene.projections import Equirectangular, Fisheye
+from raystream.viewport.camera_controller import CameraController
 from raystream.viewport.debug_views import wires
 from raystream.viewport.debug_views.wires import (
     MOST_BOXES,

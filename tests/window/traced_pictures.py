@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from tests.window.conftest import Hands

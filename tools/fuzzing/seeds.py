@@ -25,11 +25,11 @@ from rigs import chain, morphed, simple_skin
 from fuzzing.messages import messages, read_message
 from raystream.film.files import checkpoint, image
 from raystream.film.film import Film
-from raystream.formats import load
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.gltf.decoders import basis, installed
+from raystream.formats import bsp, load
+from raystream.formats.gltf import decoders
+from raystream.formats.gltf.decoders import installed
 from raystream.formats.image import environment_maps, images
-from raystream.formats.image.memory import ImageMemory
+from raystream.formats.image.images import ImageMemory
 from raystream.remote.serve import NEEDED
 
 SIZE = (5, 4)  # of pictures
@@ -91,10 +91,10 @@ def read_texture(path: Path) -> None:
 def read_basis(path: Path) -> None:
     """The texels of a compressed texture, whole and of its smallest level."""
     data = path.read_bytes()
-    found = basis.header(data, path.name)
+    found = decoders.basis_header(data, path.name)
     for side in (None, 1):
-        basis.decode(data, path.name, factor=ImageMemory(side).plan(found, len(data), path.name))
-    basis.decode(data, path.name, factor=found.least)
+        decoders.decode_basis(data, path.name, factor=ImageMemory(side).plan(found, len(data), path.name))
+    decoders.decode_basis(data, path.name, factor=found.least)
 
 
 def seeds() -> list[Seed]:

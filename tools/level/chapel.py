@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.bsp.faces import STEPS, refined
+from raystream.formats import bsp
+from raystream.formats.bsp import STEPS, refined
 
 from .faces import Level
 from .textures import FLOOR, LAMP, STONE, TRIM, VAULT, WOOD

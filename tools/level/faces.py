@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raystream.formats.bsp import lumps as bsp
+from raystream.formats import bsp
 
 Array = NDArray[np.float64]
 TEXEL = 128.0  # units that a picture spans

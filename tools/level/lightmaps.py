@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from raystream.formats.bsp import lumps as bsp
-from raystream.formats.bsp.faces import STEPS, tessellated
+from raystream.formats import bsp
+from raystream.formats.bsp import STEPS, tessellated
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import raystream
 from raystream.accel.grid import build
 from raystream.accel.grid.blocks import BLOCK, Blocks, allocate
-from raystream.accel.two_level.objects import objects_of
+from raystream.accel.two_level.structure import objects_of
 from raystream.kernels import photons, records
 from raystream.programs import photon_emission, photon_frame
 from raystream.programs.photon_map import photon_map

@@ -15,7 +15,7 @@ import raystream
 from raystream.cli.presets import preset
 from raystream.film.tonemap import srgb8
 from raystream.options.table import keywords
-from raystream.renderer.photon_map.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import NEAREST_SHARE
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.scene import Scene
 

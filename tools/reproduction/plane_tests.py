@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.scene.scene import Scene
 from raystream.stream.declare.kernel import Module
 
@@ -28,12 +28,12 @@ CONDITION = "planes, with the condition"
 @contextmanager
 def conditional() -> Iterator[None]:
     """Structures that are built meanwhile test their triangles by `FILE`."""
-    original = triangles.module
+    original = primitives.triangle_module
 
     def made(*arguments: Any, **options: Any) -> Module:
         return replace(original(*arguments, **options), source=str(FILE))
 
-    with patch.object(triangles, "module", made):
+    with patch.object(primitives, "module", made):
         yield
 
 

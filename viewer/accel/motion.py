@@ -1,5 +1,5 @@
 """Triangles that deform, or move in world space, while a shutter is open: their corners at the keys, and for grids
-their boxes over all of them (trees: `raystream.accel.bvh.keyed`). Between two keys corners are linear, and so within
+their boxes over all of them (trees: `raystream.accel.bvh_tree`). Between two keys corners are linear, and so within
 the boxes of both."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.quadrics import corners_of
+from raystream.accel.primitives import corners_of
 from raystream.base.errors import ViewerError
 from raystream.base.ordered import distinct
 from raystream.kernels.records import TRIANGLE
@@ -85,7 +85,7 @@ def bounding(
 
 
 def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = None) -> Module:
-    """A triangle test of `raystream.accel.triangles` over triangles of which some move. order : of the table, of which
+    """A triangle test of `raystream.accel.primitives` over triangles of which some move. order : of the table, of which
     ``moving`` has the numbers; by default their own. Raises ViewerError for the test by planes."""
     table, *other_memories = test.memories
     assert isinstance(table, Table)

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel import quadrics, triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
-from raystream.accel.bvh.build import Bvh
-from raystream.accel.bvh.keyed import keyed
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.rebuild import Trees
+from raystream.accel import bvh_build
+from raystream.accel import bvh_tree as bvh
+from raystream.accel.bvh_build import Bvh
+from raystream.accel.bvh_tree import keyed
+from raystream.accel.deform import Deforming, Trees
 from raystream.accel.motion import Moving, bounding, with_keys
+from raystream.accel.primitives import boxes, corners_of, record, triangle_module, with_quadrics
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
 from raystream.options.declare import suggestion
@@ -147,7 +146,7 @@ def over_grid(
 def _grid_on_device(primitives: Primitives, options: StructureOptions, before: Structure | None) -> Structure:
     """The uniform grid over triangles, to be built on the device; ``before``: of an earlier frame."""
     from raystream.accel.grid import grid
-    from raystream.accel.grid.on_device import DeviceGrid, plan
+    from raystream.accel.grid.grid import DeviceGrid, plan
 
     if options.intersection == "planes":
         hint = "take --intersection watertight"
@@ -237,7 +236,7 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
     if primitives.placed:
         numbers = primitives.placed.numbers
         bounds = bounds.copy()
-        bounds[numbers] = quadrics.corners_of(quadrics.boxes(primitives.placed))
+        bounds[numbers] = corners_of(boxes(primitives.placed))
         boxed[numbers] = True
     return bounds, boxed
 
@@ -250,7 +249,7 @@ def _tests(
     if primitives.placed:
         marks = np.full(len(primitives.corners), -1, np.int32)
         marks[primitives.placed.numbers] = np.arange(len(primitives.placed))
-    test = triangles.module(
+    test = triangle_module(
         options.intersection,
         primitives.corners,
         extent,
@@ -261,7 +260,7 @@ def _tests(
     )
     if primitives.moving is not None:
         test = with_keys(test, primitives.moving, order)
-    return quadrics.with_quadrics(test, quadrics.record(primitives.placed)) if primitives.placed else [test]
+    return with_quadrics(test, record(primitives.placed)) if primitives.placed else [test]
 
 
 ON_DEVICE = "device-grid"  # of `StructureOptions.rebuild`: grids are built on the device

@@ -1,22 +1,174 @@
 """The backdrop: the picture's background, where camera rays leave the scene, and a floor before it seen by its shadows
-and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors."""
+and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.cameras.blur import blurred
-from raystream.cameras.floor_light import floor_light
 from raystream.lighting.lights import LightList
 from raystream.options.camera_values import blur_of
-from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
+from raystream.scene.light import luminance
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
+
+# -- a picture of all directions out of focus --------------------------------------------------------------------------
+
+LEAST_ROWS, MOST_ROWS = 16, 512
+ROWS_ACROSS = 2.0  # across the standard deviation, of a picture as large as it has to be
+STEPS = 16
+
+
+def blurred(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
+    """(H, 2 H, 3): an image's pixels at rotation 0, blurred by a Gaussian of this standard deviation in degrees along
+    every great circle; its mean over the sphere stays."""
+    image = image.original or image
+    return _spread(image, degrees) if image.pixels.flags.writeable else _kept(image, degrees)
+
+
+def _spread(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
+    rows = math.ceil(180.0 * ROWS_ACROSS / degrees)
+    rows = min(max(rows, LEAST_ROWS), MOST_ROWS, max(image.pixels.shape[0], LEAST_ROWS))
+    return diffused(_reduced(image.pixels, rows), math.radians(degrees)).astype(np.float32)
+
+
+_kept = lru_cache(maxsize=1)(_spread)
+
+
+def _reduced(pixels: NDArray[np.float32], rows: int) -> NDArray[np.float64]:
+    """(rows, 2 rows, 3): means of the pixels over its cells, by solid angle."""
+    height = pixels.shape[0]
+    edges = np.cos(np.linspace(0.0, math.pi, height + 1))
+    weights = (edges[:-1] - edges[1:])[:, None]
+    wide = _means(pixels.astype(np.float64).swapaxes(0, 1), np.ones((pixels.shape[1], 1)), 2 * rows).swapaxes(0, 1)
+    return _means(wide, weights, rows)
+
+
+def _means(values: NDArray[np.float64], weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """(count, W, 3): weighted means of (N, W, 3) over equal parts of the first axis, between whose edges sums are
+    linear."""
+    size = len(values)
+    sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values * weights[..., None], axis=0)])
+    weight_sums = np.concatenate([[0.0], np.cumsum(weights[:, 0])])
+    at = np.linspace(0.0, size, count + 1)
+    low = np.minimum(at.astype(int), size - 1)
+    fraction = (at - low)[:, None, None]
+    interpolated = sums[low] * (1 - fraction) + sums[low + 1] * fraction
+    mass = weight_sums[low] * (1 - fraction[:, 0, 0]) + weight_sums[low + 1] * fraction[:, 0, 0]
+    return np.diff(interpolated, axis=0) / np.diff(mass)[:, None, None]
+
+
+def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
+    """An equirectangular picture (H, W, 3) as the heat equation on the sphere leaves it when its kernel has that
+    standard deviation along a great circle, in radians.
+
+    Finite volumes in latitude, Fourier modes in longitude, and implicit Euler steps, so that nothing becomes negative
+    and no heat is lost; the poles are places like any other.
+    """
+    height, width = pixels.shape[:2]
+    modes = np.fft.rfft(pixels, axis=1)  # (H, M, 3)
+    step = math.pi / height
+    edges = np.linspace(0.0, math.pi, height + 1)
+    area = np.cos(edges[:-1]) - np.cos(edges[1:])  # of a row per radian of longitude
+    edge_conductance = np.sin(edges) / step  # what flows through an edge; nothing through the poles
+    edge_conductance[0] = edge_conductance[-1] = 0.0
+    wave_numbers = 2 * np.sin(math.pi * np.arange(modes.shape[1]) / width) / (2 * math.pi / width)
+    row_conductance = step / np.sin((edges[:-1] + edges[1:]) / 2)
+    time = deviation**2 / 2 / STEPS
+    lower, upper = -time * edge_conductance[:-1], -time * edge_conductance[1:]
+    diagonal = (area - lower - upper)[:, None] + time * row_conductance[:, None] * wave_numbers**2
+    for _ in range(STEPS):
+        modes = _solved(lower, diagonal, upper, modes * area[:, None, None])
+    return np.maximum(np.fft.irfft(modes, width, axis=1), 0.0)
+
+
+def _solved(
+    lower: NDArray[np.float64], diagonal: NDArray[np.float64], upper: NDArray[np.float64], right: NDArray
+) -> NDArray:
+    """Solutions (H, M, 3) of tridiagonal systems along the first axis (L. H. Thomas, 1949); diagonal : (H, M)."""
+    count, solution = len(diagonal), np.empty_like(right)
+    factors = np.empty_like(diagonal)
+    pivot = diagonal[0]
+    solution[0] = right[0] / pivot[:, None]
+    for row in range(1, count):
+        factors[row] = upper[row - 1] / pivot
+        pivot = diagonal[row] - lower[row] * factors[row]
+        solution[row] = (right[row] - lower[row] * solution[row - 1]) / pivot[:, None]
+    for row in range(count - 2, -1, -1):
+        solution[row] -= factors[row + 1][:, None] * solution[row + 1]
+    return solution
+
+
+# -- the environment's light on a level floor, as a module: directions in proportion to radiance times cosine ----------
+# All points of a floor without an end see the same environment at the same angles, so that one table serves them
+# all, and the share of these directions in which nothing is in the way is the floor's ratio of shadowed to
+# unshadowed light.
+
+SHARE = Record("FloorShare", Field("up_to", "float", about="share of the light in the entries up to this one"))
+
+
+class FloorShares(NamedTuple):
+    """table : cumulative shares of the rows of an image's upper half, then of the texels of each. size : texels across,
+    and rows of that half. irradiance : luminance of the floor's irradiance, W/m^2."""
+
+    table: Table
+    size: tuple[int, int]
+    irradiance: float
+
+
+def floor_light(environment: Environment) -> Module:
+    """The module that provides ``floor_light``; its uniform ``floor_irradiance`` is 0 where none comes from above."""
+    provides = ("floor_light",)
+    if isinstance(environment, ConstantEnvironment):
+        arriving = math.pi * float(luminance(environment.radiance))
+        uniforms = {"floor_irradiance": ("float", arriving)}
+        return Module("floor in even light", provides, "shading/floor_light_constant.glsl", uniforms=uniforms)
+    floor = floor_shares(environment)
+    return Module(
+        "floor in an image's light",
+        provides,
+        "shading/floor_light_image.glsl",
+        (floor.table,),
+        {
+            "floor_irradiance": ("float", floor.irradiance),
+            "floor_texels": ("ivec2", floor.size),
+            "floor_rows": ("int", environment.pixels.shape[0]),
+            "floor_turn": ("vec2", tuple(map(float, environment.turn))),
+        },
+    )
+
+
+@cached_by_pixels
+def floor_shares(image: ImageEnvironment) -> FloorShares:
+    """A floor's irradiance from each texel of an image's upper half: mean radiance times the cosine over the texel."""
+    height, width = image.pixels.shape[:2]
+    rows = (height + 1) // 2
+    edges = np.maximum(np.cos(np.arange(rows + 1) * (math.pi / height)), 0.0)
+    projected = (edges[:-1] ** 2 - edges[1:] ** 2) / 2 * (2 * math.pi / width)  # solid angle times cosine
+    light = (image.cell_flux() / image.solid_angles()[:, None])[:rows] * projected[:, None]
+    of_rows = light.sum(axis=1)
+    parts = [_cumulative(of_rows[None]), _cumulative(light)]
+    entries = np.zeros(rows + rows * width, SHARE.dtype)
+    entries["up_to"] = np.concatenate([part.ravel() for part in parts])
+    return FloorShares(Table("floor_shares", SHARE, entries), (width, rows), float(of_rows.sum()))
+
+
+def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Cumulative shares along the last axis, exactly 1 from the last weight above 0 on; without any, even ones."""
+    total = weights.sum(axis=-1, keepdims=True)
+    sums = np.cumsum(np.where(total > 0, weights, 1.0), axis=-1)
+    return (sums / sums[..., -1:]).astype(np.float32)
+
+
+# -- the backdrop ------------------------------------------------------------------------------------------------------
 
 Tone = tuple[float, float, float]
 

@@ -194,7 +194,7 @@ def doctor(arguments: Namespace) -> bool:
     """``raystream doctor``: examine a device and write the report; False where a check fails."""
     from time import perf_counter
 
-    from raystream.base import textfile
+    from raystream.base import part_file
     from raystream.cli.doctor.examination import examination
     from raystream.cli.doctor.report import lines, made_report, verdicts
     from raystream.cli.progress import TerminalProgress
@@ -202,7 +202,7 @@ def doctor(arguments: Namespace) -> bool:
 
     path, begin = arguments.output, perf_counter()
     if path != STANDARD_OUTPUT:
-        textfile.check_path(path)
+        part_file.check_path(path)
     with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
         findings = examination(arguments.device, progress)
@@ -210,7 +210,7 @@ def doctor(arguments: Namespace) -> bool:
     if path == STANDARD_OUTPUT:
         print(as_json(report))
     else:
-        textfile.write(path, as_json(report))
+        part_file.write(path, as_json(report))
     if not arguments.quiet:
         # Where the report goes to standard output, nothing else does.
         where = sys.stderr if path == STANDARD_OUTPUT else sys.stdout

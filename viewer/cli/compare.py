@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import ViewerError
 from raystream.cli import commands, outputs, rendering
 from raystream.options.table import OPTIONS
@@ -48,9 +48,9 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     for render in renders:
         _check_render(render, IDS if arguments.figure == "fringes" else (arguments.layer,))
     if arguments.output is not None:
-        if not arguments.output.lower().endswith((".html", ".htm")) and not textfile.is_stream(arguments.output):
+        if not arguments.output.lower().endswith((".html", ".htm")) and not part_file.is_stream(arguments.output):
             raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
-        textfile.check_path(arguments.output)
+        part_file.check_path(arguments.output)
     if arguments.limit is not None:
         if arguments.layer is not None and arguments.figure not in OF_LAYERS:
             flag = f"--figure {arguments.figure}"
@@ -72,7 +72,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     if arguments.output is not None:
         from raystream.cli.compare_page import page
 
-        textfile.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
+        part_file.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
     if arguments.json or not arguments.quiet:
         verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
         commands.emit({**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json)

@@ -42,7 +42,7 @@ pair.addEventListener("dragstart", event => event.preventDefault());
 
 def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
     """The whole page, HTML; it loads nothing."""
-    from raystream.film.files.encode import png
+    from raystream.film.files.image import png
 
     def picture(which: str) -> str:
         source = b64encode(png(comparison.shown[which], {})).decode()

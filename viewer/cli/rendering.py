@@ -14,7 +14,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
 from raystream.base.start.modules import loaded
@@ -43,7 +43,7 @@ def check_render(arguments: Namespace) -> None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
     check_output(arguments)
     if arguments.stats is not None:
-        textfile.check_path(arguments.stats)
+        part_file.check_path(arguments.stats)
     from raystream.film.files.movie import is_movie
 
     limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
@@ -123,7 +123,7 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
         state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
+        part_file.write(arguments.stats, as_json({**picture.stats.to_json(), "wall_seconds": seconds}))
     line = _summary(arguments, picture, renderer.scene.triangle_count, seconds)
     return Rendered(renderer, picture, seconds, line)
 
@@ -169,8 +169,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     automatic = requested == (None, None, "auto") and _displayed(arguments)
     if not automatic:
         return []
-    from raystream.renderer.empty_view import lit_from_within
-    from raystream.renderer.fallback_sky import brightened
+    from raystream.renderer.empty_view import brightened, lit_from_within
 
     return [*brightened(renderer, arguments.size), *lit_from_within(renderer, arguments.size)]
 
@@ -211,7 +210,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
-    from raystream.film.error.stop import FIRST_LOOK
+    from raystream.film.error import FIRST_LOOK
     from raystream.renderer.sampling.denoising import noise_limit
     from raystream.renderer.session.convergence import percent
 
@@ -316,7 +315,7 @@ def _render_frames(arguments: Namespace) -> bool:
             tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
-        textfile.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
+        part_file.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
         print(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from raystream.base import textfile
+from raystream.base import part_file
 from raystream.base.errors import ViewerError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def thumbnail(arguments: Namespace) -> bool:
         if getattr(arguments, name) is None:
             raise ViewerError("thumbnail", f"the {name} is missing", "such as raystream thumbnail a.glb a.png 256")
     path, edge = source(arguments.input), _edge(arguments.size)
-    textfile.check_path(arguments.output)
+    part_file.check_path(arguments.output)
     try:
         changed = os.stat(path).st_mtime
     except (OSError, ValueError) as error:
@@ -51,7 +51,7 @@ def thumbnail(arguments: Namespace) -> bool:
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
     from raystream.base.start import modules
     from raystream.formats import load
-    from raystream.renderer.fallback_sky import brightened
+    from raystream.renderer.empty_view import brightened
     from raystream.renderer.renderer import Renderer
 
     modules.loaded()
@@ -88,8 +88,7 @@ def _edge(text: str) -> int:
 
 def _write(path: str, pixels: NDArray[np.uint8], texts: Mapping[str, str]) -> None:
     """A PNG, whatever its name; whole or not at all."""
-    from raystream.film.files.encode import write_png
-    from raystream.film.files.image import write_whole
+    from raystream.film.files.image import write_png, write_whole
 
     def write(part: Path) -> None:
         part.chmod(0o600)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.dataset.silhouettes import Box, box_of
 from raystream.dataset.stage import DatasetStage, Kind
-from raystream.dataset.view import SPLIT, GroundTruth
-from raystream.film.files import encode
+from raystream.dataset.view import SPLIT, Box, GroundTruth, box_of
+from raystream.film.files import image
 
 WHOLE = True
 MM = 1000.0  # of a scene unit
@@ -28,7 +27,7 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
         assert silhouette is not None
         shown = view.owners == number
         for layer, mask in (("mask", silhouette.mask), ("mask_visib", shown)):
-            files[view.path(layer, thing=number)] = encode.grey_png(mask)
+            files[view.path(layer, thing=number)] = image.grey_png(mask)
         poses.append(
             {
                 "obj_id": thing.kind + 1,

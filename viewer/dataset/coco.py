@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.dataset.silhouettes import box_of
 from raystream.dataset.stage import DatasetStage
-from raystream.dataset.view import GroundTruth, path_of
+from raystream.dataset.view import GroundTruth, box_of, path_of
 
 WHOLE = False
 FILE = "coco.json"

@@ -11,7 +11,7 @@ import numpy as np
 
 from raystream.dataset.stage import DatasetStage
 from raystream.dataset.view import SPLIT, GroundTruth
-from raystream.film.files import encode
+from raystream.film.files import image
 
 WHOLE = False
 NAMES = ("k1", "k2", "p1", "p2", "k3")
@@ -25,7 +25,7 @@ def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], A
     lens = view.lens
     bent = dict(zip(NAMES, lens.distortion, strict=False))
     facts = {"fl_x": lens.fx, "fl_y": lens.fy, "cx": lens.cx + 0.5, "cy": lens.cy + 0.5, **bent}
-    return {view.path("foreground"): encode.grey_png(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
+    return {view.path("foreground"): image.grey_png(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
 
 
 def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:

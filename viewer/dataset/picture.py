@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerWarning
 from raystream.dataset import bop, coco, nerf
 from raystream.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
-from raystream.dataset.silhouettes import Ball, Silhouette, silhouettes
 from raystream.dataset.stage import Arrangement, DatasetStage
-from raystream.dataset.view import CopyInView, GroundTruth, lens_of
-from raystream.film.files import encode, image
+from raystream.dataset.view import Ball, CopyInView, GroundTruth, Silhouette, lens_of, silhouettes
+from raystream.film.files import image
 from raystream.options.table import keywords
 from raystream.renderer.render import centre_layers
 from raystream.renderer.renderer import Renderer
@@ -60,7 +59,7 @@ class Maker:
     def make(self, number: int) -> FinishedPicture:
         """The picture of that number. Raises ViewerError where the renderer does."""
         view, linear, layers = self.view(number)
-        files = {view.path("rgb"): encode.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
+        files = {view.path("rgb"): image.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
         if layers:
             files[view.path("layers", "exr")] = exr(linear, layers)
         assert self._renderer is not None
@@ -173,7 +172,7 @@ class Maker:
     def _depth(self, depth: NDArray[np.float64]) -> bytes:
         """A PNG of 16 bits, in steps of the dataset; 0 for none, and beyond the range."""
         steps = np.rint(depth * 1000 / self.stage.depth_scale)
-        return encode.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
+        return image.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
 
 
 def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:

@@ -16,7 +16,7 @@ from raystream.options.declare import suggestion
 from raystream.options.table import check, keywords, part
 from raystream.renderer.inputs.program_file import EXTENSION
 from raystream.renderer.inputs.settings import NAMES, Settings
-from raystream.scene.projections.models import Intrinsics
+from raystream.scene.projections import Intrinsics
 
 FORMATS = ("coco", "bop", "nerf")
 # Layers of the EXR beside a picture: of pixels' centres.

@@ -18,7 +18,7 @@ from raystream.base.version import __version__
 from raystream.dataset.recipe import DatasetRecipe, Model
 from raystream.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, layout
 from raystream.film.files.checkpoint import fingerprint
-from raystream.film.mattes.labels import classes, objects, shortened, unique
+from raystream.film.mattes import classes, objects, shortened, unique
 from raystream.formats.image.environment_maps import load as load_environment
 from raystream.scene import builtin
 from raystream.scene.environment import ImageEnvironment

@@ -8,11 +8,159 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.dataset.silhouettes import Silhouette
+from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Intrinsics
+from raystream.scene.projections import Intrinsics
+
+# -- whole silhouettes of objects, without their occluders: rays that go on until they meet the object -----------------
 
 Array = NDArray[np.float64]
+Box = tuple[int, int, int, int]
+
+# A silhouette that leaves the picture is known in a canvas of so many pictures along each side, as BOP's tools have it.
+CANVAS = 3
+TOGETHER = 1 << 20  # pixels of objects whose rays are traced together
+STEP = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
+
+
+class Ball(NamedTuple):
+    """An object's ball, and the corners (8, 3) of its box, world space."""
+
+    middle: Array
+    radius: float
+    corners: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouette:
+    """All of an object: ``mask`` (H, W) of the picture, and in the canvas around it the count of pixels and the box
+    (left, top, width, height), which may begin before the picture; None without any."""
+
+    mask: NDArray[np.bool_]
+    count: int
+    box: Box | None
+
+
+def box_of(mask: NDArray[np.bool_], left: int = 0, top: int = 0) -> Box | None:
+    """(left, top, width, height) of the set pixels; None without any. left, top : of the mask itself."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return None
+    x, y = int(columns[0]), int(rows[0])
+    return left + x, top + y, int(columns[-1]) - x + 1, int(rows[-1]) - y + 1
+
+
+def silhouettes(
+    renderer: Renderer,
+    camera: Camera,
+    owners: NDArray[np.int32],
+    balls: list[Ball],
+    visible: NDArray[np.int32],
+) -> list[Silhouette]:
+    """Of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the last is.
+    visible : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
+    size = visible.shape[1], visible.shape[0]
+    frames = [_frame(camera, ball, size) for ball in balls]
+    finished, group, pixels = list[Silhouette](), list[int](), 0
+    for number, frame in enumerate(frames):
+        group.append(number)
+        pixels += frame[2] * frame[3]
+        if pixels >= TOGETHER or number + 1 == len(frames):
+            finished += _traced(renderer, camera, owners, balls, frames, visible, group)
+            group, pixels = [], 0
+    return finished
+
+
+def _traced(
+    renderer: Renderer,
+    camera: Camera,
+    owners: NDArray[np.int32],
+    balls: list[Ball],
+    frames: list[Box],
+    visible: NDArray[np.int32],
+    numbers: list[int],
+) -> list[Silhouette]:
+    """Of the objects of some numbers."""
+    size = visible.shape[1], visible.shape[0]
+    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
+    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in numbers]
+    owner = np.repeat(numbers, [len(part.places) for part in parts])
+    places, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    step = STEP * np.array([ball.radius for ball in balls])
+    origin, active = np.asarray(camera.origin), np.arange(len(owner))
+    while len(active):
+        at, rays = near[active], directions[active]
+        hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
+        owned = owners[hits.instance] == owner[active]
+        for number in np.unique(owner[active[owned]]).tolist():
+            canvases[number].reshape(-1)[places[active[owned & (owner[active] == number)]]] = True
+        near[active] = at + hits.distance + step[owner[active]]
+        active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
+    return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
+
+
+class _Rays(NamedTuple):
+    """Rays through pixels of a frame: their places in it, unit directions (N, 3), and where they enter and leave the
+    object's ball."""
+
+    places: NDArray[np.intp]
+    directions: Array
+    near: Array
+    far: Array
+
+
+def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
+    """The part of the canvas that the object can be in."""
+    width, height = size
+    margin = (CANVAS - 1) // 2
+    low, high = np.array([-margin * width, -margin * height]), np.array([(1 + margin) * width, (1 + margin) * height])
+    _, _, forward = camera.basis()
+    ahead = (ball.corners - np.asarray(camera.origin)) @ forward
+    if (ahead <= 0).all():
+        return 0, 0, 0, 0
+    if (ahead > 0).all():
+        at = camera.project(ball.corners, size)
+        low = np.clip(np.floor(at.min(axis=0)) - 1, low, high)
+        high = np.clip(np.ceil(at.max(axis=0)) + 1, low, high)
+    left, top, right, bottom = (int(value) for value in (*low, *high))
+    return left, top, right - left, bottom - top
+
+
+def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible: NDArray[np.bool_]) -> _Rays:
+    """Those through the frame's pixels that come to the ball, but for pixels in which the object is seen anyway."""
+    left, top, width, height = frame
+    shown = np.zeros((height, width), bool)
+    _within(shown, frame, visible)[...] = _within(visible, (0, 0, *size), shown, frame)
+    places = np.flatnonzero(~shown)
+    film = np.stack([places % max(width, 1) + left, places // max(width, 1) + top], axis=1) + 0.5
+    _, directions = camera.unproject(film, size)
+    towards = ball.middle - np.asarray(camera.origin)
+    projection = directions @ towards
+    with np.errstate(invalid="ignore"):  # a lens may not see all of the film
+        under = ball.radius**2 - (towards @ towards - projection**2)
+        far = projection + np.sqrt(np.maximum(under, 0.0))
+        crossing = (under > 0) & (far > 0)
+    near = np.maximum(projection - np.sqrt(np.maximum(under, 0.0)), 0.0)
+    return _Rays(places[crossing], directions[crossing], near[crossing], far[crossing])
+
+
+def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
+    """The part of an array over a frame that another one, over the picture or another frame, has, too."""
+    left, top, width, height = frame
+    x, y, w, h = other_frame or (0, 0, other.shape[1], other.shape[0])
+    first, last = max(left, x), min(left + width, x + w)
+    upper, lower = max(top, y), min(top + height, y + h)
+    return array[max(upper - top, 0) : max(lower - top, 0), max(first - left, 0) : max(last - left, 0)]
+
+
+def _whole(canvas: NDArray[np.bool_], frame: Box, visible: NDArray[np.bool_]) -> Silhouette:
+    mask = visible.copy()
+    inside = _within(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
+    part = _within(canvas, frame, mask)
+    inside |= part
+    part |= inside
+    return Silhouette(mask, int(canvas.sum()), box_of(canvas, frame[0], frame[1]))
+
 
 SPLIT = "train_pbr"  # BOP's name of the folder of path traced pictures for training
 

@@ -17,9 +17,19 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from raystream.denoise.records import BLOCK_MOMENTS, HISTORY, IRRADIANCE, LIT, MOMENTS, RELIEF, RESIDUAL
+from raystream.denoise.records import (
+    BLOCK_MOMENTS,
+    HISTORY,
+    IRRADIANCE,
+    LIT,
+    MAPPED,
+    MOMENTS,
+    RELIEF,
+    RESIDUAL,
+    PassView,
+    Views,
+)
 from raystream.denoise.reprojection import INPUTS
-from raystream.denoise.view import MAPPED, PassView, Views
 from raystream.film.device_film import Buffer, FilmBuffer
 from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.denoise.records import FLOW, HISTORY, LIT, MOTION
-from raystream.denoise.view import Views, view_uniforms
+from raystream.denoise.records import FLOW, HISTORY, LIT, MOTION, Views, view_uniforms
 from raystream.kernels.records import FEATURES
 from raystream.scene.camera import Camera
 from raystream.stream.declare.record import Record

@@ -14,8 +14,7 @@ import moderngl
 import numpy as np
 
 from raystream.denoise.reconstruction import FittedLight
-from raystream.denoise.records import IRRADIANCE, LIT, RELIEF
-from raystream.denoise.view import MAPPED, Views, view_uniforms
+from raystream.denoise.records import IRRADIANCE, LIT, MAPPED, RELIEF, Views, view_uniforms
 from raystream.kernels.records import FEATURES
 from raystream.scene.camera import Camera
 from raystream.stream.compile.source import Source

@@ -6,7 +6,7 @@ Representative Method*, 1934) gives pixel i a number n_i in proportion to s_i, t
 error E of the mean of all pixels' variances takes n_i = s_i mean(s) / E^2.
 
 Decisions follow 32, 64, 128 ... samples of the whole picture and use counts and sums alone: rounds and tiles do not
-change them. They apply to blocks of 8 x 8 pixels. The halves of the samples (`raystream.film.error.convergence`) of the
+change them. They apply to blocks of 8 x 8 pixels. The halves of the samples (`raystream.film.error`) of the
 pixels *around* a block estimate s_i, without the block itself: pixels whose first few samples agree by chance would
 else end too dark. The first decision is thus independent of a pixel's own samples, and later ones depend on them
 through its neighbours alone. Isolated noise, as of a lamp's corner, shows in the expected gain of the next samples:
@@ -21,17 +21,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.film.error.convergence import Halves, SampleBudget
-from raystream.film.error.neighbour_variance import (
+from raystream.film.error import (
     EDGE,
     INDEPENDENT,
+    Halves,
+    SampleBudget,
     block_sums,
     blocks,
+    bound,
     ratios,
     ratios_by_spread,
     relative_std_error,
 )
-from raystream.film.error.stop import bound
 from raystream.film.film import Film, luminance
 
 LEAST = 32  # samples of every pixel
@@ -48,7 +49,7 @@ def first_decision(samples: int) -> int:
 
 
 def decide(film: Film, goal: float) -> None:
-    """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.stop.bound` reaches
+    """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.bound` reaches
     ``goal``, a relative error as in `Film.error`.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
@@ -84,7 +85,7 @@ def variances(film: Film) -> NDArray[np.float64]:
     """(H, W) estimated variance of each pixel's mean luminance, from the difference of its half means: a single number
     each, to be averaged over several pixels. Without halves, the variance of independent samples, `Film.variance`.
 
-    The squared difference is scaled by the ratio of the neighbours (`raystream.film.error.neighbour_variance`), among
+    The squared difference is scaled by the ratio of the neighbours (`raystream.film.error`), among
     pixels of a block with equal sample counts. Without one, the scale is the geometric mean of the estimates by the
     samples' spread and by the convergence rate of the differences, among pixels with equal counts; a quarter without
     either.

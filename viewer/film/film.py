@@ -7,15 +7,18 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raystream.film.error.convergence import (
+from raystream.film.error import (
     ConvergenceHistory,
     Halves,
     SampleBudget,
+    block_sums,
+    blocks,
     is_half,
     last_of,
+    neighbour_variances,
+    relative_std_error,
     variance_of_mean,
 )
-from raystream.film.error.neighbour_variance import block_sums, blocks, neighbour_variances, relative_std_error
 from raystream.kernels.records import FILM
 from raystream.scene import light
 
@@ -199,9 +202,8 @@ class Film:
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance; see `raystream.film.error.convergence` and `raystream.film.error.neighbour_variance`
-        for the estimate. 0 for a black picture without variance, inf before every pixel has two samples. For an
-        adaptive picture, the error of the last decision.
+        Both are of the luminance; see `raystream.film.error` for the estimate. 0 for a black picture without variance,
+        inf before every pixel has two samples. For an adaptive picture, the error of the last decision.
         """
         if self.sample_budget is not None:
             return self.sample_budget.error
@@ -217,7 +219,7 @@ class Film:
         return spread / mean if mean > 0 else float("inf")
 
     def relative_std_error(self) -> float:
-        """The relative standard error of `error` itself: see `raystream.film.error.stop`."""
+        """The relative standard error of `error` itself: see `raystream.film.error`."""
         return (
             self.sample_budget.relative_std_error
             if self.sample_budget is not None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.film.mattes.cryptomatte import RANKS
+from raystream.film.mattes import RANKS
 from raystream.kernels.light_layers import LIGHT_LAYERS
 
 

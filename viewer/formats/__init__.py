@@ -16,17 +16,17 @@ from raystream.base.errors import ViewerError
 from raystream.base.memory import uncollected
 from raystream.formats.files import read_file
 from raystream.formats.text import without_mark
-from raystream.scene.edits.visible import INVISIBLE, invisible
+from raystream.scene.edits.framed import INVISIBLE, invisible
 from raystream.scene.scene import Scene
 
 # Modules by file extension, imported on demand, that of the file's own extension first. Each has NAME, sniff(head,
 # path) -> bool and read(path, ...) -> Scene, with the keywords of `KEYWORDS`.
 FORMATS: dict[str, tuple[str, ...]] = {
     "raystream.formats.gltf.reader": (".gltf", ".glb"),
-    "raystream.formats.ply.reader": (".ply",),
-    "raystream.formats.stl.reader": (".stl",),
-    "raystream.formats.obj.reader": (".obj",),
-    "raystream.formats.bsp.reader": (".bsp",),
+    "raystream.formats.ply": (".ply",),
+    "raystream.formats.stl": (".stl",),
+    "raystream.formats.obj": (".obj",),
+    "raystream.formats.bsp": (".bsp",),
 }
 
 # Known signatures of other files.
@@ -48,9 +48,9 @@ _OTHERS = (
 _HEAD = 4096
 KEYWORDS = {
     "raystream.formats.gltf.reader": ("lenient", "max_texture"),
-    "raystream.formats.obj.reader": ("lenient", "max_texture"),
-    "raystream.formats.ply.reader": ("lenient", "max_texture"),
-    "raystream.formats.bsp.reader": ("max_texture",),
+    "raystream.formats.obj": ("lenient", "max_texture"),
+    "raystream.formats.ply": ("lenient", "max_texture"),
+    "raystream.formats.bsp": ("max_texture",),
 }
 
 

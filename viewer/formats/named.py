@@ -8,8 +8,7 @@ from raystream import formats
 from raystream.base.errors import ViewerError
 from raystream.options.declare import suggestion
 from raystream.scene import builtin
-from raystream.scene.edits.framed import framed
-from raystream.scene.edits.visible import from_the_front
+from raystream.scene.edits.framed import framed, from_the_front
 from raystream.scene.scene import Scene
 
 

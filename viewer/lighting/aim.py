@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.lighting.path import SMOOTH
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh

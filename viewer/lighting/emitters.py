@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.lighting.shining import coordinates, shares
 from raystream.materials.look import shining
-from raystream.scene.exposure.exposure import at_keys, key_count
+from raystream.scene.exposure import at_keys, key_count
 from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene

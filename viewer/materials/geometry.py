@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel.motion import DEFORMING, KEYS, MOTION
-from raystream.accel.two_level.objects import Objects
+from raystream.accel.two_level.structure import Objects
 from raystream.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
 from raystream.scene.geometry.triangles import Triangles
 from raystream.stream.declare.kernel import Module, Table

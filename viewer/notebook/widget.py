@@ -11,8 +11,7 @@ from rendercanvas.core.encoders import encode_array
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.card import beside
 from raystream.viewport.browser import script
-from raystream.viewport.canvas.canvas_loop import CanvasLoop
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasLoop, CanvasView
 from raystream.viewport.host import OWN_EVENTS
 
 SIZE = (640, 480)
@@ -30,7 +29,7 @@ class Widget(AnywidgetRenderCanvas):
     """A view of a scene, as a cell's output or a part of other widgets (``ipywidgets.HBox([one, other])``). Keys and
     mouse work as in the window; a click focuses keyboard and wheel.
 
-    source, options : as of `raystream.viewport.canvas.canvas_view.CanvasView`. size : (width, height), the page's
+    source, options : as of `raystream.viewport.canvas.CanvasView`. size : (width, height), the page's
     pixels.
 
     It renders between the runs of cells, in pieces of 30 ms, while visible, until the picture has converged. Removed

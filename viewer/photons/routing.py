@@ -26,8 +26,8 @@ from raystream.stream.compile.source import Source
 from raystream.stream.declare.record import LARGEST_INTEGER, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, ranges, square
+from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
 from raystream.stream.gl.passes import Pass, add_fetch, pass_source
-from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw, Host, Job
 

@@ -1,7 +1,7 @@
 """The source of a program's first hits: traversal, or a stream that a rasterised pass has filled.
 
 T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
-triangles into a depth buffer finds the same hits. The pass itself is `raystream.renderer.device.rasterized`; it fills
+triangles into a depth buffer finds the same hits. The pass itself is `raystream.renderer.device.first_hits`; it fills
 the stream ``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path
 tracer do (figure 3.3), `eye_hits` fills it once for all.
 """

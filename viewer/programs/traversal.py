@@ -3,7 +3,7 @@ some scenes need.
 
 Traversal exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "setup" with the stream
 ``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
-call a copy of these states (`raystream.stream.compile.inline`).
+call a copy of these states (`raystream.stream.compile.link`).
 """
 
 from __future__ import annotations

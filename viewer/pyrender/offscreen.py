@@ -15,8 +15,7 @@ from raystream.film.tonemap import srgb8
 from raystream.options.values import LARGEST_SIDE as LARGEST
 from raystream.pyrender.checked import Checked
 from raystream.pyrender.constants import RenderFlags
-from raystream.pyrender.conversion import Conversion
-from raystream.pyrender.eye import Eye
+from raystream.pyrender.conversion import Conversion, Eye
 from raystream.pyrender.node import Node
 from raystream.pyrender.scene import Scene
 from raystream.renderer.renderer import Renderer

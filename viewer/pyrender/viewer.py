@@ -15,13 +15,12 @@ import numpy as np
 from raystream.base.errors import ViewerError, warn
 from raystream.notebook.show import in_notebook, show
 from raystream.pyrender.camera import PerspectiveCamera
-from raystream.pyrender.conversion import Conversion
-from raystream.pyrender.eye import Eye
+from raystream.pyrender.conversion import Conversion, Eye
 from raystream.pyrender.light import DirectionalLight
 from raystream.pyrender.scene import Scene
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene as Converted
-from raystream.viewport.controls.keymap import parse_key
+from raystream.viewport.keymap import parse_key
 
 SIZE = (640, 480)
 FOV = np.pi / 3  # of a scene without a camera, radians

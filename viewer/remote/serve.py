@@ -25,7 +25,7 @@ def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **optio
     """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints the address in one line.
 
     scene   : as of `raystream.show`. port : 0 is any free one; auto is `PORT`, or any. host : the address to listen at.
-    options : as of `raystream.viewport.canvas.canvas_view.CanvasView`.
+    options : as of `raystream.viewport.canvas.CanvasView`.
 
     Raises ViewerError for an unsupported scene, a port in use, and without the extra.
     """

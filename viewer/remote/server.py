@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from raystream.base.interrupts import raise_dropped
-from raystream.viewport.canvas.canvas_view import CanvasView
+from raystream.viewport.canvas import CanvasView
 
 REQUEST = 5.0  # seconds until a request is there, from its connection or the answer before on
 LONGEST_MESSAGE = 1 << 16  # bytes of a WebSocket

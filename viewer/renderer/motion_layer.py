@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.inputs.hit_attributes import HitAttributes
 from raystream.scene.camera import Camera
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.mesh import Mesh, transforms_of
 from raystream.scene.scene import Scene
 

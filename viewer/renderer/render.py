@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from raystream.accel.structures import ON_DEVICE
 from raystream.base.errors import DriverWarning, ViewerError, stack_level
-from raystream.base.textfile import is_stream
+from raystream.base.part_file import is_stream
 from raystream.film.device_film import Buffer
-from raystream.film.error.stop import Stop, stop_of
+from raystream.film.error import Stop, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.files.checkpoint import resume as resumed
 from raystream.film.files.states import AUTO
@@ -26,10 +26,11 @@ from raystream.film.layers import LAYERS, NOISY, WORDS
 from raystream.options.picture import DEFAULT_QUALITY
 from raystream.options.table import OPTIONS, check, keywords
 from raystream.renderer.device.footprint import check_memory
-from raystream.renderer.hit_layers import SEEN, HitLayers
 from raystream.renderer.inputs.camera import fitted, view_notes
 from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from raystream.renderer.layers import (
+    SEEN,
+    HitLayers,
     bounce_layers,
     cast_layers,
     checked_layers,

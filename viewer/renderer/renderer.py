@@ -18,7 +18,7 @@ from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings, documented
 from raystream.renderer.inputs.validate import deformed, placed
 from raystream.renderer.motion_layer import PosedFrame
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.render import (
     DEFAULT,
     check_keywords,
@@ -190,7 +190,7 @@ class Renderer:
         """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
-        Short for `update` with `raystream.scene.deform.arrays.with_vertices`, which tells the default of ``normals``
+        Short for `update` with `raystream.scene.deform.with_vertices`, which tells the default of ``normals``
         (V, 3). Under two-level-bvh vertices are uploaded and the tree is refitted; the first time, and under other
         structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
         fit; then nothing has changed.

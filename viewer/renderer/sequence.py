@@ -28,8 +28,7 @@ from raystream.scene.animation import turntable as turned
 from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing
 from raystream.scene.edits.classic_plane import on_plane
-from raystream.scene.exposure.exposure import exposed, moving_camera
-from raystream.scene.exposure.keys import enough_cameras
+from raystream.scene.exposure import enough_cameras, exposed, moving_camera
 from raystream.scene.geometry.framing import LENS, filling, view_direction
 from raystream.scene.scene import Scene
 

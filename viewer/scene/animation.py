@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
-from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform import MeshPose
 from raystream.scene.geometry.triangles import LARGEST_COORDINATE
 from raystream.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions, visible_nodes
 from raystream.scene.light import Light

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.attributes import declared
 from raystream.base.errors import ViewerError
-from raystream.scene.projections.models import Fisheye, Intrinsics, Orthographic, Perspective, Projection
+from raystream.scene.projections import Fisheye, Intrinsics, Orthographic, Perspective, Projection
 
 Vector = tuple[float, float, float]
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Camera:
     focus          : distance of the plane in focus along the view, scene units; None: the target's.
     motion         : the cameras of an exposure at even times, the first with its view; positions and axes are linear
                      in between. Empty: it stands still.
-    projection     : of `raystream.scene.projections.models`: parallel, all around, fisheye, measured; None: by ``fov``.
+    projection     : of `raystream.scene.projections`: parallel, all around, fisheye, measured; None: by ``fov``.
     base           : the point of a file's coordinates that origin and target are relative to (`about`).
     eyes           : distance between two eyes, scene units, of which the left one's picture is the left half of a
                      stereo pair, and the right one's the right half; None: one picture.

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raystream.scene.deform.deformation import MeshPose
+from raystream.scene.deform import MeshPose
 
 Float = NDArray[np.float64]
 Index = NDArray[np.int64]

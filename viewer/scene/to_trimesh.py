@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
-from raystream.scene.geometry.transform import shifted
+from raystream.scene.geometry.vertices import shifted
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.texture import Texture

@@ -9,7 +9,7 @@ from raystream.base.errors import ViewerError
 from raystream.base.paths import assets
 from raystream.viewport.animation_player import SPEEDS
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.controls.keymap import MODIFIERS, parse_key
+from raystream.viewport.keymap import MODIFIERS, parse_key
 
 # A browser's name (the `key` of its KeyboardEvent) -> the key's name here; others are the same, or a character.
 NAMES = {

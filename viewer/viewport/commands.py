@@ -17,9 +17,9 @@ from raystream.film.tonemap import TONEMAPS
 from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.camera import Camera
+from raystream.viewport.camera_controller import VIEWS
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.controls.camera_controller import VIEWS
-from raystream.viewport.controls.keymap import BY_NAME
+from raystream.viewport.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EXPOSURE_STEP = 0.25  # stops

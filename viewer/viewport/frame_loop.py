@@ -8,12 +8,12 @@ from typing import Any
 
 from raystream.base.errors import ViewerError
 from raystream.base.memory import give_back
-from raystream.renderer.fallback_sky import shows_nothing
+from raystream.renderer.empty_view import shows_nothing
 from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
 from raystream.renderer.session.trials import BackgroundTrials
+from raystream.viewport.auto_exposure import AutoExposure
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.display.auto_exposure import AutoExposure
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 
 class FrameLoop:

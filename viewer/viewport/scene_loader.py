@@ -1,32 +1,279 @@
-"""Scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces."""
+"""Scenes and settings on their way into the viewport, prepared by a worker thread and uploaded in pieces; and
+the first picture of a scene.
+"""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raystream.base.errors import ViewerError
-from raystream.formats.image.environment_maps import HIGH_RANGE
+from raystream.base.interrupts import UNWAITED
+from raystream.cameras.backdrop import backdrop_of
+from raystream.formats.image.environment_maps import HIGH_RANGE, environment_of
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
-from raystream.renderer.fallback_sky import FILLED
-from raystream.renderer.inputs.lighting import UNLIT
-from raystream.renderer.inputs.prepared import PreparedScene, prepare
+from raystream.renderer.empty_view import FILLED
+from raystream.renderer.inputs.camera import view as camera_of
+from raystream.renderer.inputs.lighting import UNLIT, background_of, seems_lit
+from raystream.renderer.inputs.own_light import only_suns, sky_of, white_radiance
+from raystream.renderer.inputs.prepared import PreparedScene, arranged, prepare
 from raystream.renderer.inputs.settings import NAMES, VIEW, Settings
-from raystream.renderer.preview.gbuffer_raster import raster_scene
-from raystream.renderer.preview.scheduler import UPLOADING, rasterises
+from raystream.renderer.preview.gbuffer import raster_scene
+from raystream.renderer.preview.headlight import DIRECTIONS, Headlight, HeadlightScene, headlight_scene
+from raystream.renderer.preview.scheduler import HANDOVER, UPLOADING, rasterises
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.environment import DARKNESS, ImageEnvironment
+from raystream.scene.edits.framed import is_single_object
+from raystream.scene.environment import DARKNESS, SUN, ConstantEnvironment, ImageEnvironment, sky
+from raystream.scene.light import luminance
 from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
 from raystream.viewport.debug_views.debug_views import DebugViews
-from raystream.viewport.first_picture import FirstPicture, Glance
-from raystream.viewport.load_thread import LoadThread
 from raystream.viewport.viewport import Viewport, default_view
+
+# -- a scene's first picture in the viewport: it follows the camera until the session has one of its own ---------------
+
+WORDS = OPTIONS["environment"].value.words
+UNREAD = 0.5  # of an environment that is not read yet
+BRIGHTEST = 4.0  # radiance of an environment behind the scene: of suns
+FAINTEST = 1e-30  # radiance of white surfaces
+HORIZON = -0.5, 0.15  # of a gradient: where it begins and ends; also shaders/shading/plain_background.glsl
+
+
+class Glance:
+    """The worker's first result on a scene, as soon as its file is read. scene : as the settings arrange it, in its
+    textures' own size."""
+
+    def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
+        self.scene = arranged(scene, settings.replace(max_texture=None))
+        behind, white = background(self.scene, settings), white_under(self.scene, settings)
+        self.drawn: HeadlightScene = headlight_scene(self.scene, behind, white)
+        self.scene.camera()  # which a framing takes a while to find
+
+    def camera(self, settings: Settings, aspect: float) -> Camera:
+        """Where a picture of that aspect is seen from, with these settings."""
+        try:
+            return camera_of(settings, self.scene, aspect)
+        except ViewerError:  # told when the scene is there
+            return camera_of(settings.replace(camera=None), self.scene, aspect)
+
+
+def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
+    """(*`DIRECTIONS`, 3) the background of a scene to come, at a glance, linear; grey in place of a file, which takes
+    longer."""
+    rows, columns = DIRECTIONS
+    backdrop = backdrop_of(background_of(scene, settings), None)
+    if backdrop is not None and backdrop.tones is not None:
+        low, high = np.array(backdrop.tones)
+        up = np.cos((np.arange(rows) + 0.5) * np.pi / rows)
+        fraction = np.clip((up - HORIZON[0]) / (HORIZON[1] - HORIZON[0]), 0.0, 1.0)
+        tones = low + (fraction * fraction * (3.0 - 2.0 * fraction))[:, None] * (high - low)
+        return np.repeat(tones.astype(np.float32)[:, None], columns, axis=1)
+    value = settings.environment
+    if isinstance(value, str) and value not in WORDS:
+        return np.full((rows, columns, 3), UNREAD, np.float32)
+    single, grounded = is_single_object(scene), scene.ground is not None
+    environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, single, grounded)
+    lights = [light for light in scene.lights if any(light.intensity)]
+    shines = any(any(material.emission) for material in scene.materials)
+    if value is None and settings.sun is None and scene.fills and not single and not shines and only_suns(lights):
+        environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
+    if isinstance(environment, ConstantEnvironment):
+        return np.tile(np.array(environment.radiance, np.float32), (rows, columns, 1))
+    height, width = environment.pixels.shape[:2]
+    row = (np.arange(rows) + 0.5) * height / rows
+    column = ((np.arange(columns) + 0.5) / columns + settings.environment_rotation / 360.0) % 1.0 * width
+    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], BRIGHTEST)
+
+
+def white_under(scene: Scene, settings: Settings) -> float:
+    """About the radiance of a white surface of a scene to come, at a glance."""
+    value = settings.environment
+    lit = seems_lit(scene) and settings.sun is None
+    if lit and value in (None, "none"):
+        return white_radiance(scene)
+    constant = value is not None and not isinstance(value, str)
+    if constant and isinstance(environment := environment_of(value, 0.0, lit)[0], ConstantEnvironment):
+        return white_radiance(scene, max(float(luminance(environment.radiance)), FAINTEST))
+    return white_radiance(scene, 1.0)
+
+
+class FirstPicture:
+    """Shows scenes under a headlight on a session's screen. The context is current in every call.
+
+    shown : the scene's picture has been drawn, and the session has none of it yet. drawn : the subject of the picture.
+    """
+
+    def __init__(self, view: Viewport, device: Device) -> None:
+        self.view, self.device = view, device
+        self.shown = False
+        self._headlight: Headlight | None = None
+        self._glance: Glance | None = None
+        self._before = 0  # pictures of the session until then
+        self.drawn: tuple[Any, ...] = ()  # what the picture on show is of
+
+    def warm(self) -> None:
+        """Compile its program, once."""
+        if self._headlight is None:
+            self._headlight = Headlight(self.device)
+            self._headlight.warm()
+
+    def begin(self, glance: Glance) -> None:
+        """A scene comes, which the controller's camera sees."""
+        self.warm()
+        assert self._headlight is not None
+        self._headlight.load(glance.drawn)
+        self._glance, self._before, self.drawn = glance, self.view.session.pictures, ()
+
+    def draw(self) -> None:
+        """Show the scene as the controller's camera sees it by now, where it has moved; or end."""
+        view, session, controller = self.view, self.view.session, self.view.controller
+        if self._glance is None or controller is None:
+            return
+        if session.pictures > self._before or (session.running and not session.previewing):
+            self.end()
+            return
+        of = controller.camera, view.area.pixels
+        if of == self.drawn or session.screen is None or min(view.area.pixels) < 1:
+            return
+        if controller.camera.kind:  # the headlight's picture is a pinhole's
+            return
+        headlight = self._headlight
+        assert headlight is not None
+        session.screen.warp(view.area.pixels, lambda stream: headlight.draw(controller.camera, stream))
+        self.drawn, self.shown = of, True
+        view.wake()
+
+    def end(self) -> None:
+        """Free its memory."""
+        self._glance, self.shown = None, False
+        if self._headlight is not None:
+            self._headlight.release()
+
+
+# -- scenes are loaded and their structures built in a worker thread, so that the window goes on -----------------------
+
+
+class Cancelled(Exception):
+    """The user does not want the scene any more."""
+
+
+class LoadThread:
+    """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
+
+    prepare : (scene, call back with the share that is done and a text, the options of `start`) -> the prepared scene.
+    wake : called from the worker when there is something to poll.
+    glance : (scene, the options of `start`) -> a first result on a scene that has been read, long before that; None
+    where it raises ViewerError, which ``prepare`` will, too.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str], Scene],
+        prepare: Callable[..., object],
+        wake: Callable[[], None] = lambda: None,
+        glance: Callable[..., object] | None = None,
+    ) -> None:
+        self._load, self._prepare, self._glance, self._wake = load, prepare, glance, wake
+        self._thread: threading.Thread | None = None
+        self._job = 0  # results of an earlier job are not wanted any more
+        self._result: tuple[int, str, object] | None = None
+        self._early: tuple[int, str, object] | None = None
+        self._early_shown = threading.Event()  # what was found first
+        self.path = ""
+        self.step = ""
+        self.share: float | None = None  # that is done, where it is known
+
+    @property
+    def busy(self) -> bool:
+        """Whether a scene is being loaded."""
+        return bool(self.path)
+
+    def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
+        """Load another scene, or take one that is loaded, and prepare it with ``options``; one in progress ends."""
+        self._job += 1
+        self.share = None
+        self.path, self.step, self._result = path, "loading" if scene is None else "building", None
+        arguments = path, scene, options, self._job
+        self._thread = threading.Thread(target=self._work, name=UNWAITED, args=arguments, daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Give up the scene in progress."""
+        self._job += 1
+        self.path, self._result = "", None
+
+    def poll(self) -> tuple[str, object] | None:
+        """(path, the result of `prepare`, or the exception) once it is there, and never twice."""
+        result = self._result
+        if result is None or result[0] != self._job:
+            return None
+        self._result = None
+        self.path = ""
+        return result[1], result[2]
+
+    def poll_early(self) -> tuple[str, object] | None:
+        """(path, the result of ``glance``) once it is there, and never twice."""
+        early, self._early = self._early, None
+        return None if early is None or early[0] != self._job else early[1:]
+
+    def proceed(self) -> None:
+        """The first result is shown: the worker need not wait any longer."""
+        self._early_shown.set()
+
+    def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], job: int) -> None:
+        result: object
+        try:
+            if scene is None:
+                scene = self._load(path)
+                self._look(job, path, scene, options)
+            self._check(job)
+            self.step = "building"
+            result = self._prepare(scene, lambda fraction, _: self._tell(job, fraction), **options)
+            self._check(job)
+        except Cancelled:
+            return
+        except MemoryError:
+            result = ViewerError(path, "not enough memory", "choose a smaller scene")
+        except Exception as error:  # shown in the window as one line; the old scene stays
+            result = error
+        if job == self._job:
+            self._result = (job, path, result)
+            self._wake()
+
+    def _look(self, job: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
+        """The first result, at once."""
+        self._check(job)
+        if self._glance is None:
+            return
+        try:
+            early = job, path, self._glance(scene, **options)
+        except ViewerError:
+            return
+        self._early_shown.clear()
+        self._early = early
+        self._wake()
+        self._early_shown.wait(HANDOVER)
+
+    def _tell(self, job: int, fraction: float) -> None:
+        """Progress; ends the work that is not wanted any more."""
+        self._check(job)
+        self.share = fraction
+
+    def _check(self, job: int) -> None:
+        if job != self._job:
+            raise Cancelled
+
+
+# -- scenes and settings on their way into the viewport ----------------------------------------------------------------
 
 # What the worker does, since it takes a while; a ground plane is part of the structure.
 WORKED = frozenset(

@@ -3,40 +3,293 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import glfw
+import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import raise_dropped
 from raystream.base.start.modules import load_beside
+from raystream.film.files import image
 from raystream.formats import named
 from raystream.options.table import check, keywords
 from raystream.renderer.device.tuning import in_buffers
 from raystream.renderer.inputs.program_file import program_files
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview.scheduler import PANELS
+from raystream.renderer.preview.scheduler import (
+    DRAWING,
+    DRAWN_FILLING,
+    DRAWN_REFINING,
+    FIRST_DRAW,
+    LEAST_TRACING,
+    PANELS,
+    SMOOTHED_DRAWS,
+    TURN,
+)
 from raystream.renderer.session.session import Session
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
-from raystream.viewport.display.display import Display
-from raystream.viewport.display.photons import PhotonPicture
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport import host
+from raystream.viewport.commands import numbered_file, picture_handlers
+from raystream.viewport.context import ViewportContext
+from raystream.viewport.debug_views.photons import PhotonPicture
+from raystream.viewport.folder import OPENED, start_folder
 from raystream.viewport.host import ViewerHost
+from raystream.viewport.keymap import MODIFIERS, key_text
+from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.reload import Watch
-from raystream.viewport.viewport import RULES, configured, rules
-from raystream.window.commands import handlers
-from raystream.window.draw_schedule import DrawSchedule
-from raystream.window.events import Events
+from raystream.viewport.viewport import RULES, Overlay, configured, rules
 from raystream.window.panels import layout
 from raystream.window.window import TITLE, Window
 
 if TYPE_CHECKING:
     from raystream.window.gui import Gui
+
+
+# -- when the window is drawn, and how long is traced in between: pure arithmetic, without OpenGL and a clock ----------
+
+
+class DrawSchedule:
+    """Draws take a part of the time, and tracing the rest. cost : seconds of a draw, of the last ones."""
+
+    def __init__(self) -> None:
+        self.cost = FIRST_DRAW
+        self._steady = FIRST_DRAW  # the same without the few that take longer than a turn
+        self._drawn = 0.0  # when the last one began
+
+    @property
+    def tracing(self) -> float:
+        """Seconds of tracing in a turn."""
+        return max(LEAST_TRACING, TURN - self._steady)
+
+    def due(self, now: float, changed: bool, busy: bool, appearing: bool, traced: bool) -> bool:
+        """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
+
+        changed : something beside the picture looks otherwise. busy : a picture or a scene is in progress;
+        ``appearing``: one that is shown as it comes, tile by tile. traced : a preview in motion is, and a draw
+        would take the time that it needs.
+        """
+        least = max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
+        return (changed and not traced) or ((changed or busy) and now - self._drawn >= least)
+
+    def note(self, began: float, seconds: float) -> None:
+        """A draw that began then took so long."""
+        self._drawn = began
+        self._steady += SMOOTHED_DRAWS * (min(seconds, TURN) - self._steady)
+        self.cost += SMOOTHED_DRAWS * (seconds - self.cost)
+
+
+# -- handlers of the window's events: keys, the mouse, sizes, focus, dropped files -------------------------------------
+
+BUTTONS = {button: number for number, button in host.BUTTONS.items()}  # GLFW's -> rendercanvas's
+
+
+class Events:
+    """A listener (`raystream.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a
+    panel has them.
+
+    gui : once it is loaded. custom_keys : a program's own keys, by key text without modifiers, before the window's.
+    """
+
+    custom_keys: Mapping[str, Callable[[], object]] = {}
+
+    def __init__(self, host: ViewerHost) -> None:
+        self.host, self.view, self.gui = host, host.view, cast("Gui | None", None)
+
+    def _handle(self, kind: str, **event: Any) -> None:
+        self.host.handle({"event_type": kind, **event})
+
+    @property
+    def _over_panel(self) -> bool:
+        return self.gui is not None and self.gui.input.wants_mouse
+
+    def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
+        """Hotkeys, unless a text field or the list of files has the keyboard."""
+        self.view.wake()
+        typed = False
+        if (gui := self.gui) is not None:
+            gui.input.key(key, action, mods)
+            typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
+        if typed and action != glfw.RELEASE:
+            return
+        name = key_text(key, 0, scancode)
+        handler = self.custom_keys.get(name)
+        if handler is not None:
+            if action == glfw.PRESS:
+                handler()
+            return
+        kind = "key_up" if action == glfw.RELEASE else "key_down"
+        self._handle(kind, key=name, modifiers=_names(mods), repeat=action == glfw.REPEAT)
+
+    def on_character(self, code: int) -> None:
+        """Text for a field."""
+        if self.gui is not None:
+            self.gui.input.character(code)
+        self.view.wake()
+
+    def on_button(self, button: int, action: int, mods: int) -> None:
+        """A drag begins or ends."""
+        self.view.wake()
+        if self.gui is not None:
+            self.gui.input.button(button, action == glfw.PRESS)
+        x, y = self.view.input.cursor
+        number = BUTTONS.get(button, 0)
+        if action == glfw.RELEASE:
+            self._handle("pointer_up", x=x, y=y, button=number)
+        elif self.host.editing.grabbing or not self._over_panel:
+            self._handle("pointer_down", x=x, y=y, button=number, modifiers=_names(mods))
+
+    def on_move(self, x: float, y: float) -> None:
+        """A drag goes on."""
+        if self.gui is not None:
+            self.gui.input.move(x, y)
+        self.view.wake()
+        self._handle("pointer_move", x=x, y=y)
+
+    def on_wheel(self, x: float, y: float) -> None:
+        """Dolly to the cursor, or the speed of flight."""
+        self.view.wake()
+        if self.gui is not None:
+            self.gui.input.wheel(x, y)
+        if not self._over_panel:
+            at = self.view.input.cursor
+            self._handle("wheel", x=at[0], y=at[1], dy=-y * host.NOTCH)
+
+    def on_resize(self, width: int, height: int) -> None:
+        """The framebuffer has another size."""
+        view, area = self.view, self.view.area
+        area.resize(area.size, (width, height))
+        area.minimise(min(width, height) == 0)
+        view.session.resize(area.pixels)
+        view.wake()
+
+    def on_minimise(self, minimised: bool) -> None:
+        """Nothing is drawn while the window is an icon."""
+        self.view.area.minimise(minimised or min(self.view.area.pixels) == 0)
+        self.view.wake()
+
+    def on_focus(self, focused: bool) -> None:
+        """Keys held when the focus goes are let go."""
+        if self.gui is not None:
+            self.gui.input.focus(focused)
+        if not focused:
+            self._handle("focus_out")
+        self.view.wake()
+
+    def on_drop(self, paths: list[str]) -> None:
+        """A file dropped on the window is opened."""
+        if paths:
+            self.host.scene_loader.open_file(paths[0])
+
+    def on_scale(self, scale: float) -> None:
+        """The window has come to a screen of another density."""
+        self.view.area.rescale(scale)
+        self.view.wake()
+
+
+def _names(mods: int) -> list[str]:
+    """Names of GLFW's modifier bits."""
+    return [name for name, bit in MODIFIERS.items() if mods & bit]
+
+
+# -- the commands: the handlers of the table's actions -----------------------------------------------------------------
+
+
+def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
+    """Action name -> handler. An action without a handler is greyed. list_files : shows our own list of files."""
+    view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
+    overlays = view.overlays
+    return picture | {
+        "lights.show": lambda: _show_lights(context),
+        "lights.next": lambda: _next_light(context),
+        "inspector.show": debug_views.toggle_inspector,
+        "inspector.step": debug_views.step_inspector,
+        "inspector.run": lambda: debug_views.step_inspector(to_end=True),
+        "inspector.restart": debug_views.restart_inspector,
+        "probe.show": debug_views.toggle_probe,
+        "heat.next": debug_views.next_heat,
+        "photons.points": debug_views.photons.toggle_points,
+        "photons.cells": debug_views.photons.toggle_cells,
+        "wires.toggle": lambda: _toggle(context, overlays.boxes),
+        "screenshot.window": lambda: view.after_draw(lambda: _shoot(context, window)),
+        "scene.open": lambda: _ask(context, list_files),
+        "help": lambda: _toggle(context, overlays.help),
+        "statistics": lambda: _toggle(context, overlays.statistics),
+        "panels": lambda: _toggle(context, overlays.panels),
+        "full_screen": lambda: _full_screen(context, window),
+        "escape": lambda: _escape(context, window, picture["escape"]),
+        "quit": window.close,
+    }
+
+
+def _toggle(context: ViewportContext, overlay: Overlay) -> None:
+    overlay.on = not overlay.on
+    context.view.say_switched(overlay.name, overlay.on)
+
+
+def _full_screen(context: ViewportContext, window: Window) -> None:
+    window.toggle_full_screen()
+    context.view.say_switched("full screen", window.full_screen)
+
+
+def _shoot(context: ViewportContext, window: Window) -> None:
+    """The whole window, panels and all."""
+    width, height = window.pixels
+    screen = np.frombuffer(window.read(), np.uint8).reshape(height, width, 3)[::-1]
+    path = numbered_file("window", ".png")
+    image.save_srgb8(path, screen)
+    context.view.say(f"saved {path}")
+
+
+def _show_lights(context: ViewportContext) -> None:
+    context.view.require_scene()
+    markers = context.markers
+    markers.visible = not markers.visible
+    if markers.visible and not markers.listed():
+        context.view.say("no lights but the environment")
+    else:
+        context.view.say_switched("markers of lights", markers.visible)
+
+
+def _next_light(context: ViewportContext) -> None:
+    context.view.require_scene()
+    light = context.markers.next()
+    context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
+
+
+def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
+    """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
+    from imgui_bundle import portable_file_dialogs as dialogs
+
+    import raystream.window.bundle  # noqa: F401  # which may just be loading: the package is a stub meanwhile
+
+    if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
+        list_files()
+        return
+    folder = str(start_folder(context.scene_loader.shown_path, context.view.preferences.recent))
+    context.scene_loader.dialog = dialogs.open_file(
+        "Open a scene", folder, ["scenes", " ".join(f"*{suffix}" for suffix in OPENED)]
+    )
+
+
+def _escape(context: ViewportContext, window: Window, escape_picture: Callable[[], None]) -> None:
+    if context.scene_loader.loading is None and context.view.overlays.help.on:
+        context.view.overlays.help.on = False
+        return
+    if context.scene_loader.loading is None:
+        window.grab(False)
+    escape_picture()
+
+
+# -- the application ---------------------------------------------------------------------------------------------------
 
 _GUI = "raystream.window.gui"
 SWITCHING = 0.001  # seconds that a thread which loads keeps the interpreter, where the window's waits for it

@@ -13,8 +13,7 @@ import glfw
 import moderngl
 
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.stream.gl.programs.disk_cache import check_room
-from raystream.stream.gl.programs.handover import Handover
+from raystream.stream.gl.contexts import Handover, check_room
 
 TITLE = "Raystream"
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not

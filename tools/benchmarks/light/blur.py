@@ -21,13 +21,13 @@ import numpy as np
 import raystream
 from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say
 from benchmarks.scenes import shared
-from raystream.accel.two_level import top_by_time
+from raystream.accel.two_level import top
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import turntable
 from raystream.scene.builtin import balls
 from raystream.scene.builtin.parts.shapes import sphere
 from raystream.scene.camera import Camera
-from raystream.scene.exposure.exposure import exposed, key_count, moving_camera
+from raystream.scene.exposure import exposed, key_count, moving_camera
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Instance
 from raystream.scene.scene import Scene
@@ -91,7 +91,7 @@ def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict
         common: dict[str, Any] = {"accel": "two-level-bvh", "program": "path", "depth": 2, "environment": "sky"}
         held: dict[str, list[Renderer]] = {}
         for way in ("by time", "swept"):
-            with patch.object(top_by_time, "most_segments", lambda *_: 0) if way == "swept" else nullcontext():
+            with patch.object(top, "most_segments", lambda *_: 0) if way == "swept" else nullcontext():
                 machines: tuple[dict[str, Any], ...] = ({}, {"machine": "multipass", "fuse": "none"})
                 held[way] = [Renderer(scene, device=device, **common, **each) for each in machines]
         steps = {}

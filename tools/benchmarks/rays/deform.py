@@ -16,12 +16,11 @@ import raystream
 from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import shared
 from benchmarks.viewing import playing
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh.tree import MOST_IN_LEAF
+from raystream.accel import bvh_build
+from raystream.accel.bvh_tree import MOST_IN_LEAF
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.hierarchy import Deformer, Hierarchy, Skin, compose
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 import raystream
 from benchmarks.common import Options, Result, Table, Timing, facts, interleave, say
 from benchmarks.scenes import found
-from raystream.accel import triangles
+from raystream.accel import primitives
 from raystream.accel.grid.build import build
-from raystream.accel.grid.grid import mark_last
-from raystream.accel.grid.on_device import DeviceGrid, plan
+from raystream.accel.grid.grid import DeviceGrid, mark_last, plan
 from raystream.renderer.device.grid_build import GridBuild
 from raystream.stream.declare import kernel
 from raystream.stream.gl.device import Device
@@ -65,7 +64,7 @@ def builds(device: Device, corners: NDArray[np.float32]) -> Iterator[Builds]:
     grid = plan(corners)
     with device.current():
         resources = Resources(device)
-        table = triangles.module("watertight", corners).memories[0]
+        table = primitives.triangle_module("watertight", corners).memories[0]
         assert isinstance(table, kernel.Table)
         builder = GridBuild(device, table, resources)
         memories = [resources.get(each) for each in (table, grid.pointers, grid.lists)]

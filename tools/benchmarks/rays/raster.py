@@ -10,7 +10,7 @@ from benchmarks.scenes import found
 from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.cameras.lens import lens_uniforms
 from raystream.kernels.records import HIT
-from raystream.renderer.device.rasterized import RasterizedHits, differing
+from raystream.renderer.device.first_hits import RasterizedHits, differing
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.stream import Stream
 

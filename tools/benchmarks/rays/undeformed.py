@@ -18,8 +18,7 @@ from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import found
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.mesh import Mesh, transforms_of

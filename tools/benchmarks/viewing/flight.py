@@ -18,8 +18,7 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import oidn_there
 from benchmarks.noise.eight import Converged, Subject, flip, present
 from raystream.film.device_film import FilmBuffer
-from raystream.renderer.preview.frame import FrameJob
-from raystream.renderer.preview.frame_clock import FrameClock
+from raystream.renderer.preview.frame import FrameClock, FrameJob
 from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler

@@ -2,7 +2,7 @@
 
 A camera flies along a path that ends where the scene's own camera stands; there the hand rests, and samples are added.
 Each picture that the window shows is compared with the converged one by FLIP, specks and holes, from the last one in
-motion on. See `eight` for scenes and FLIP, `raystream.film.error.blemishes` for the others.
+motion on. See `eight` for scenes and FLIP, `raystream.film.files.compare` for the others.
 """
 
 from __future__ import annotations

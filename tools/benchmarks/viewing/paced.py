@@ -21,11 +21,11 @@ from benchmarks.noise.eight import SUBJECTS, Converged, Subject, built_in, conve
 from benchmarks.viewing import ladder
 from benchmarks.viewing.ladder import RISE, SPOILT, aside
 from benchmarks.viewing.readable import enlarged
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.renderer.preview.scheduler import HELD, TURN
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
-from raystream.viewport.display.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import PictureTexture
 
 ABOUT = "sessions on devices of pretended slowness: FLIP, specks and holes of each picture, from opening to rest"
 

@@ -19,17 +19,15 @@ from unittest import mock
 
 from benchmarks.common import Table
 from raystream.renderer.device.deformer import GpuDeformer
-from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.preview.gbuffer_tracer import GBufferTracer
+from raystream.renderer.preview.gbuffer import GBuffer, GBufferTracer
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import POLL, QUICK, TURN
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import Sampler
 from raystream.scene.edits.animated import AnimatedParts
 from raystream.scene.scene import Scene
-from raystream.viewport.canvas.bitmaps import Bitmaps
-from raystream.viewport.canvas.canvas_view import CanvasView
-from raystream.viewport.display.auto_exposure import AutoExposure
+from raystream.viewport.auto_exposure import AutoExposure
+from raystream.viewport.canvas import Bitmaps, CanvasView
 from raystream.viewport.preferences import Preferences
 
 SIZE = (480, 270)

@@ -25,7 +25,7 @@ from benchmarks.noise.eight import Converged, Subject, converged, present
 from benchmarks.screen import screen
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
-from raystream.viewport.controls.camera_controller import LOOK, ORBIT
+from raystream.viewport.camera_controller import LOOK, ORBIT
 
 ABOUT = "the window: seconds until a scene can be read, and pictures a second while flying"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import raystream
 from raystream.accel.grid.blocks import BLOCK
-from raystream.accel.triangles import PUBLISHED_SLACK
+from raystream.accel.primitives import PUBLISHED_SLACK
 from raystream.scene.scene import Scene
 from reproduction.simulators.packets import ROW, blocks, traffic
 from reproduction.simulators.rays import eye_rays, places, reflected_rays

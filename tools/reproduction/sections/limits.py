@@ -9,9 +9,9 @@ import numpy as np
 
 import raystream
 from raystream.accel.grid.build import build
-from raystream.renderer.device.limits import sizes
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.scene_update import sizes
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS, rounded
 from reproduction.simulators.counts.programs import RECIPE

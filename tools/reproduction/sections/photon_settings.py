@@ -15,7 +15,7 @@ import numpy as np
 from raystream.cli.presets import preset
 from raystream.options.table import OPTIONS
 from raystream.renderer.device.tile_job import PICTURE
-from raystream.renderer.photon_map.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import NEAREST_SHARE
 from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin.caustics import PUBLISHED
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.renderer.photon_map.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import NEAREST_SHARE
 
 from .. import photon_cases, plots, timed
 from ..context import Context

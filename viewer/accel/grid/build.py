@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -9,12 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.grid import overlap
 from raystream.accel.grid.cost import (
     LARGEST_AXIS,
     LIMIT,
@@ -28,6 +28,284 @@ from raystream.accel.grid.cost import (
     within_limits,
 )
 from raystream.base.errors import ViewerError
+from raystream.base.jit import helper, run
+
+# -- voxels overlapped by a triangle: compiled loops -------------------------------------------------------------------
+# The overlap test is the separating axis test of Akenine-Moeller ("Fast 3D triangle-box overlap testing", 2001): 3
+# box axes, the triangle's normal, and 9 cross products of edges and axes, the latter as edges of the triangle's
+# three projections (Schwarz and Seidel, "Fast parallel surface and solid voxelization on GPUs", 2010, section 4.1).
+# Each axis bounds the voxel's index linearly, so for a row of voxels along x every axis is one interval, and the
+# row's overlapped voxels are their intersection: the cost depends on the voxels found, not on the triangle's
+# bounding box.
+# All arithmetic is in voxel units and float64: voxel i spans [i - margin, i + 1 + margin]. The triangle's interval
+# on an axis always covers its three corners, so an axis bent by rounding (thin triangles) separates less, but never
+# wrongly.
+# The functions also run uncompiled: for a few hundred triangles that takes milliseconds, no more than loading
+# compiled ones. Compiled, they release the interpreter lock for threads.
+
+Floats = NDArray[np.floating]
+Bounds = tuple[float, float]  # of an interval; empty if the first is larger
+
+# An axis whose component along the row is below this share of the other counts as perpendicular to the row: over 2048
+# voxels an error below 1e-8 voxels, and quotients stay far from overflow.
+PARALLEL = 1e-12
+BOX = 2  # value of `keep`: voxels overlap the triangle's bounds, not the triangle alone
+
+
+def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], bounds: Floats, sums: Floats) -> None:
+    """Bounds of the triangles first .. last - 1, and their sums for the choice of resolution.
+
+    corners (T, 3, 3) float32.  keep (T,) uint8, written: 0 for unhittable triangles (a non-finite corner; a cross
+    product of edges that vanishes in float64).  bounds (2, 3) float64, updated.  sums (6,) float64, incremented:
+    extents along x, y, z; areas of the projections along x, y, z.
+    """
+    lx, ly, lz = bounds[0, 0], bounds[0, 1], bounds[0, 2]
+    hx, hy, hz = bounds[1, 0], bounds[1, 1], bounds[1, 2]
+    ex = ey = ez = px = py = pz = 0.0
+    for t in range(first, last):
+        ax, ay, az = float(corners[t, 0, 0]), float(corners[t, 0, 1]), float(corners[t, 0, 2])
+        bx, by, bz = float(corners[t, 1, 0]), float(corners[t, 1, 1]), float(corners[t, 1, 2])
+        cx, cy, cz = float(corners[t, 2, 0]), float(corners[t, 2, 1]), float(corners[t, 2, 2])
+        keep[t] = 0
+        if not math.isfinite(ax + ay + az + bx + by + bz + cx + cy + cz):
+            continue
+        ux, uy, uz = bx - ax, by - ay, bz - az
+        vx, vy, vz = cx - ax, cy - ay, cz - az
+        nx, ny, nz = abs(uy * vz - uz * vy), abs(uz * vx - ux * vz), abs(ux * vy - uy * vx)
+        if nx == 0.0 and ny == 0.0 and nz == 0.0:
+            continue
+        keep[t] = 1
+        x0, x1 = min(ax, bx, cx), max(ax, bx, cx)
+        y0, y1 = min(ay, by, cy), max(ay, by, cy)
+        z0, z1 = min(az, bz, cz), max(az, bz, cz)
+        lx, ly, lz = min(lx, x0), min(ly, y0), min(lz, z0)
+        hx, hy, hz = max(hx, x1), max(hy, y1), max(hz, z1)
+        ex += x1 - x0
+        ey += y1 - y0
+        ez += z1 - z0
+        px += 0.5 * nx
+        py += 0.5 * ny
+        pz += 0.5 * nz
+    bounds[0, 0], bounds[0, 1], bounds[0, 2] = lx, ly, lz
+    bounds[1, 0], bounds[1, 1], bounds[1, 2] = hx, hy, hz
+    sums[0] += ex
+    sums[1] += ey
+    sums[2] += ez
+    sums[3] += px
+    sums[4] += py
+    sums[5] += pz
+
+
+@helper
+def _edge(
+    p0: float,
+    q0: float,
+    p1: float,
+    q1: float,
+    p2: float,
+    q2: float,
+    side: float,
+    p_margin: float,
+    q_margin: float,
+) -> tuple[int, float, float]:
+    """Edge 0-1 of a projected triangle as a bound on p: (sign, a, b) with p >= a q + b (sign 1), <= (-1), or, free of
+    p, a q + b >= 0 (sign 0), unless the voxel (p, q) is wholly outside of the edge.
+
+    side: 1 if corners 0, 1, 2 are counter-clockwise in (p, q), else -1; it gives the inward normal.
+    """
+    n_p, n_q = side * (q0 - q1), side * (p1 - p0)
+    if abs(n_p) <= PARALLEL * abs(n_q):
+        n_p = 0.0
+    inner = min(n_p * p0 + n_q * q0, n_p * p1 + n_q * q1, n_p * p2 + n_q * q2)
+    reach = n_p * (1.0 + p_margin) if n_p > 0.0 else -n_p * p_margin
+    reach += n_q * (1.0 + q_margin) if n_q > 0.0 else -n_q * q_margin
+    offset = reach - inner
+    if n_p == 0.0:
+        return 0, n_q, offset
+    return (1 if n_p > 0.0 else -1), -n_q / n_p, -offset / n_p
+
+
+@helper
+def _narrow(sign: int, a: float, b: float, q: int, low: float, high: float) -> Bounds:
+    """The interval of p, cut by an edge's bound at q; an empty one is (1, 0)."""
+    bound = a * q + b
+    if sign > 0:
+        return max(low, bound), high
+    if sign < 0:
+        return low, min(high, bound)
+    return (low, high) if bound >= 0.0 else (1.0, 0.0)
+
+
+def enter(
+    corners: Floats,
+    keep: NDArray[np.uint8],
+    first: int,
+    last: int,
+    low: Floats,
+    voxel: Floats,
+    margin: Floats,
+    resolution: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    block: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Voxels overlapped by the triangles first .. last - 1, until `block` is full.
+
+    corners (T, 3, 3) float32; keep (T,) uint8, 0: skipped; low, voxel (3,) float64, world; margin (3,) float64, in
+    voxels; resolution (3,) int64.  counts (nx ny nz,) int32: incremented per triangle in a voxel.  block (B,) int32,
+    written: ~t starts the list of triangle t's voxel numbers (x fastest). Returns the next triangle (`last` when done)
+    and the number of entries used.
+    """
+    nx, ny, nz = resolution[0], resolution[1], resolution[2]
+    lx, ly, lz = low[0], low[1], low[2]
+    sx, sy, sz = 1.0 / voxel[0], 1.0 / voxel[1], 1.0 / voxel[2]
+    mx, my, mz = margin[0], margin[1], margin[2]
+    capacity = len(block)
+    used = 0
+    for t in range(first, last):
+        if keep[t] == 0:
+            continue
+        ax, ay, az = (corners[t, 0, 0] - lx) * sx, (corners[t, 0, 1] - ly) * sy, (corners[t, 0, 2] - lz) * sz
+        bx, by, bz = (corners[t, 1, 0] - lx) * sx, (corners[t, 1, 1] - ly) * sy, (corners[t, 1, 2] - lz) * sz
+        cx, cy, cz = (corners[t, 2, 0] - lx) * sx, (corners[t, 2, 1] - ly) * sy, (corners[t, 2, 2] - lz) * sz
+        x0, x1 = max(0, math.floor(min(ax, bx, cx) - mx)), min(nx - 1, math.floor(max(ax, bx, cx) + mx))
+        y0, y1 = max(0, math.floor(min(ay, by, cy) - my)), min(ny - 1, math.floor(max(ay, by, cy) + my))
+        z0, z1 = max(0, math.floor(min(az, bz, cz) - mz)), min(nz - 1, math.floor(max(az, bz, cz) + mz))
+        start = used
+        if used == capacity:
+            return t, start
+        block[used] = ~t
+        used += 1
+        # For a triangle within one slab of voxels, only the projection onto that slab can separate; within one row of
+        # voxels nothing can.
+        cut = keep[t] != BOX
+        wide_x, wide_y, wide_z = cut and x1 > x0, cut and y1 > y0, cut and z1 > z0
+        use_xy, use_yz, use_xz = wide_x and wide_y, wide_y and wide_z, wide_x and wide_z
+        use_plane = use_xy and wide_z
+        if use_xy or use_plane:
+            side = 1.0 if (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) >= 0.0 else -1.0
+            xy0, xya0, xyb0 = _edge(ax, ay, bx, by, cx, cy, side, mx, my)
+            xy1, xya1, xyb1 = _edge(bx, by, cx, cy, ax, ay, side, mx, my)
+            xy2, xya2, xyb2 = _edge(cx, cy, ax, ay, bx, by, side, mx, my)
+        if use_yz:
+            side = 1.0 if (by - ay) * (cz - az) - (bz - az) * (cy - ay) >= 0.0 else -1.0
+            yz0, yza0, yzb0 = _edge(ay, az, by, bz, cy, cz, side, my, mz)
+            yz1, yza1, yzb1 = _edge(by, bz, cy, cz, ay, az, side, my, mz)
+            yz2, yza2, yzb2 = _edge(cy, cz, ay, az, by, bz, side, my, mz)
+        if use_xz:
+            side = 1.0 if (bx - ax) * (cz - az) - (bz - az) * (cx - ax) >= 0.0 else -1.0
+            xz0, xza0, xzb0 = _edge(ax, az, bx, bz, cx, cz, side, mx, mz)
+            xz1, xza1, xzb1 = _edge(bx, bz, cx, cz, ax, az, side, mx, mz)
+            xz2, xza2, xzb2 = _edge(cx, cz, ax, az, bx, bz, side, mx, mz)
+        px = py = pz = plane_low = plane_high = 0.0
+        if use_plane:
+            px = (by - ay) * (cz - az) - (bz - az) * (cy - ay)
+            py = (bz - az) * (cx - ax) - (bx - ax) * (cz - az)
+            pz = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+            if px < 0.0:
+                px, py, pz = -px, -py, -pz
+            if px <= PARALLEL * max(abs(py), abs(pz)):
+                px = 0.0
+            da, db, dc = (
+                px * ax + py * ay + pz * az,
+                px * bx + py * by + pz * bz,
+                px * cx + py * cy + pz * cz,
+            )
+            # px x + py y + pz z is in [plane_low, plane_high] for overlapped voxels (x, y, z)
+            grow = px * mx + abs(py) * my + abs(pz) * mz
+            plane_low = min(da, db, dc) - (px + max(py, 0.0) + max(pz, 0.0)) - grow
+            plane_high = max(da, db, dc) - (min(py, 0.0) + min(pz, 0.0)) + grow
+        for z in range(z0, z1 + 1):
+            y_low, y_high = float(y0), float(y1)
+            if use_yz:
+                y_low, y_high = _narrow(yz0, yza0, yzb0, z, y_low, y_high)
+                y_low, y_high = _narrow(yz1, yza1, yzb1, z, y_low, y_high)
+                y_low, y_high = _narrow(yz2, yza2, yzb2, z, y_low, y_high)
+            row_low, row_high = float(x0), float(x1)
+            if use_xz:
+                row_low, row_high = _narrow(xz0, xza0, xzb0, z, row_low, row_high)
+                row_low, row_high = _narrow(xz1, xza1, xzb1, z, row_low, row_high)
+                row_low, row_high = _narrow(xz2, xza2, xzb2, z, row_low, row_high)
+            if y_low > y_high or row_low > row_high:
+                continue
+            for y in range(math.ceil(y_low), math.floor(y_high) + 1):
+                x_low, x_high = row_low, row_high
+                if use_xy:
+                    x_low, x_high = _narrow(xy0, xya0, xyb0, y, x_low, x_high)
+                    x_low, x_high = _narrow(xy1, xya1, xyb1, y, x_low, x_high)
+                    x_low, x_high = _narrow(xy2, xya2, xyb2, y, x_low, x_high)
+                if use_plane:
+                    offset = py * y + pz * z
+                    if px > 0.0:
+                        x_low = max(x_low, (plane_low - offset) / px)
+                        x_high = min(x_high, (plane_high - offset) / px)
+                    elif offset < plane_low or offset > plane_high:
+                        continue
+                if x_low > x_high:
+                    continue
+                begin, end = math.ceil(x_low), math.floor(x_high) + 1
+                if used + end - begin > capacity:
+                    for k in range(start + 1, used):
+                        counts[block[k]] -= 1
+                    return t, start
+                row = (z * ny + y) * nx
+                for x in range(row + begin, row + end):
+                    block[used] = x
+                    used += 1
+                    counts[x] += 1
+    return last, used
+
+
+def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]:
+    """Lay the lists out voxel by voxel, each with room for its terminator.
+
+    counts (W, V) int32: triangles per worker and voxel; replaced by the start of each worker's part of the voxel's
+    list. pointers (V,) float32, written: the address of the voxel's list, -1 if it is empty. Returns entries, full
+    voxels, longest list.
+    """
+    workers, voxels = counts.shape
+    place = full = longest = 0
+    for v in range(voxels):
+        begin = place
+        for w in range(workers):
+            count = counts[w, v]
+            counts[w, v] = place
+            place += count
+        length = place - begin
+        if length == 0:
+            pointers[v] = -1.0
+        else:
+            pointers[v] = begin
+            full += 1
+            longest = max(longest, length)
+            place += 1
+    return place, full, longest
+
+
+def fill(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
+    """Write one block of `enter` into the lists; cursors (V,) int32: the next free address of each voxel."""
+    triangle = np.float32(0.0)
+    for entry in block:
+        if entry < 0:
+            triangle = np.float32(~entry)
+        else:
+            lists[cursors[entry]] = triangle
+            cursors[entry] += 1
+
+
+class Loops(NamedTuple):
+    """The four loops of the builder, compiled or interpreted."""
+
+    survey: Callable[..., None]
+    enter: Callable[..., tuple[int, int]]
+    address: Callable[..., tuple[int, int, int]]
+    fill: Callable[..., None]
+
+
+PLAIN = Loops(survey, enter, address, fill)
+COMPILED = Loops(*(partial(run, loop) for loop in PLAIN))
+
+
+# -- the uniform grid --------------------------------------------------------------------------------------------------
 
 ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 REACH = 16.0  # traversal is exact for rays from within this many diagonals of the box
@@ -137,7 +415,7 @@ def build(
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         if boxed is not None:
-            soup.keep[boxed & (soup.keep == 1)] = overlap.BOX
+            soup.keep[boxed & (soup.keep == 1)] = BOX
         report(0.1)
         entries = at_resolution(soup.survey, requested, partial(_enter_at, workers, soup))
         report(0.7)
@@ -205,7 +483,7 @@ def _ranges(count: int, step: int) -> list[tuple[int, int]]:
 
 def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Soup:
     """The hittable triangles, their bounds, and the survey for the resolution."""
-    loops = overlap.PLAIN if len(corners) <= PLAIN_TRIANGLES else overlap.COMPILED
+    loops = PLAIN if len(corners) <= PLAIN_TRIANGLES else COMPILED
     keep = np.zeros(len(corners), np.uint8)
 
     def part(span: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -324,17 +602,17 @@ def _enter_at(workers: _Workers, soup: _Soup, resolution: Resolution) -> _Entrie
     return _Entries(low, voxel, resolution, blocks, counts, pointers, length, full, longest)
 
 
-def _loops(survey: Survey, resolution: Resolution) -> overlap.Loops:
+def _loops(survey: Survey, resolution: Resolution) -> Loops:
     entries = float(survey.references(np.array([resolution]))[0])
     few = survey.count <= PLAIN_TRIANGLES and entries <= PLAIN_ENTRIES and np.prod(resolution) <= PLAIN_VOXELS
-    return overlap.PLAIN if few else overlap.COMPILED
+    return PLAIN if few else COMPILED
 
 
 def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
     """Fill the lists; entries without a triangle terminate a list."""
     lists = np.full(entries.length, -1.0, np.float32)
     few = entries.length <= PLAIN_ENTRIES
-    loops = overlap.PLAIN if few else overlap.COMPILED
+    loops = PLAIN if few else COMPILED
 
     def part(worker: int) -> None:
         for block in entries.blocks[worker]:
@@ -374,3 +652,118 @@ def empty(triangles: int, begin: float) -> Grid:
     sizes = {"longest_list": 0, "list_entries": 1, "texture_bytes": 8, "peak_bytes": triangles + 8}
     statistics: dict[str, float | int] = counts | rates | sizes | {"seconds": time.perf_counter() - begin}
     return Grid(np.zeros(3, np.float32), np.ones(3, np.float32), (1, 1, 1), pointers, lists, statistics)
+
+
+# -- a uniform grid over boxes instead of triangles --------------------------------------------------------------------
+# The top structure of a two-level grid, with instances in its lists.
+# It is rebuilt on every movement, in NumPy: a thousand boxes take about a millisecond, less than loading compiled
+# loops.
+
+# Cost of taking a ray into a box, relative to a step: a transformation, and a traversal of its own structure.
+BOX_COST = 8.0
+
+
+def build_boxes(
+    low: NDArray[np.floating], high: NDArray[np.floating], resolution: int | str | Resolution = "auto"
+) -> Grid:
+    """A uniform grid over boxes: each number is listed in all voxels that the box overlaps, widened as in `build`.
+
+    low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or with low above high, are
+    left out; numbers refer to the arrays. A box may be flat, or a point.
+    resolution : as for `build`; "auto" uses `BOX_COST`.
+
+    Raises ViewerError as `build` does.
+    """
+    begin = time.perf_counter()
+    requested = parse(resolution)
+    low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for traversal alone
+    if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
+        raise ViewerError("grid", f"corners of boxes have shapes {low.shape} and {high.shape}, expected (B, 3) twice")
+    with np.errstate(invalid="ignore"):
+        numbers = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
+    if not len(numbers):
+        return empty(len(low), begin)
+    if len(numbers) >= LIMIT:
+        raise ViewerError("grid", f"{len(numbers):,} boxes, and list addresses end at {LIMIT:,}")
+    total = len(low)
+    low, high = low[numbers], high[numbers]
+    bounds = np.stack([low.min(axis=0), high.max(axis=0)])
+    box, finest = extent(bounds, "boxes")
+    sizes = high - low
+    areas = sizes[:, [1, 2, 0]] * sizes[:, [2, 0, 1]]
+    volume = float(sizes.prod(axis=1).sum())
+    survey = Survey(len(numbers), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
+    grid = at_resolution(survey, requested, partial(_enter, low, high, numbers, bounds, box))
+    crossing = float(survey.crossing(np.array([grid.resolution]))[0])
+    references = int(grid.statistics["references"])
+    grid.statistics.update(
+        {
+            "triangles": total,
+            "left_out": total - len(numbers),
+            "duplication": references / len(numbers),
+            "expected_steps": crossing * grid.pointers.size,
+            "expected_tests": crossing * references,
+            "seconds": time.perf_counter() - begin,
+        }
+    )
+    return grid
+
+
+def _enter(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    numbers: NDArray[np.intp],
+    bounds: NDArray[np.float64],
+    box: NDArray[np.float64],
+    resolution: Resolution,
+) -> Grid | None:
+    """Boxes (B, 3) of these numbers (B,), listed in voxels; None beyond the limits."""
+    if not within_limits(resolution):
+        return None
+    corner, voxel, margin = space(bounds, box, resolution)
+    first = np.floor((low - corner) / voxel - margin).astype(np.int64)
+    last = np.floor((high - corner) / voxel + margin).astype(np.int64)
+    first, last = np.maximum(first, 0), np.minimum(last, np.array(resolution) - 1)
+    spans = last - first + 1
+    counts = spans.prod(axis=1)
+    references = int(counts.sum())
+    if references > LIMIT:
+        return None
+    # All boxes' voxels concatenated, x fastest, by decomposing the number within the box.
+    owner = np.repeat(np.arange(len(low)), counts)
+    within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
+    wide, tall = spans[owner, 0], spans[owner, 1]
+    remainder, x = np.divmod(within, wide)
+    z, y = np.divmod(remainder, tall)
+    x, y, z = x + first[owner, 0], y + first[owner, 1], z + first[owner, 2]
+    at = (z * resolution[1] + y) * resolution[0] + x
+    order = np.argsort(at, kind="stable")  # within a voxel, ascending numbers
+    at, owner = at[order], owner[order]
+    voxels = int(np.prod(resolution))
+    lengths = np.bincount(at, minlength=voxels)
+    full = lengths > 0
+    ends = np.cumsum(full)
+    length = references + int(ends[-1])
+    if length > LIMIT:
+        return None
+    starts = np.cumsum(lengths + full) - lengths - full
+    lists = np.full(length, -1.0, np.float32)
+    lists[np.arange(references) + ends[at] - 1] = numbers[owner]
+    pointers = np.where(full, starts, -1).astype(np.float32)
+    statistics: dict[str, float | int] = {
+        "triangles": 0,
+        "left_out": 0,
+        "voxels": voxels,
+        "full_voxels": int(ends[-1]),
+        "references": references,
+        "references_per_full_voxel": references / int(ends[-1]),
+        "duplication": 0.0,
+        "longest_list": int(lengths.max()),
+        "list_entries": length,
+        "expected_steps": 0.0,
+        "expected_tests": 0.0,
+        "texture_bytes": pointers.nbytes + lists.nbytes,
+        "peak_bytes": 12 * 8 * references + lists.nbytes + 4 * 8 * voxels,
+    }
+    nx, ny, nz = resolution
+    return Grid(corner, voxel, resolution, pointers.reshape(nz, ny, nx), lists, statistics)

@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel import quadrics, triangles
-from raystream.accel.bvh import build as bvh_build
-from raystream.accel.bvh import tree as bvh
-from raystream.accel.bvh.build import Bvh
-from raystream.accel.bvh.keyed import keyed
-from raystream.accel.deform.covers import boxes_of
-from raystream.accel.deform.deforming import Deforming
-from raystream.accel.deform.rebuild import Trees
-from raystream.accel.deform.refit import RefitTables
+from raystream.accel import bvh_build, primitives
+from raystream.accel import bvh_tree as bvh
+from raystream.accel.bvh_build import Bvh
+from raystream.accel.bvh_tree import keyed
+from raystream.accel.deform import Deforming, RefitTables, Trees, boxes_of
 from raystream.accel.motion import Moving, bounding, with_keys
 from raystream.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.accel.two_level.top import TopBvhOptions
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.edits.materials import culled_of_objects
 from raystream.scene.quadric import PlacedQuadrics
 from raystream.scene.scene import Scene
@@ -69,7 +65,7 @@ def _over_objects(
             for quadric, first, o in zip(two.objects.quadrics, firsts, order, strict=False)
         ]
         marks = np.concatenate(marked)
-    test = triangles.module(
+    test = primitives.triangle_module(
         options.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
         slack=options.plane_slack,
@@ -80,7 +76,7 @@ def _over_objects(
     moving = two.objects.moving_in(order)
     if moving is not None:
         test = with_keys(test, moving)
-    tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+    tests = primitives.with_quadrics(test, primitives.record(placed)) if placed else [test]
     deforming = None
     if bvhs and not two.swept and options.intersection != "planes" and options.rebuild != "build":
         deforming = _deforming(two, built, sides, before)

@@ -9,7 +9,7 @@ and P. Slusallek, "Distributed interactive ray tracing of dynamic scenes" (2003)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakSet
@@ -17,24 +17,360 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.accel import primitives
 from raystream.accel.motion import KEYS, MOTION, Moving
-from raystream.accel.quadrics import corners_of
-from raystream.accel.two_level.objects import (
-    Objects,
-    bent,
-    growth,
-    inverses,
-    objects_of,
-    world_boxes,
-)
-from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions
-from raystream.accel.two_level.top_by_time import top_over
+from raystream.accel.primitives import corners_of
+from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions, top_over
 from raystream.base.errors import ViewerError
+from raystream.base.jit import run
 from raystream.kernels.records import RAY
-from raystream.scene.mesh import transforms_of
-from raystream.scene.scene import Scene
+from raystream.scene.deform import DeformedMesh
+from raystream.scene.exposure import at_keys
+from raystream.scene.geometry.normals import with_normals
+from raystream.scene.geometry.quadrics import Quadrics
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.mesh import Mesh, transforms_of
+from raystream.scene.quadric import PlacedQuadrics, Quadric
+from raystream.scene.scene import Instance, Scene
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, Field, Record, rows_of
+
+# -- objects and instances of a two-level scene, and the instances' world-space boxes ----------------------------------
+
+PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
+# Largest growth of a relative error on the way to an object's space and back. Flat or more distorted instances become
+# objects of their own, in world space.
+MOST_GROWTH = 1000.0
+# The same within the object's space: a ray passes through anything squeezed more than this between two float32
+# distances.
+MOST_SQUEEZE = 1e5
+# Rounding of float32 rays on their way to an object's space, relative to the coordinates.
+PLACE_ROUNDING = 2.0**-21
+CHUNK = 1 << 14  # instances per batch of boxes
+SMALL = 200  # coordinates below which loops are not worth compiling
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Distinct meshes, each in a space of its own.
+
+    A mesh is scaled there by a power of two, without rounding, to about unit size: one set of numerical tolerances then
+    serves all objects. Unused meshes, and those without a triangle of finite corners, are no objects.
+
+    meshes  : O meshes with normals, in their files' own units. scales : (O,) float64, from these to the object's space.
+    corners : for each (T, 3, 3) float32, object space.
+    parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
+    of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
+    baked   : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
+    quadrics : O, an object's quadrics in place of triangles, else None; its corners then bound their boxes.
+    deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
+    bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
+    keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
+              of others none. moving : O, its triangles that move, object space.
+    """
+
+    meshes: list[Mesh]
+    scales: NDArray[np.float64]
+    corners: list[NDArray[np.float32]]
+    parts: NDArray[np.float64]
+    of: NDArray[np.int32]
+    baked: NDArray[np.bool_]
+    quadrics: list[PlacedQuadrics | None]
+    keys: list[list[Mesh]]
+    moving: list[Moving | None]
+    deforming: list[int] = field(default_factory=list)
+    bound: frozenset[int] = frozenset()
+
+    def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
+        """The moving triangles in a table of one object after the other; ``order``: the triangles of each."""
+        parts, first = [], 0
+        for triangles, moving in zip(order, self.moving, strict=True):
+            if moving is not None:
+                row = np.full(1 + max(int(triangles.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
+                row[moving.numbers] = np.arange(len(moving.numbers))
+                at = np.flatnonzero(row[triangles] >= 0)
+                parts.append((at + first, moving.corners, row[triangles[at]]))
+            first += len(triangles)
+        if not parts:
+            return None
+        numbers, first = np.concatenate([at for at, _, _ in parts]), 0
+        corners = np.empty((len(parts[0][1]), len(numbers), 3, 3), np.float32)
+        for at, object_corners, rows in parts:
+            for key, source in zip(corners, object_corners, strict=True):
+                np.take(source, rows, axis=0, out=key[first : first + len(at)], mode="clip")
+            first += len(at)
+        return Moving(numbers, corners)
+
+    @property
+    def triangles(self) -> int:
+        """Triangles of all objects."""
+        return sum(len(corners) for corners in self.corners)
+
+    @property
+    def first_faces(self) -> NDArray[np.int64]:
+        """(O,): the number of each object's first triangle in a table of one object after the other."""
+        return np.cumsum([0, *(len(corners) for corners in self.corners)], dtype=np.int64)[:-1]
+
+
+def objects_of(scene: Scene) -> Objects:
+    """The objects of a scene. Raises ViewerError for a transformation that is not finite."""
+    transforms = transforms_of(scene.instances)
+    finite = np.isfinite(transforms).all(axis=(1, 2))
+    if not finite.all():
+        number = int(np.argmin(finite))
+        name = scene.instances[number].name or f"instance {number}"
+        raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
+    linear = transforms[:, :3, :3]
+    baked = bent(linear, inverses(linear)) | _bent_in_motion(scene)
+    at = at_keys(scene)
+    numbers: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
+    meshes: list[Mesh] = []
+    corners: list[NDArray[np.float32]] = []
+    scales: list[float] = []
+    parts: list[NDArray[np.float64]] = []
+    placed: list[PlacedQuadrics | None] = []
+    keys: list[list[Mesh]] = []
+    moving: list[Moving | None] = []
+    of = np.full(len(scene.instances), -1, np.int32)
+    deforms = np.array([isinstance(scene.meshes[instance.mesh], DeformedMesh) for instance in scene.instances], bool)
+    deforming: list[int] = []
+    for number in np.argsort(~(deforms & ~baked), kind="stable").tolist():
+        instance = scene.instances[number]
+        key = (instance.mesh, number if baked[number] else -1)
+        if key not in numbers:
+            mesh = scene.meshes[instance.mesh]
+            shapes = isinstance(mesh, DeformedMesh) and bool(mesh.motion)
+            shapes |= bool(baked[number]) and instance.motion is not None
+            scenes = at if shapes else at[:1]
+            poses = [
+                in_world(scene_at_key, scene_at_key.instances[number])
+                if baked[number]
+                else with_normals(scene_at_key.meshes[instance.mesh])
+                for scene_at_key in scenes
+            ]
+            numbers[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
+            if numbers[key] >= 0:
+                keys.append(poses if shapes else [])
+                if deforms[number] and not baked[number]:
+                    deforming.append(instance.mesh)
+        of[number] = numbers[key]
+    covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
+    bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & baked).tolist())
+    scaled = np.array(scales, np.float64)
+    return Objects(meshes, scaled, corners, covered, of, baked, placed, keys, moving, deforming, bound)
+
+
+def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
+    """(I,): whether an instance that moves is `bent` at one of its keys, or halfway between two."""
+    is_bent = np.zeros(len(scene.instances), bool)
+    for number, instance in enumerate(scene.instances):
+        if instance.motion is not None:
+            linear = np.concatenate([instance.motion, (instance.motion[1:] + instance.motion[:-1]) / 2])[:, :3, :3]
+            is_bent[number] = bent(linear, inverses(linear)).any()
+    return is_bent
+
+
+def _add(
+    poses: list[Mesh],
+    meshes: list[Mesh],
+    scales: list[float],
+    corners: list,
+    parts: list,
+    placed: list,
+    moving: list[Moving | None],
+) -> int:
+    """The object's number, or -1 if it has nothing to hit. poses : of its mesh at the keys, if it deforms."""
+    mesh = poses[0]
+    quadric = PlacedQuadrics.of(mesh.shape, mesh.maps) if isinstance(mesh, (Quadric, Quadrics)) else None
+    if quadric is not None and len(poses) > 1:
+        raise ViewerError(mesh.name, "a quadric that is flat, or distorted, while it moves", "use triangles")
+    if quadric is None:
+        shapes = np.stack([pose.positions[mesh.triangles] for pose in poses])
+    elif isinstance(mesh, Quadric):
+        shapes = mesh.positions[None, None]
+    else:
+        shapes = primitives.corners_of(primitives.boxes(quadric))[None]
+    size = np.abs(shapes)
+    sound = np.asarray(
+        (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
+    )
+    if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
+        rest_corners = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
+        shapes[0, ~sound], sound[:] = rest_corners, True
+        size = np.abs(shapes)
+    if not sound.any():
+        return -1
+    largest = float((size if sound.all() else size[:, sound]).max())
+    _, exponent = np.frexp(largest)
+    scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
+    placed.append(None)
+    if quadric is None:
+        with np.errstate(over="ignore"):  # of what is not sound
+            shapes *= np.float32(scale)  # a power of two
+    else:
+        placed[-1] = replace(quadric, transforms=np.diag([scale, scale, scale, 1.0]) @ quadric.transforms)
+        shapes = primitives.corners_of(primitives.boxes(placed[-1]))[None]
+    meshes.append(mesh)
+    scales.append(scale)
+    corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
+    moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
+    covered = shapes if moving[-1] is not None else shapes[:1]
+    parts.append(cover(covered if sound.all() else covered[:, sound]))
+    if placed[-1] is not None:
+        parts[-1][:, 6] = np.minimum(parts[-1][:, 6], primitives.radius(placed[-1]))
+    return len(meshes) - 1
+
+
+def in_world(scene: Scene, instance: Instance) -> Mesh:
+    """An instance's mesh in world space, as in the flattened scene."""
+    mesh = scene.meshes[instance.mesh]
+    if isinstance(mesh, Quadric):
+        shape = replace(mesh.shape, transform=instance.transform @ mesh.shape.transform)
+        material = int(mesh.materials[0]) if instance.material is None else instance.material
+        return Quadric.surface(shape, material, instance.name or mesh.name)
+    if isinstance(mesh, Quadrics):
+        moved = mesh.transformed(instance.transform, instance.material, instance.name or mesh.name)
+        if moved is None:
+            raise ViewerError(mesh.name, "points or lines are scaled unevenly", "scale all axes alike")
+        return moved
+    flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
+    opacities = np.ones(len(flat.colors), np.float32) if flat.opacities is None else flat.opacities
+    colors = np.concatenate([flat.colors, opacities[:, None]], axis=1)
+    name = instance.name or "own"
+    baked = Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, name)
+    baked.uvs_1, baked.tangents = flat.uvs_1, flat.tangents
+    return baked
+
+
+def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object space."""
+    return (growth(linear, inverse) > MOST_GROWTH) | (growth(inverse, linear) > MOST_SQUEEZE)
+
+
+def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N,): growth of a relative error from world to object space and back, for maps (N, 3, 3) and their `inverses`;
+    inf for a singular one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
+        # Cofactors and determinant of a matrix of rank one are both mere rounding.
+        sound = np.abs(linear @ inverse - np.eye(3)).max(axis=(1, 2), initial=0.0) < 1e-6
+    return np.where(sound & np.isfinite(grown), grown, np.inf)
+
+
+def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inverses (N, 3, 3), by cofactors of prescaled rows; not finite for singular ones."""
+    size = np.abs(linear).max(axis=2, initial=0.0, keepdims=True)
+    with np.errstate(all="ignore"):
+        rows = linear / size
+        cofactors = np.stack([np.cross(rows[:, (k + 1) % 3], rows[:, (k + 2) % 3]) for k in range(3)], axis=1)
+        determinant = (rows[:, 0] * cofactors[:, 0]).sum(axis=1)
+        return cofactors.transpose(0, 2, 1) / determinant[:, None, None] / size.transpose(0, 2, 1)
+
+
+def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(1 + `PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along the
+    longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
+    corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
+    ends = np.empty((2, corners.shape[1], 3), np.float32)
+    run(find_ends, corners, ends[0], ends[1], small=small)
+    low, high = ends.astype(np.float64)
+    middle = low + high
+    groups = every = [np.arange(len(low))]
+    while len(groups) < PARTS:
+        halves = []
+        for group in groups:
+            axis = int(np.argmax(np.ptp(middle[group], axis=0)))
+            order = np.argsort(middle[group, axis], kind="stable")
+            half = (len(group) + 1) // 2
+            first = group[order[:half]]
+            halves += [first, group[order[half:]] if len(group) > half else first]
+        groups = halves
+    covers = np.empty((1 + PARTS, 7))
+    for row, group in zip(covers, [*every, *groups], strict=True):
+        least, most = low[group].min(axis=0), high[group].max(axis=0)
+        row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
+        row[6] = np.sqrt(run(reach, corners, group, *row[:3].tolist(), small=small))
+    return covers
+
+
+def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
+    """Whether a corner of these triangles (T, 3, 3) is beyond the limit of `Scene.flatten`."""
+    sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
+    with np.errstate(over="ignore"):
+        return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
+
+
+def world_boxes(
+    parts: NDArray[np.float64],
+    corners: Sequence[NDArray[np.float32]],
+    of: NDArray[np.int32],
+    linear: NDArray[np.float64],
+    place: NDArray[np.float64],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Conservative boxes (I, 3) twice, float32, of instances: ``of`` (I,) objects of these corners, covered by
+    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty (inf, -inf) for
+    empty instances.
+
+    Raises ViewerError beyond the range of float32 ray tracing.
+    """
+    low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
+    shown = np.flatnonzero(of >= 0)
+    # (7, 1 + PARTS, O): arithmetic on contiguous arrays takes a fifth of the time of small matrix products.
+    columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
+    for first in range(0, len(shown), CHUNK):
+        at = shown[first : first + CHUNK]
+        part, rows = columns[..., of[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
+        own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
+        for axis in range(3):
+            row, size = rows[axis], np.abs(rows[axis])
+            center = row[0] * part[0] + row[1] * part[1] + row[2] * part[2]
+            # A box reaches as far as its half edges times the absolute values (Arvo, "Transforming axis-aligned
+            # bounding boxes", Graphics Gems, 1990), a sphere as far as its radius times the row's length.
+            half = size[0] * part[3] + size[1] * part[4] + size[2] * part[5]
+            half = np.minimum(half, np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2) * part[6])
+            low_end, high_end = center - half, center + half
+            own_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
+            own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
+        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
+        least, most = own_low + place[at] - margin, own_high + place[at] + margin
+        far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
+        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than their contents
+            raise ViewerError(
+                "instances",
+                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
+                "scale the model down",
+            )
+        low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
+        high[at] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
+    return low, high
+
+
+def find_ends(corners, low, high):
+    """Lowest and highest corners (T, 3) float32, written, of triangles (K, T, 3, 3) float32 over all keys."""
+    for t in range(len(low)):
+        for a in range(3):
+            least, most = corners[0, t, 0, a], corners[0, t, 0, a]
+            for k in range(len(corners)):
+                for c in range(3):
+                    least, most = min(least, corners[k, t, c, a]), max(most, corners[k, t, c, a])
+            low[t, a], high[t, a] = least, most
+
+
+def reach(corners, group, x, y, z):
+    """The square of the largest distance from a point to a corner of the triangles in a group (N,) of (K, T, 3, 3)."""
+    most = 0.0
+    for k in range(len(corners)):
+        for t in group:
+            for c in range(3):
+                dx = np.float64(corners[k, t, c, 0]) - x
+                dy = np.float64(corners[k, t, c, 1]) - y
+                dz = np.float64(corners[k, t, c, 2]) - z
+                most = max(most, dx * dx + dy * dy + dz * dz)
+    return most
+
+
+# -- two levels --------------------------------------------------------------------------------------------------------
 
 INSTANCE = Record(
     "Instance",
@@ -54,7 +390,7 @@ INSTANCE_KEY = Record(
 MOVING = "MOVING_INSTANCES"  # feature of the scene
 # Of a position and its box between two keys, relative to coordinates at any of them and the growth of errors by maps:
 # those of both keys, what is between them and its inverse are rounded.
-ROUNDING = 2.0**-19
+GROWTH_ROUNDING = 2.0**-19
 
 
 @dataclass
@@ -155,7 +491,7 @@ class TwoLevel:
         size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
         turns = motion[..., :3, :3].reshape(-1, 3, 3)
         grown = growth(turns, inverses(turns)).reshape(motion.shape[:2]).max(axis=1)
-        margin = (ROUNDING * grown[:, None] * size.max(axis=0)).astype(np.float32)
+        margin = (GROWTH_ROUNDING * grown[:, None] * size.max(axis=0)).astype(np.float32)
         boxes[:, :, 0] -= margin
         boxes[:, :, 1] += margin
         self.low[numbers], self.high[numbers] = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)

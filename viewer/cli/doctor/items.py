@@ -15,11 +15,9 @@ from raystream.base.errors import ViewerError, ViewerWarning
 from raystream.cli.doctor import pictures
 from raystream.cli.doctor.pictures import UnderTest
 from raystream.cli.report import plain
-from raystream.stream.selftest.capabilities import capabilities
 from raystream.stream.selftest.check import FAIL, Check, Finding, examine, in_one_line
-from raystream.stream.selftest.passed import keep
-from raystream.stream.selftest.times import TIMES
-from raystream.stream.selftest.ways import GROUPS, device_notes, fallbacks_for, settle, stack_note
+from raystream.stream.selftest.facts import TIMES, capabilities
+from raystream.stream.selftest.ways import GROUPS, device_notes, fallbacks_for, keep, settle, stack_note
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from raystream.accel.bvh import tree as bvh
+from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
-from raystream.accel.triangles import TESTS
+from raystream.accel.primitives import TESTS
 from raystream.accel.two_level.top import TOPS
-from raystream.cameras.projected import KINDS as CAMERAS
+from raystream.cameras.lens import KINDS as CAMERAS
 from raystream.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layered, moving, with_quadric
 from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.options.table import OPTIONS
@@ -31,19 +31,18 @@ from raystream.programs import (
     visibility,
 )
 from raystream.renderer.renderer import Renderer
-from raystream.scene.exposure.exposure import moving_camera
+from raystream.scene.exposure import moving_camera
 from raystream.scene.material import TEXTURE_FIELDS, Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device
-from raystream.stream.machines.copies import copy_source
+from raystream.stream.machines.common import EDGE
 from raystream.stream.machines.count import census_sources
 from raystream.stream.machines.mask import stream_sources
-from raystream.stream.machines.options import EDGE
+from raystream.stream.machines.multipass import copy_source
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name
 Jobs = Iterator[Sources]  # each of which is assembled as it is looked at

@@ -7,48 +7,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from raystream.accel.triangles import TESTS
+from raystream.accel.primitives import TESTS
 from raystream.cli.shader_check import machines
 from raystream.cli.shader_check.scenes import TRIANGLE, everything, layered, with_quadric
 from raystream.denoise.reconstruction import reconstruction_sources
 from raystream.denoise.upsampling import upsampling_sources
-from raystream.film.device_film import pixels_source
-from raystream.film.error.film_error import error_source, half_source
+from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.options.table import OPTIONS
-from raystream.photons.keep import keep_sources
 from raystream.photons.routing import routed_sources, routing_sources
-from raystream.photons.sort import sort_sources
-from raystream.renderer.device.deform_passes import deform_sources
+from raystream.photons.sort import keep_sources, sort_sources
+from raystream.renderer.device.deformer import deform_sources
+from raystream.renderer.device.first_hits import raster_sources
 from raystream.renderer.device.grid_build import grid_sources
-from raystream.renderer.device.rasterized import raster_sources
-from raystream.renderer.preview import gbuffer_tracer
-from raystream.renderer.preview.gbuffer_raster import gbuffer_sources
+from raystream.renderer.preview import gbuffer
+from raystream.renderer.preview.gbuffer import gbuffer_sources
 from raystream.renderer.preview.motion import posed_motion_sources
 from raystream.renderer.renderer import Renderer
-from raystream.scene.deform.deformation import Deformation, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS
 from raystream.stream.compile.memories import tables_of
 from raystream.stream.compile.source import Source
-from raystream.stream.gl.copy import FORMS
-from raystream.stream.gl.copy import copy_source as rectangle_source
-from raystream.stream.gl.device import Device
+from raystream.stream.gl.device import Device, probe_sources
 from raystream.stream.gl.draw import tiles_source
-from raystream.stream.gl.passes import pass_sources
-from raystream.stream.gl.resources import Resources
-from raystream.stream.gl.rows import interleaved_source, rows_source
-from raystream.stream.gl.workarounds import probe_sources
-from raystream.stream.machines.choice import choice_source
-from raystream.stream.machines.copies import snapshot_source
-from raystream.stream.raster.visible import raster_source
-from raystream.stream.selftest import program as self_test
-from raystream.viewport.display.photons import point_sources, wire_sources
-from raystream.viewport.display.picture_texture import film_source, running_source
+from raystream.stream.gl.passes import interleaved_source, pass_sources, rows_source
+from raystream.stream.gl.resources import FORMS, Resources
+from raystream.stream.gl.resources import copy_source as rectangle_source
+from raystream.stream.machines.common import choice_source
+from raystream.stream.machines.multipass import snapshot_source
+from raystream.stream.raster import raster_source
+from raystream.stream.selftest import machines as self_test
+from raystream.viewport.debug_views.photons import point_sources, wire_sources
+from raystream.viewport.picture_texture import film_source, running_source
 
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 Job = Iterator[tuple[str, Parts]]  # programs by name, assembled as they are looked at
@@ -127,7 +120,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         yield f"denoiser: {name}", source
     for name, source in upsampling_sources():
         yield f"upsampling: {name}", source
-    for name, source in pass_sources("raster", gbuffer_tracer.PASSES):
+    for name, source in pass_sources("raster", gbuffer.PASSES):
         yield f"G-buffer: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)

@@ -9,9 +9,8 @@ import numpy as np
 
 from raystream.scene.camera import Camera
 from raystream.scene.classic import ClassicMaterial, ClassicTexture
-from raystream.scene.deform.deformation import Deformation, MeshPose
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.exposure.exposure import moving_camera
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
+from raystream.scene.exposure import moving_camera
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.light import KINDS as LIGHTS
 from raystream.scene.light import Light

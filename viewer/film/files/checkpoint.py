@@ -7,11 +7,11 @@ pixel, number, dimension and seed, and the film keeps its sums exactly.
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
-| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `raystream.film.error.convergence` |
+| `film.granted`, `film.apart` | sample budget of an adaptive picture, see `raystream.film.error` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves and the attributes
 `film.differences`, `film.variances` and `film.doubts` hold the convergence history
-(`raystream.film.error.convergence`); files without them can be resumed, too.
+(`raystream.film.error`); files without them can be resumed, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import Terminated
-from raystream.film.error.convergence import Halves, SampleBudget
+from raystream.film.error import Halves, SampleBudget
 from raystream.film.files import image, states
 from raystream.film.film import Film
 from raystream.options.table import OPTIONS

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.formats.files import Budget, decode_data_uri, read_file, resolve_uri
-from raystream.formats.gltf.decoders import MESHOPT, installed
-from raystream.formats.gltf.decoders.meshopt import Packed, packed_view
+from raystream.formats.gltf.decoders import MESHOPT, Packed, installed, packed_view
 from raystream.formats.gltf.json import JsonObject
 from raystream.scene.mesh import quiet_nans
 

@@ -1,5 +1,6 @@
 """Images, samplers and textures of glTF 2.0 (sections 3.8 and 5.25 to 5.30), with KHR_texture_transform,
-KHR_texture_basisu and EXT_texture_webp."""
+KHR_texture_basisu and EXT_texture_webp.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +11,101 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import decode_data_uri, read_file, resolve_uri
+from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.coordinates import Sets
-from raystream.formats.gltf.decoders import BASISU, MissingExtra, basis, installed
+from raystream.formats.gltf.decoders import BASISU, MissingExtra, installed
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.omissions import Omissions
-from raystream.formats.image.images import decode, header
-from raystream.formats.image.memory import LARGEST_IMAGE, ImageMemory
+from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform
+
+# -- the sets of texture coordinates that meshes need ------------------------------------------------------------------
+# A file has any number (glTF 2.0, section 3.7.2.1), a mesh of the scene two.
+
+Sets = tuple[int, ...]
+
+DEFAULT: Sets = (0, 1)
+_TRANSFORM = "KHR_texture_transform"
+
+
+def material_sets(document: JsonObject, variants: str) -> list[Sets]:
+    """For each material the numbers of the sets that its meshes have as ``uvs`` and ``uvs_1``: 0 and 1, unless its
+    textures use others, then the first two of these. Materials that variants put on one mesh have the same.
+
+    variants : the extension of primitives that names them. Malformed members are left to their readers.
+    """
+    materials = document.array("materials")
+    used = [set(_coordinates(material)) for material in materials]
+    group = list(range(len(materials)))
+
+    def first(number: int) -> int:
+        while group[number] != number:
+            number = group[number]
+        return number
+
+    for candidates in _on_one_mesh(document, variants):
+        numbers = [number for number in candidates if isinstance(number, int) and 0 <= number < len(group)]
+        for number in numbers[1:]:
+            group[first(number)] = first(numbers[0])
+    merged: dict[int, set[int]] = {}
+    for number, sets in enumerate(used):
+        merged.setdefault(first(number), set()).update(sets)
+    return [_chosen(merged[first(number)]) for number in range(len(materials))]
+
+
+def _chosen(used: set[int]) -> Sets:
+    return DEFAULT if used <= set(DEFAULT) else tuple(sorted(used)[:2])
+
+
+def _on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
+    """The materials of every primitive that has several."""
+    if document.extension(variants) is None:
+        return
+    for mesh in document.objects("meshes"):
+        for primitive in mesh.objects("primitives"):
+            extension = primitive.extension(variants)
+            if extension is not None:
+                yield [_integer(user.data.get("material")) for user in (primitive, *extension.objects("mappings"))]
+
+
+def _coordinates(value: Any, key: str = "") -> Iterator[int]:
+    """The sets that the textures in part of a JSON document use, but for occlusion's."""
+    if isinstance(value, dict):
+        if key.endswith("Texture") and key != "occlusionTexture":
+            number = texture_set(value)
+            if number is not None:
+                yield number
+        for inner, child in value.items():
+            yield from _coordinates(child, inner)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _coordinates(child)
+
+
+def texture_set(described: dict[str, Any]) -> int | None:
+    """The set of texture coordinates of a texture's description; None where it is no number."""
+    number = described.get("texCoord")
+    extensions = described.get("extensions")
+    transform = extensions.get(_TRANSFORM) if isinstance(extensions, dict) else None
+    if isinstance(transform, dict) and transform.get("texCoord") is not None:
+        number = transform["texCoord"]
+    number = 0 if number is None else _integer(number)
+    return number if isinstance(number, int) and number >= 0 else None
+
+
+def _integer(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# -- images, samplers and textures -------------------------------------------------------------------------------------
 
 _WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
 _NEAREST = 9728
@@ -210,8 +291,8 @@ class GltfTextures:
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
                 data = self._bytes(image)
-                packed = basis.sniff(data)
-                read, measure = (basis.decode, basis.header) if packed else (decode, header)
+                packed = decoders.is_basis(data)
+                read, measure = (decoders.decode_basis, decoders.basis_header) if packed else (decode, header)
                 layout = measure(data, image.where)
                 factor = self.memory.plan(layout, len(data), image.where)
                 name = image.text("name", "") or f"image {number}"

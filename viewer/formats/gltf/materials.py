@@ -9,18 +9,137 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raystream.base.errors import ViewerError
 from raystream.formats.files import short
-from raystream.formats.gltf import glossiness
-from raystream.formats.gltf.classic import read_classic
 from raystream.formats.gltf.images import UNCHANGED, Change
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.omissions import Omissions
+from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 from raystream.scene.texture import Texture, linear_from_srgb
+
+# -- the classic material in glTF: ``extras.classic`` of a material, whose diffuse colour is the base colour -----------
+# "extras": {"classic": { "bias": 0.1, "scale": 0.9, "power": 5, "specular": [1, 1, 1], "ambient": [1, 1, 1],
+# "reflectivity": 0.3, "transmittance": 0.8, "indices": [1.49, 1.5, 1.51], "thickness": 0, "thicknessModel": "path",
+# "textures": [{"mode": "decal", "colorTexture": {"index": 0}}, {"mode": "blend", "colorTexture": {"index": 1},
+# "environment": [1, 0.9, 0.7]}], "vertexColors": true, "lit": false }}
+# All members are optional, see `raystream.scene.classic`. ``indices`` may be one number.
+
+_NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
+_MEMBERS = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
+
+FindTexture = Callable[[JsonObject, str, str], int | None]
+
+
+def read_classic(item: JsonObject, find: FindTexture) -> ClassicMaterial | None:
+    """The classic material of a material's extras; None without an object of that name, since extras may be anything.
+
+    find : number of a member's texture.
+    Raises ViewerError for an unknown member, and for values of a wrong type or out of range.
+    """
+    extras = item.data.get("extras")
+    if not isinstance(extras, dict) or not isinstance(extras.get("classic"), dict):
+        return None
+    extra, members = item.child("extras").child("classic"), dict[str, Any]()
+    unknown = sorted(extra.data.keys() - _MEMBERS)
+    if unknown:
+        what = f"unknown member {short(unknown[0])}"
+        raise ViewerError(extra.where, what, f"one of {', '.join(sorted(_MEMBERS))}")
+    members |= {name: extra.number(name) for name in _NUMBERS if name in extra}
+    members |= {name: extra.numbers(name, 3) for name in ("specular", "ambient") if name in extra}
+    if "indices" in extra:
+        single = not isinstance(extra.data["indices"], list)
+        members["indices"] = (extra.number("indices"),) * 3 if single else extra.numbers("indices", 3)
+    if "thicknessModel" in extra:
+        members["thickness_model"] = extra.text("thicknessModel")
+    if "vertexColors" in extra:
+        members["vertex_colors"] = extra.flag("vertexColors")
+    members["lit"] = extra.flag("lit", False)
+    members["textures"] = tuple(_layer(layer, find) for layer in extra.objects("textures"))
+    try:
+        return ClassicMaterial(**members)
+    except ViewerError as error:
+        raise ViewerError(extra.where, error.what, error.hint) from None
+
+
+def _layer(item: JsonObject, find: FindTexture) -> ClassicTexture:
+    number = find(item, "colorTexture", "color")
+    if number is None:
+        raise item.fail("colorTexture", "is missing; expected a texture")
+    mode = item.text("mode", "modulate").lower()
+    try:
+        return ClassicTexture(number, mode, item.numbers("environment", 3, (1.0, 1.0, 1.0)))
+    except ViewerError as error:
+        raise ViewerError(item.where, error.what, error.hint) from None
+
+
+# -- materials of KHR_materials_pbrSpecularGlossiness (archived) in terms of KHR_materials_specular --------------------
+# A dielectric whose reflectance towards the normal is the specular colour.
+# Reflectance below 2 %, which no surface has, means occlusion: the reflection at grazing angles fades with it, to
+# none for black (S. Lagarde, C. de Rousiers, "Moving Frostbite to Physically Based Rendering", 2014, section 3.1).
+
+NAME = "KHR_materials_pbrSpecularGlossiness"
+DIELECTRIC = 0.04  # reflectance of index 1.5
+_LEAST = 0.02
+
+Color = tuple[float, float, float]
+
+
+def specular(color: Color) -> tuple[float, Color]:
+    """Specular factor and colour of a specular colour, linear."""
+    edge = min(max(color) / _LEAST, 1.0)
+    if edge == 0.0:
+        return 0.0, (1.0, 1.0, 1.0)
+    red, green, blue = (value / (DIELECTRIC * edge) for value in color)
+    return edge, (red, green, blue)
+
+
+def edge(color: Color) -> Change:
+    """A texture's part of the specular factor in opacity, from specular colours that ``color`` multiplies."""
+    factor = specular(color)[0] or 1.0
+
+    def changed(texels: NDArray) -> NDArray:
+        out = np.full_like(texels, _most(texels))
+        linear = linear_from_srgb(_fractions(texels))
+        tables = [_encoded(texels, np.minimum(linear * component / _LEAST, 1.0) / factor) for component in color]
+        out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
+        return out
+
+    return Change(f"specular {color}", changed)
+
+
+def roughness(gloss: float) -> Change:
+    """Roughness in green, from glossiness in opacity that ``gloss`` multiplies."""
+
+    def changed(texels: NDArray) -> NDArray:
+        out = np.full_like(texels, _most(texels))
+        out[..., 1] = _encoded(texels, 1.0 - gloss * _fractions(texels))[texels[..., 3]]
+        return out
+
+    return Change(f"roughness {gloss:g}", changed)
+
+
+def _most(texels: NDArray) -> int:
+    """The integer that stands for 1."""
+    return int(np.iinfo(texels.dtype).max)
+
+
+def _fractions(texels: NDArray) -> NDArray[np.float64]:
+    """The value of each integer."""
+    return np.arange(_most(texels) + 1) / _most(texels)
+
+
+def _encoded(texels: NDArray, fractions: NDArray[np.float64]) -> NDArray:
+    """The integers of numbers from 0 to 1."""
+    return np.rint(np.minimum(fractions, 1.0) * _most(texels)).astype(texels.dtype)
+
+
+# -- materials, field by field -----------------------------------------------------------------------------------------
 
 # Emission beyond this would overflow float32 in sums of samples.
 _BRIGHTEST = 1e30
@@ -115,7 +234,7 @@ class _Reader:
         self.clamped = False
         self.item = item
         unlit = item.extension("KHR_materials_unlit") is not None
-        self.gloss = item.extension(glossiness.NAME)
+        self.gloss = item.extension(NAME)
         if unlit and "pbrMetallicRoughness" in item:
             self.gloss = None  # an unlit surface has the base colour
         both = item.flag("doubleSided", False)
@@ -175,12 +294,12 @@ class _Reader:
         material, key = self.material, "specularGlossinessTexture"
         gloss = self._factor(part, "glossinessFactor", 1.0)
         color = self._rgb(part, "specularFactor", 1.0)
-        material.specular_factor, material.specular_color = glossiness.specular(color)
+        material.specular_factor, material.specular_color = specular(color)
         material.metallic, material.roughness = 0.0, 1.0 - gloss
         if key in part:
             material.specular_color_texture = self._texture(part, key, "color")
-            material.specular_factor_texture = self._texture(part, key, "data", glossiness.edge(color))
-            material.metallic_roughness_texture = self._texture(part, key, "data", glossiness.roughness(gloss))
+            material.specular_factor_texture = self._texture(part, key, "data", edge(color))
+            material.metallic_roughness_texture = self._texture(part, key, "data", roughness(gloss))
         if material.metallic_roughness_texture is not None:
             material.roughness = 1.0
 

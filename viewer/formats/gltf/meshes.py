@@ -10,19 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.formats.files import short
+from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.coordinates import DEFAULT, Sets
-from raystream.formats.gltf.decoders import DRACO, draco, installed
-from raystream.formats.gltf.images import GltfTextures
+from raystream.formats.gltf.decoders import DRACO, installed
+from raystream.formats.gltf.deformers import Deformers, Geometry, Rig, mended, read_targets, rest_weights, target_count
+from raystream.formats.gltf.images import DEFAULT, GltfTextures, Sets
 from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.motion.deformers import Deformers, Geometry, Rig
-from raystream.formats.gltf.motion.skins import mended
-from raystream.formats.gltf.motion.targets import read_targets, rest_weights, target_count
 from raystream.formats.gltf.omissions import Omissions
-from raystream.scene.deform.deformation import WIDTHS
-from raystream.scene.geometry.normals import unit_normals, with_normals
+from raystream.scene.deform import WIDTHS
+from raystream.scene.geometry.normals import unit_normals, with_normals, with_tangents
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
-from raystream.scene.geometry.tangents import with_tangents
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 
@@ -115,7 +112,7 @@ class Meshes:
             raise primitive.fail("mode", f"unknown mode {mode}")
         sets = self.sets[material]
         numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *sets)]
-        packed = primitive.extension(draco.NAME)
+        packed = primitive.extension(decoders.DRACO_EXTENSION)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
         key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
         bent = next(
@@ -262,10 +259,10 @@ class Meshes:
             return None, None
         return mended(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.left_out)
 
-    def _packed(self, primitive: JsonObject, attributes: JsonObject, mode: int) -> draco.DecodedGeometry | None:
+    def _packed(self, primitive: JsonObject, attributes: JsonObject, mode: int) -> decoders.DecodedGeometry | None:
         """The geometry in KHR_draco_mesh_compression; None for an uncompressed primitive, and for one with an
         uncompressed fallback if the decoder is not installed."""
-        extension = primitive.extension(draco.NAME)
+        extension = primitive.extension(decoders.DRACO_EXTENSION)
         if extension is None:
             return None
         if mode not in (4, 5):
@@ -273,8 +270,8 @@ class Meshes:
         if not installed(DRACO) and self._uncompressed(attributes):
             return None
         data = self.accessors.view_bytes(extension.index("bufferView", len(self.accessors.views), "buffer view"))
-        self.accessors.budget.charge(draco.decoded_size(extension, data))
-        return draco.decode(extension, data, [key for key in attributes.data if key in attributes])
+        self.accessors.budget.charge(decoders.draco_size(extension, data))
+        return decoders.decode_draco(extension, data, [key for key in attributes.data if key in attributes])
 
     def _uncompressed(self, attributes: JsonObject) -> bool:
         described = self.accessors.accessors

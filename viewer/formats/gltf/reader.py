@@ -8,35 +8,209 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import Budget, read_file, short, uri_fault
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.coordinates import material_sets
-from raystream.formats.gltf.extensions import read_extensions
-from raystream.formats.gltf.images import GltfTextures
-from raystream.formats.gltf.instances import Placed, read_instances
+from raystream.formats.gltf.animations import Animated, DocumentProperties, animated_weights, read_animations
+from raystream.formats.gltf.decoders import DECODERS, decoder
+from raystream.formats.gltf.deformers import Deformers, Skins
+from raystream.formats.gltf.images import GltfTextures, material_sets
 from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
 from raystream.formats.gltf.lights import read_lights
-from raystream.formats.gltf.materials import default_material, read_materials
+from raystream.formats.gltf.materials import EXTENSIONS, default_material, read_materials
 from raystream.formats.gltf.meshes import NAME as VARIANTS
 from raystream.formats.gltf.meshes import Meshes, read_variants
-from raystream.formats.gltf.motion.animations import animated_weights, read_animations
-from raystream.formats.gltf.motion.deformers import Deformers
-from raystream.formats.gltf.motion.pointers import Animated, DocumentProperties
-from raystream.formats.gltf.motion.skins import Skins
 from raystream.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
 from raystream.formats.gltf.omissions import Omissions
-from raystream.scene.animation import place_camera
+from raystream.scene.animation import hidden, place_camera
 from raystream.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
-from raystream.scene.hierarchy import Hierarchy, visible_nodes
+from raystream.scene.hierarchy import Hierarchy, compose, visible_nodes
 from raystream.scene.light import Light
-from raystream.scene.projections.models import Orthographic
-from raystream.scene.scene import Scene
+from raystream.scene.projections import Orthographic
+from raystream.scene.scene import Instance, Scene
+
+# -- the extensions of a document: those that are supported, and notes about all others --------------------------------
+
+# Supported extensions.
+APPLIED = frozenset(
+    {
+        *EXTENSIONS,
+        *DECODERS,
+        "EXT_mesh_gpu_instancing",
+        "EXT_texture_webp",
+        "KHR_animation_pointer",
+        "KHR_lights_punctual",
+        "KHR_materials_variants",
+        "KHR_mesh_quantization",
+        "KHR_node_visibility",
+        "KHR_texture_transform",
+    }
+)
+# Extensions that may be required though not supported: geometry and materials are right without them.
+KEPT = frozenset({"KHR_xmp", "KHR_xmp_json_ld", "EXT_lights_image_based"})
+
+
+def read_extensions(document: JsonObject, warnings: list[str], omissions: Omissions) -> tuple[list[str], list[str]]:
+    """Names of all extensions that the document declares, and of those without effect here, declared or not, which are
+    told. Raises ViewerError for unknown required ones, unless they are left out."""
+    required = document.texts("extensionsRequired")
+    for name in required:
+        if name in DECODERS:
+            decoder(DECODERS[name], f"{document.path('extensionsRequired')}: {name}")
+        with omissions:
+            if name not in APPLIED and name not in KEPT:
+                raise document.fail(
+                    "extensionsRequired",
+                    f"needs the unknown extension {short(name)}",
+                    "the scene would be wrong without it",
+                )
+    used = sorted({*required, *document.texts("extensionsUsed")})
+    ignored = sorted({*used, *_named(document.data)} - APPLIED)
+    if ignored:
+        more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
+        names = ", ".join(short(name)[1:-1] for name in ignored[:_MOST_NAMED])
+        warnings.append(f"extensions that are not supported have no effect: {names}{more}")
+    return used, ignored
+
+
+_MOST_NAMED = 8
+
+
+def _named(data: dict[str, Any]) -> set[str]:
+    """The names of the extensions that objects of a document have, those in extras aside."""
+    names: set[str] = set()
+    pending = [data]
+    while pending:
+        for key, value in pending.pop().items():
+            kind = type(value)  # of JSON: no class is derived
+            if kind is dict:
+                if key == "extensions":
+                    names.update(value)
+                if key != "extras":
+                    pending.append(value)
+            elif kind is list and value and not isinstance(value[0], (int, float, str)):
+                pending.extend([child for child in value if type(child) is dict])
+    return names
+
+
+# -- instances of meshes: of nodes, and of EXT_mesh_gpu_instancing, whose meshes stay shared ---------------------------
+
+# Memory of an instance: its matrix and Python objects.
+_INSTANCE_BYTES = 512
+
+
+class Placed(NamedTuple):
+    """Instances; the place in `Nodes` of the node that each moves with, -1 of skinned ones, which their joints place,
+    and of the node that each is of; transforms (I, 4, 4) relative to the first, None if all are identities."""
+
+    instances: list[Instance]
+    nodes: list[int]
+    owners: list[int]
+    offsets: NDArray[np.float64] | None
+
+
+def read_instances(
+    document: JsonObject,
+    nodes: Nodes,
+    meshes: Meshes,
+    accessors: Accessors,
+    warnings: list[str],
+    omissions: Omissions,
+    weighted: Collection[int] = (),
+) -> Placed:
+    """The instances of the nodes that are shown, if only at times.
+
+    weighted : numbers of the nodes whose weights of morph targets are animated.
+    """
+    objects = document.objects("nodes")
+    count = len(document.objects("meshes"))
+    visible = visible_nodes(nodes.visible, nodes.parents)
+    instances: list[Instance] = []
+    hung: list[int] = []
+    owners: list[int] = []
+    offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
+    flat = 0
+    for place in objects.having("mesh", nodes.numbers):
+        if not nodes.shown[place]:
+            continue
+        number, world = nodes.numbers[place], nodes.world[place]
+        node = objects[number]
+        drawn: list[int] = []
+        with omissions:
+            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
+        if not drawn:
+            continue
+        name = nodes.names[place] or f"node {number}"
+        extension = node.extension("EXT_mesh_gpu_instancing")
+        skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
+        worlds, below = world[None], np.eye(4)[None]
+        if extension is not None:
+            with omissions:
+                worlds, below = _gpu_instances(extension, accessors, world)
+            offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
+        accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
+        owners.extend([place] * (len(worlds) * len(drawn)))
+        hung.extend([-1 if has_skin else place for has_skin in skinned] * len(worlds))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
+        if not visible[place]:
+            worlds = below = hidden(np.broadcast_to(world, worlds.shape))
+        for matrix, offset in zip(worlds, below, strict=True):
+            instances.extend(
+                Instance(mesh, offset if free else matrix, name=name) for mesh, free in zip(drawn, skinned, strict=True)
+            )
+    if flat:
+        warnings.append(f"{flat:,} nodes or instances have a zero scale along an axis")
+    if not offsets:
+        return Placed(instances, hung, owners, None)
+    all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
+    for instance, matrices in offsets.items():
+        all_offsets[instance : instance + len(matrices)] = matrices
+    return Placed(instances, hung, owners, all_offsets)
+
+
+def _gpu_instances(
+    extension: JsonObject, accessors: Accessors, world: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Transforms (N, 4, 4) of EXT_mesh_gpu_instancing, in the world and below the node."""
+    attributes = extension.child("attributes")
+    components = {
+        key: accessors.floats(key, attributes, (width,), normalize)
+        for key, width, normalize in (("TRANSLATION", 3, False), ("ROTATION", 4, True), ("SCALE", 3, False))
+        if key in attributes
+    }
+    counts = {len(values) for values in components.values()}
+    if len(counts) != 1:
+        raise extension.fail("attributes", f"expected accessors of one count, got {sorted(counts) or 'none'}")
+    count = counts.pop()
+    accessors.budget.charge(_INSTANCE_BYTES * count)
+    rotation = np.zeros((count, 4))
+    rotation[:, 3] = 1.0
+    parts = (
+        components.get("TRANSLATION", np.zeros((count, 3))),
+        components.get("ROTATION", rotation),
+        components.get("SCALE", np.ones((count, 3))),
+    )
+    for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
+        if not np.isfinite(part).all():
+            raise attributes.fail(key, "has non-finite values")
+    below = compose(*parts)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        worlds = world @ below
+    if not np.isfinite(worlds).all():
+        raise extension.fail("attributes", "a transform overflows float64", "scale it down")
+    return worlds, below
+
+
+# -- the document ------------------------------------------------------------------------------------------------------
 
 NAME = "glTF"
 

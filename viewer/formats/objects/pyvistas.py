@@ -15,7 +15,7 @@ from raystream.formats.objects.surface import ForeignSurface, Gathered, linear
 from raystream.scene.camera import Camera
 from raystream.scene.geometry.bounds import bounds_of
 from raystream.scene.material import Material
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 
 # Samples of the colour map viridis (N. Smith and S. van der Walt, 2015), sRGB: PyVista's default for scalars.
 VIRIDIS = np.array(

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.scene.arrays import ROUNDING
 from raystream.scene.camera import Camera
-from raystream.scene.geometry.centre import centred
 from raystream.scene.geometry.normals import unit_normals
+from raystream.scene.geometry.vertices import centred
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
-from raystream.scene.scene import Scene
+from raystream.scene.scene import ROUNDING, Scene
 from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 GREY = (0.8, 0.8, 0.8, 1.0)

@@ -2,21 +2,193 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raystream.cameras.lens import lens_uniforms
+from raystream.kernels.records import FACE, FAR, HIT, RAY, VERTEX
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
-from raystream.renderer.device.rasterized import RasterizedHits, unsupported_reason
+from raystream.programs.shadow_cast import shadow_cast
 from raystream.renderer.device.tile_job import FirstHitPass, Rectangle
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.kernel import Kernel, Module, Table
+from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
+from raystream.stream.raster import Rasterizer, draw_source
+
+# -- first hits by the feed-forward pipeline ---------------------------------------------------------------------------
+# The scene's triangles drawn with a depth buffer, as seen from a pinhole.
+# All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the
+# other machines' intersection test on its pixel's ray, and the triangles are drawn a little larger than they are, so
+# that both find the same hits to the bit; `differing` tells any differences at silhouettes.
+
+DRAWN = Record(
+    "Drawn",
+    Field("address", "int", about="of the triangle in the table that the test reads"),
+    Field("number", "int", about="of the triangle in the scene"),
+)
+
+CHANGING = frozenset({"path_samples"})  # settings that have no part in first hits
+
+# What the two programs ask modules for.
+_VERTEX = Kernel("cover", (), ("done",), needs=("geometry_at", "camera_sample", "sample_2d", "path_settings"))
+_FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample", "sample_2d", "path_settings"))
+
+
+def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) -> str:
+    """Why triangles cannot be drawn to find first hits; empty where they can.
+
+    shared : whether all pixels of a sample have one offset from their centres.
+    """
+    if prepared.moving or camera.motion:
+        return "the shutter is open for a while"
+    if prepared.structure.levels != 1:
+        return "instances are not drawn; take --accel bvh or --accel grid"
+    if prepared.scene.quadric_count:
+        return "quadrics are not drawn; take --first-hits rays"
+    if prepared.look.alpha:
+        return "surfaces with holes are not drawn; take --first-hits rays"
+    if camera.kind:
+        return "triangles are drawn for a pinhole alone, by its field of view"
+    if camera.aperture > 0:
+        return "a lens has no one origin of rays; take --aperture 0"
+    if not shared:
+        return "every pixel has an offset of its own; take --offsets sample"
+    return ""
+
+
+def raster_sources(prepared: PreparedScene, resources: Resources, sampler: str) -> tuple[Source, Source]:
+    """Vertex and fragment program of `RasterizedHits`."""
+    return _sources(*_modules(prepared, sampler), resources)
+
+
+def _sources(
+    vertex: Sequence[Module], fragment: Sequence[Module], order: Module, resources: Resources
+) -> tuple[Source, Source]:
+    limits = resources.device.limits
+    rounds = limits is not None and limits.rounds
+    return (
+        draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", resources),
+        draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources, rounds),
+    )
+
+
+def _modules(prepared: PreparedScene, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
+    """Modules of the vertex program, of the fragment program, and the one with the triangles that are drawn."""
+    linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
+    table = Table("drawn", DRAWN, _table(linked))
+    order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(table,))
+    return linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT]), order
+
+
+def _table(linked: LinkedProgram) -> NDArray:
+    """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
+    modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
+    tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
+    numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
+    finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
+    finite_faces = finite[tables["faces"]["corners"][numbers]].all(axis=1)
+    out = np.zeros(int(finite_faces.sum()), DRAWN.dtype)
+    out["number"], out["address"] = numbers[finite_faces], addresses[finite_faces]
+    return out
+
+
+class RasterizedHits:
+    """The feed-forward pass over a scene of one flat object.
+
+    size : (width, height) of the target: the largest rectangle that is drawn at once. sampler : a name, as of
+    `PreparedScene.modules`.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        prepared: PreparedScene,
+        resources: Resources,
+        size: tuple[int, int],
+        sampler: str = "sobol",
+    ) -> None:
+        self.size, self.picture = size, size
+        self._drawn: tuple[Any, ...] | None = None  # what the target holds
+        vertex, fragment, order = _modules(prepared, sampler)
+        self.triangles = len(order.memories[0].data)
+        blank = np.zeros(1, HIT.dtype)
+        blank["t"], blank["triangle"] = FAR, -1
+        used = [memory for module in (*vertex, *fragment, order) for memory in module.memories]
+        textures = {f"memory_{m.name}": resources.get(m).texture for m in used if not isinstance(m, Table) or m.hot}
+        self._resources, self._order = resources, order
+        self.draw = Rasterizer(
+            device,
+            *_sources(vertex, fragment, order, resources),
+            HIT,
+            size,
+            blank,
+            {**textures, "memory_arena": resources.arena},
+        )
+        self.uniforms = {name: value for module in (*vertex, *fragment) for name, (_, value) in module.uniforms.items()}
+        self.uniforms |= resources.bases([*vertex, *fragment, order])
+        corners = np.array(np.meshgrid(*np.asarray(prepared.scene.bounds(), np.float64).T)).reshape(3, -1).T
+        self._corners = corners[np.isfinite(corners).all(axis=1)]
+
+    def set(self, values: Mapping[str, Any], picture: tuple[int, int]) -> None:
+        """Set uniforms of modules, those of camera, sampler and path, for a picture of a size (width, height)."""
+        values = {name: value for name, value in values.items() if name not in CHANGING}
+        if picture != self.picture or any(self.uniforms.get(name) != value for name, value in values.items()):
+            self._drawn = None
+        self.uniforms |= values
+        self.picture = picture
+
+    def fill(self, stream: Stream, rows: slice, columns: slice, number: int, origin: Any) -> None:
+        """The hits of sample ``number`` of a rectangle of the picture, into a stream of `HIT` in row order.
+
+        origin : of the camera, world space. A draw fills the target from the rectangle on, and serves all rectangles
+        that lie in it.
+        """
+        top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
+        fits = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
+        at, drawn = ((0, 0), self.picture) if fits else ((left, top), size)
+        key = number, at, drawn, tuple(map(float, origin))
+        if key != self._drawn:
+            self._draw(at, drawn, number, origin)
+            self._drawn = key
+        self._resources.copies.to_rows(self.draw.records, stream, (left - at[0], top - at[1]), size)
+
+    def _draw(self, at: tuple[int, int], size: tuple[int, int], number: int, origin: Any) -> None:
+        farthest = float(np.linalg.norm(self._corners - np.asarray(origin), axis=1).max(initial=1e-30))
+        uniforms = {
+            **self.uniforms,
+            "raster_origin": at,
+            "raster_size": size,
+            "raster_number": number,
+            "raster_scale": 2.0 ** max(-126, min(126, -math.frexp(2.0 * farthest)[1])),
+        }
+        self.draw.draw(self.triangles, size, uniforms)
+
+    def release(self) -> None:
+        """Free the textures and the table of the triangles' order; other memories stay."""
+        self.draw.release()
+        self._resources.drop(self._order.memories)
+
+
+def differing(mine: NDArray, other: NDArray) -> float:
+    """The share of hits (N,) of `HIT` that are not the same triangle: ties at silhouettes."""
+    return float((mine["triangle"] != other["triangle"]).mean()) if len(mine) else 0.0
+
+
+# -- how a program finds its first hits --------------------------------------------------------------------------------
 
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
 # slower beyond so many (tools/bench.py raster).

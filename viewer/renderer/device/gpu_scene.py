@@ -13,25 +13,24 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.deform.rebuild import Rebuilder, Trees
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.deform import Rebuilder, Trees
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.accel.structures import Structure
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import Pixels
 from raystream.programs import LEVELS, PICTURES, PictureProgram, light_layers
-from raystream.renderer.device.deform_passes import read_tables
-from raystream.renderer.device.deformer import GpuDeformer
+from raystream.renderer.device.deformer import GpuDeformer, read_tables
 from raystream.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from raystream.renderer.device.grid_build import GridBuild
 from raystream.renderer.device.machine_pool import Key, MachinePool, driver_fallbacks
-from raystream.renderer.device.scene_upload import replace_scene
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.program_file import renewed
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.compile.memories import tables_of
+from raystream.stream.declare.kernel import Module
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
@@ -39,6 +38,85 @@ from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Executor, Job
 from raystream.stream.machines.counters import Stats
 from raystream.stream.selftest.ways import device_notes, settle, stack_note
+
+# -- another scene, or other lighting, in the place of the one on the device -------------------------------------------
+# Numbers alone where shaders and the form of tables stay.
+
+
+def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> bool:
+    """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
+
+    Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing
+    is compiled: lights, materials and whatever has moved, under a rebuilt structure as well. Else all machines go,
+    and so do the memories that ``after`` does not use. Neither of the two is changed. The context must be current;
+    pictures in progress are to be abandoned.
+    """
+    old, new = _modules(before, after)
+    if not _alike(old, new, resources):
+        _drop(before, after, resources, machines)
+        return False
+    after.lighting.share(before.lighting)
+    values: dict[str, Any] = {}
+    exchanged: set[int] = set()  # two modules may have one table
+    for mine, other in zip(old, new, strict=True):
+        if mine is other:
+            continue
+        for memory, fresh in zip(mine.memories, other.memories, strict=True):
+            if id(memory) not in exchanged:
+                resources.exchange(memory, fresh)
+                exchanged.add(id(memory))
+        for name in other.capacities:  # programs are kept that have room for more
+            other.constants[name] = mine.constants[name]
+        values |= {name: value for name, (_, value) in other.uniforms.items()}
+    if values:
+        for machine in machines.values():
+            machine.set(values)
+    return True
+
+
+def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module], list[Module]]:
+    """Those with tables of the scene, as far as programs may know them, and their counterparts."""
+    old, new = before.scene_modules(), after.shading[1:]
+    if before.lighting.made:
+        new = [*new, *after.lighting.scene_modules(before.lighting.trees)]
+    if before.structure is after.structure:
+        return old, new
+    return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]
+
+
+def _drop(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
+    machines.release()
+    shared = {id(memory) for module in after.made() for memory in module.memories}
+    resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in shared)
+    resources.arena.compact()  # no machine is left that knows where its tables lie
+
+
+def _alike(old: Sequence[Module], new: Sequence[Module], resources: Resources) -> bool:
+    """Whether the programs of one serve the other, from tables in the same places."""
+    if len(old) != len(new):
+        return False
+    pairs = [(mine, other) for mine, other in zip(old, new, strict=True) if mine is not other]
+    return all(_module_form(mine) == _module_form(other) and _within(mine, other) for mine, other in pairs) and all(
+        resources.exchangeable(memory, fresh)
+        for mine, other in pairs
+        for memory, fresh in zip(mine.memories, other.memories, strict=True)
+    )
+
+
+def _module_form(module: Module) -> tuple[Any, ...]:
+    """The key of a module's programs, beside its memories."""
+    constants = {name: value for name, value in module.constants.items() if name not in module.capacities}
+    uniforms = [(name, kind) for name, (kind, _) in module.uniforms.items()]
+    shape = module.name, module.source, module.text, module.features, module.module_state
+    return *shape, constants, uniforms, len(module.memories)
+
+
+def _within(old: Module, new: Module) -> bool:
+    """Whether programs with the capacities of one serve the other."""
+    return all(new.constants[name] <= old.constants[name] for name in new.capacities)
+
+
+# -- one prepared scene on one device ----------------------------------------------------------------------------------
 
 _VERSIONS = count(1)
 
@@ -330,11 +408,11 @@ class GpuScene:
     def _program_form(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
         """The program of pictures, or of their ``surfaces``, and the keywords that it is made with."""
         program = PICTURES[settings.program]
-        return (PICTURES["cast"], {"layers": True}) if surfaces else (program, _form(self.prepared, settings))
+        return (PICTURES["cast"], {"layers": True}) if surfaces else (program, _program_form(self.prepared, settings))
 
     def light_layers(self, settings: Settings, traced: bool = False) -> tuple[Program, tuple[Any, ...]]:
         """The program that sorts the light of the settings' paths, and its key. traced : it traces the film, too."""
-        form = {name: value for name, value in _form(self.prepared, settings).items() if name != "layered"}
+        form = {name: value for name, value in _program_form(self.prepared, settings).items() if name != "layered"}
         form["traced"] = traced
         key = (light_layers, self.structure.levels, *form.items())
         if key not in self._programs:
@@ -397,7 +475,7 @@ class GpuScene:
         Without it they are uploaded when the first picture needs them.
         """
         coming = prepared or self.prepared
-        program = PICTURES[settings.program](LEVELS[coming.structure.levels], **_form(coming, settings))
+        program = PICTURES[settings.program](LEVELS[coming.structure.levels], **_program_form(coming, settings))
         modules = self._linked(coming, program, settings).modules
         memories = [memory for module in modules for memory in module.memories]
         if (deforming := coming.structure.deforming) is not None:
@@ -441,7 +519,7 @@ class GpuScene:
         }
 
 
-def _form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
+def _program_form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
     """The keywords that the chosen program is made with, beside traversal and first hits: see `Settings.form`."""
     return settings.form(
         dispersion=prepared.dispersive,

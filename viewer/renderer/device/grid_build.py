@@ -17,12 +17,12 @@ import numpy as np
 
 from raystream.accel.grid.cost import LIMIT
 from raystream.accel.grid.grid import ENTRY as LISTED
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY
 from raystream.kernels.records import TRIANGLE
 from raystream.photons.sort import PhotonSort, cell_size, list_size
-from raystream.stream.compile.addresses import Addresses, PlannedAddresses
+from raystream.stream.compile.memories import Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table
 from raystream.stream.declare.record import Field, Record
@@ -70,7 +70,7 @@ def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Sour
 class GridBuild:
     """The passes over a table of triangles. Every call needs a current context.
 
-    triangles : ``triangles`` of `raystream.accel.triangles.module`. Raises ShaderError.
+    triangles : ``triangles`` of `raystream.accel.primitives.triangle_module`. Raises ShaderError.
     """
 
     def __init__(self, device: Device, triangles: Table, addresses: Addresses) -> None:

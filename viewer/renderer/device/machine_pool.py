@@ -12,14 +12,13 @@ from raystream.renderer.device.tuning import tuned
 from raystream.renderer.inputs.settings import Settings
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.program import Program
+from raystream.stream.gl.compiler import Batch
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.programs.compiler import Batch
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Run
-from raystream.stream.machines.common import Machine
+from raystream.stream.machines.common import Machine, MachineOptions
 from raystream.stream.machines.multipass import Multipass
-from raystream.stream.machines.options import MachineOptions
 from raystream.stream.machines.policy import policy as make_policy
 from raystream.stream.machines.registry import MACHINES
 from raystream.stream.selftest.ways import DriverFallbacks, fallbacks_for

@@ -181,7 +181,7 @@ def save_tuning(
 
 
 def defaults(software: bool) -> dict[str, str]:
-    """The values where nothing was measured. software : of `raystream.stream.compile.form.Form`."""
+    """The values where nothing was measured. software : of `raystream.stream.compile.generate.Form`."""
     return DEFAULTS if software else GPU_DEFAULTS
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import VIEW, Settings
 from raystream.scene.camera import Camera
-from raystream.scene.projections.models import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
+from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic, Projection
 from raystream.scene.scene import Scene
 
 

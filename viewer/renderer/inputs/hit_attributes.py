@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.film.mattes.labels import Labels, assets, classes, material_names, objects, parts
+from raystream.film.mattes import Labels, assets, classes, material_names, objects, parts
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.scene.mesh import Mesh, meshes_of, transforms_of
 

@@ -22,10 +22,9 @@ from raystream.renderer.inputs.own_light import DefaultEnvironment, default_envi
 from raystream.renderer.inputs.scene_diff import SceneChanges
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.environment import Environment, ImageEnvironment
+from raystream.scene.environment import SUN, Environment, ImageEnvironment, sky, studio
 from raystream.scene.geometry.bounds import SHADOW
 from raystream.scene.scene import Scene
-from raystream.scene.sky import SUN, sky, studio
 from raystream.stream.declare.kernel import Module
 
 GRADIENT = "gradient"  # behind what stands in the studio, by default

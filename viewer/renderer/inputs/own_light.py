@@ -17,10 +17,10 @@ from raystream.base.ordered import quantile
 from raystream.film.exposure import MIDDLE, automatic_exposure
 from raystream.lighting.emitters import Emitters, emitters
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.geometry.surface import SurfacePoints, surface_points
+from raystream.scene.environment import IRRADIANCE, SCALE, sunlight
+from raystream.scene.geometry.triangles import SurfacePoints, surface_points
 from raystream.scene.light import Light, luminance
 from raystream.scene.scene import Scene
-from raystream.scene.sky import IRRADIANCE, SCALE, sunlight
 
 Float = NDArray[np.float64]
 

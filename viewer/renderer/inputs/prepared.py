@@ -15,8 +15,7 @@ from raystream.accel import structures
 from raystream.accel.motion import MOTION, Moving
 from raystream.accel.structures import Primitives, Structure, StructureOptions
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import moving_lens, thin_lens
-from raystream.cameras.projected import projected
+from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from raystream.lighting.shining import NAME as SHINING
@@ -33,13 +32,13 @@ from raystream.renderer.inputs.lighting import Lighting, scene_lighting
 from raystream.renderer.inputs.scene_diff import SceneChanges, scene_changes
 from raystream.renderer.inputs.settings import PREPARED, Settings
 from raystream.scene.camera import Camera
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.edits.classic_plane import on_plane
 from raystream.scene.edits.located import located
 from raystream.scene.edits.materials import culled, decided_materials
 from raystream.scene.edits.mipmaps import with_textures_within
 from raystream.scene.edits.movable import with_light_at
-from raystream.scene.exposure.exposure import at_keys, key_count, motion_of, shapes_move
+from raystream.scene.exposure import at_keys, key_count, motion_of, shapes_move
 from raystream.scene.geometry.quadrics import Quadrics, with_point_size
 from raystream.scene.geometry.triangles import Triangles
 from raystream.scene.material import Material

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import PreparedScene
-from raystream.scene.deform.deformation import Deformation, Matrices, MeshPose, MorphTarget
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import Deformation, DeformedMesh, Matrices, MeshPose, MorphTarget
 from raystream.scene.edits.classic_plane import tiles
 from raystream.scene.geometry.bounds import SQUARE
 from raystream.scene.geometry.quadrics import Quadrics

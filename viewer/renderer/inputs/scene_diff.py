@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.edits.materials import culls
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene

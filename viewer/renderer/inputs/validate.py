@@ -13,8 +13,8 @@ from raystream.formats.named import kind_of
 from raystream.formats.objects.take import taken
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
-from raystream.scene.deform.arrays import with_vertices
-from raystream.scene.geometry.transform import shifted
+from raystream.scene.deform import with_vertices
+from raystream.scene.geometry.vertices import shifted
 from raystream.scene.scene import Scene
 
 SCENE_KEYWORDS = ("variant", "lenient", "up")  # of what is no `Scene` yet
@@ -88,7 +88,7 @@ def _real(matrix: Any, where: str, hint: str) -> NDArray[np.float64]:
 
 
 def deformed(scene: Scene, mesh: int, positions: ArrayLike, normals: ArrayLike | None) -> Scene:
-    """The scene with other vertices of a mesh, by its number; see `raystream.scene.deform.arrays.with_vertices`. Raises
+    """The scene with other vertices of a mesh, by its number; see `raystream.scene.deform.with_vertices`. Raises
     ViewerError for an unknown mesh."""
     count = len(scene.meshes)
     if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.device.tile_job import Tile
-from raystream.renderer.preview.scheduler import ScheduledFrame
-from raystream.renderer.sampling.frame_plan import Event
+from raystream.renderer.preview.scheduler import Pacing, ScheduledFrame, Scheduler
+from raystream.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, PlanProgress
 from raystream.scene.camera import Camera
+from raystream.stream.gl.device import Device
 from raystream.stream.gl.objects import Timestamp
 from raystream.stream.gl.stream import Stream
 
@@ -85,3 +87,129 @@ class Screen(Protocol):
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3): the picture on show."""
         ...
+
+
+# -- the costs of frames -----------------------------------------------------------------------------------------------
+# By the host's clock where it waits for the device, else by the device's own time stamps.
+# A device that works beside the host (`Device.concurrent`) is asked whether it is done: with a frame whose passes are
+# queued at its end, with any other after each step, one at a time.
+
+RECONSTRUCTING = PlanProgress(1.0)  # the event of a step after a frame's light
+
+
+class FrameClock:
+    """Times the steps of frames, and tells the scheduler. concurrent : the host waits for no picture in motion. pending
+    : the device has still to make a value that the frame in progress needs next."""
+
+    def __init__(self, device: Device, scheduler: Scheduler) -> None:
+        self.device, self.scheduler = device, scheduler
+        self.pending = False
+        self._share = 0.0  # that is done of the frame in progress
+        self._last: tuple[Event, Timestamp, Timestamp] | None = None  # the last step, and when it began and ended
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether the host waits for no picture in motion: the device tells their costs."""
+        return self.scheduler.concurrent
+
+    def begin(self) -> None:
+        """Another frame begins."""
+        self._last, self._share = None, 0.0
+
+    # -- steps of a frame ------------------------------------------------------------------------------------------
+
+    def step(self, job: FrameJob, waits: bool) -> Event | None:
+        """One step of a frame: a pass of a machine, or a tile that is done; None: it has ended. ``waits``: a host that
+        is not asked to queue waits for the device, which would queue more than a frame's worth."""
+        began = time.perf_counter()
+        if not self._ended(job):
+            self.pending = True
+            return PlanProgress(self._share)
+        failed = self.device.in_vain
+        begun = self._moment() if self.concurrent and not job.frame.queued else None
+        with self.device.polling(self.concurrent):
+            event = next(job.steps, None)
+        self.pending = self.device.in_vain > failed
+        if event is not None:
+            self._share = event.share
+            if begun is not None and not self.pending:
+                self._last = event, begun, self._moment()
+                self.device.flush()
+        if not self.concurrent:
+            if waits and not job.frame.queued:
+                self.device.wait()
+            self._note(job, event, time.perf_counter() - began)
+        return event
+
+    def _ended(self, job: FrameJob) -> bool:
+        """Whether the device is done with the last step, or nobody asks: no more than one is queued."""
+        if self._last is None:
+            return True
+        event, begun, ended = self._last
+        with self.device.current():
+            if not ended.ready:
+                return False
+            seconds = ended.seconds - begun.seconds
+        self._last = None
+        self._note(job, event, seconds)
+        return True
+
+    def _note(self, job: FrameJob, event: Event | None, seconds: float) -> None:
+        """A step took so long."""
+        job.spent += seconds
+        if isinstance(event, PhotonMapProgress | PhotonMapBuilt):
+            job.mapping += seconds  # the same for a picture of any size
+        elif job.tracing and job.frame.pacing is Pacing.STEP:
+            self.scheduler.tile_rows.note(seconds)
+
+    def note(self, job: FrameJob) -> None:
+        """A frame has ended."""
+        self.scheduler.note_frame(job.frame, job.spent, job.mapping + job.upsampling)
+
+    # -- parts of a frame ------------------------------------------------------------------------------------------
+
+    def timed(self, steps: Iterator[None], waits: bool = False) -> Generator[Event, None, float]:
+        """Steps of a part; gives their seconds, without those of others in between. ``waits``: for the device, after
+        each."""
+        spent = 0.0
+        while True:
+            began = time.perf_counter()
+            ended = next(steps, RECONSTRUCTING) is RECONSTRUCTING
+            if waits and not self.concurrent:
+                self.device.wait()
+            spent += time.perf_counter() - began
+            if ended:
+                return spent
+            yield RECONSTRUCTING
+
+    def marks(self, job: FrameJob) -> bool:
+        """Whether the host asks now and then if a frame is done, in place of waiting for it."""
+        return job.frame.queued and self.concurrent
+
+    def mark(self, job: FrameJob) -> None:
+        """The next step of such a frame is another part of it."""
+        if self.marks(job):
+            job.moments.append(self._moment())
+
+    def asked(self, job: FrameJob, pixels: int, traced: bool) -> Iterator[Event]:
+        """Come back until such a frame is done; then its costs are those that the device tells. pixels : that its light
+        is upsampled to; 0: it is not. ``traced``: camera rays have found their surfaces."""
+        self.mark(job)
+        self.device.flush()
+        while True:
+            with self.device.current():
+                if job.moments[-1].ready:
+                    break
+            self.device.in_vain += 1
+            yield RECONSTRUCTING
+        with self.device.current():
+            began, lit, filled, ended = (moment.seconds for moment in job.moments)
+        job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
+        if pixels:
+            self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
+            if traced:
+                self.scheduler.note_camera_rays(pixels, filled - lit)
+
+    def _moment(self) -> Timestamp:
+        with self.device.current():
+            return Timestamp(self.device)

@@ -31,8 +31,17 @@ from raystream.scene.texture import Texture, linear_texels
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.stream import Stream, float_texture
-from raystream.stream.raster.instanced import ONE_SIDED, TESTED, InstancedMeshes, MeshGroups, PinholeView, RasterMesh
-from raystream.stream.raster.visible import NEAR, DepthTarget, raster_source
+from raystream.stream.raster import (
+    NEAR,
+    ONE_SIDED,
+    TESTED,
+    DepthTarget,
+    InstancedMeshes,
+    MeshGroups,
+    PinholeView,
+    RasterMesh,
+    raster_source,
+)
 
 DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis

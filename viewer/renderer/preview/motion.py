@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from raystream.denoise.records import FLOW, HISTORY, LIT, POINT
+from raystream.denoise.records import FLOW, HISTORY, LIT, POINT, view_uniforms
 from raystream.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
-from raystream.denoise.view import view_uniforms
 from raystream.kernels.records import FEATURES, VERTEX
 from raystream.options.declare import Affects
 from raystream.options.table import part
@@ -24,9 +23,8 @@ from raystream.stream.compile.memories import tables_of
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.passes import Pass, pass_source
+from raystream.stream.gl.passes import Pass, TablePass, pass_source, table_pass_source
 from raystream.stream.gl.resources import Resources
-from raystream.stream.gl.rows import TablePass, table_pass_source
 from raystream.stream.gl.stream import NamedStreams, Stream
 
 LIGHT = frozenset(part("light"))  # options by which light falls otherwise

@@ -15,8 +15,8 @@ from raystream.renderer.device.machine_pool import compiled
 from raystream.renderer.preview.gbuffer import TINY
 from raystream.renderer.preview.motion import PosedMotion
 from raystream.scene.camera import Camera
+from raystream.stream.gl.compiler import Batch
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.programs.compiler import Batch
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import returned
 

@@ -2,7 +2,7 @@
 
 Pure arithmetic: no OpenGL, no clock of its own. Seconds are budgets, sizes follow from them, so that a machine that is
 a hundred times as fast has larger previews, not quicker ones. All constants of pace are here, the loops' around it too;
-those of a single draw, which no driver may find too long, are the device's: `raystream.stream.pace`.
+those of a single draw, which no driver may find too long, are the device's: `raystream.stream.gl.draw`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
 from raystream.renderer.device.tile_job import Rectangle

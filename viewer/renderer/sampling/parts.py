@@ -10,7 +10,7 @@ from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.motion_layer import PosedFrame
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.sampling.sampler import Sampler
 from raystream.scene.camera import Camera
 from raystream.stream.declare.program import Program

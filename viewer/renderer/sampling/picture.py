@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raystream.film.exposure import darkness, exposure_text, stops
-from raystream.film.files import encode, image
+from raystream.film.files import image
 from raystream.film.files.checkpoint import film_layers, film_metadata
 from raystream.film.files.image import Matte
 from raystream.film.film import Film, single
@@ -110,7 +110,7 @@ class Picture:
         stops = self.stops(exposure)
         shown = {"exposure": exposure_text(exposure, stops), "tonemap": tonemap}
         pixels = image.displayed(self.displayed, self.matte, stops, tonemap)
-        return encode.png(pixels, {**self._texts, **shown})
+        return image.png(pixels, {**self._texts, **shown})
 
     @property
     def _texts(self) -> dict[str, str]:

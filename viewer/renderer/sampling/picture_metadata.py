@@ -17,7 +17,7 @@ from raystream.renderer.inputs.settings import VIEW
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.edits.materials import culls
-from raystream.scene.exposure.exposure import key_count
+from raystream.scene.exposure import key_count
 from raystream.stream.machines.counters import Stats
 
 

@@ -11,9 +11,8 @@ from typing import Any
 from raystream.cameras.backdrop import WHITE, Tone, tones_uniforms
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.adaptive import LEAST, first_decision
-from raystream.film.device_film import Buffer, FilmBuffer
-from raystream.film.error.convergence import ends, is_half
-from raystream.film.error.film_error import FilmError
+from raystream.film.device_film import Buffer, FilmBuffer, FilmError
+from raystream.film.error import ends, is_half
 from raystream.kernels.records import FILM, PIXEL
 from raystream.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -32,7 +31,7 @@ from raystream.renderer.device.tile_job import (
 from raystream.renderer.device.tile_job import rectangles as cut
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.sampling.frame_plan import (
     Event,
     FramePlan,

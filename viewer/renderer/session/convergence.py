@@ -6,9 +6,8 @@ import math
 import time
 from dataclasses import replace
 
-from raystream.film.device_film import Buffer, ComingError, FilmBuffer
-from raystream.film.error.film_error import FilmError
-from raystream.film.error.stop import NEXT_LOOK, Stop, bound
+from raystream.film.device_film import Buffer, ComingError, FilmBuffer, FilmError
+from raystream.film.error import NEXT_LOOK, Stop, bound
 from raystream.film.film import Film
 from raystream.kernels.light_layers import LIGHT_SUMS
 from raystream.renderer.preview.frame import FrameJob

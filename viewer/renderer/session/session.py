@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.interrupts import raise_dropped
-from raystream.film.error.stop import Stop
+from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
 from raystream.film.layers import NOISY

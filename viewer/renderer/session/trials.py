@@ -33,7 +33,7 @@ from raystream.renderer.device.tuning import (
     save_tuning,
     trials,
 )
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
 from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.renderer.sampling.parts import RendererParts

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from raystream.scene.builtin.parts.forms import (
+from raystream.scene.builtin.parts.offices import collected
+from raystream.scene.builtin.parts.shapes import (
+    Array,
+    Part,
     Piece,
     boards,
     box,
@@ -16,13 +19,12 @@ from raystream.scene.builtin.parts.forms import (
     joined,
     lathe,
     mirrored,
+    revolve,
     ring,
     surface,
     sweep,
     transformed,
 )
-from raystream.scene.builtin.parts.offices import collected
-from raystream.scene.builtin.parts.shapes import Array, Part, revolve
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.material import Material

@@ -11,7 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from raystream.scene.builtin.parts.forms import (
+from raystream.scene.builtin.parts.offices import collected
+from raystream.scene.builtin.parts.shapes import (
+    Array,
+    Part,
     Piece,
     boards,
     box,
@@ -20,13 +23,12 @@ from raystream.scene.builtin.parts.forms import (
     cushion,
     joined,
     lathe,
+    quads,
     ring,
     surface,
     sweep,
     transformed,
 )
-from raystream.scene.builtin.parts.offices import collected
-from raystream.scene.builtin.parts.shapes import Array, Part, quads
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.material import Material

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from raystream.scene.builtin.hall import pierced_wall
-from raystream.scene.builtin.parts.forms import Piece, boards, box, curve, joined, lathe
 from raystream.scene.builtin.parts.offices import collected
-from raystream.scene.builtin.parts.shapes import Part, revolve
+from raystream.scene.builtin.parts.shapes import Part, Piece, boards, box, curve, joined, lathe, revolve
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.material import Material

@@ -6,17 +6,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.scene.camera import Camera
+from raystream.scene.edits.materials import culls
 from raystream.scene.geometry.bounds import bounds_of_instances
+from raystream.scene.geometry.framing import view_direction
 from raystream.scene.geometry.quadrics import Quadrics
-from raystream.scene.geometry.surface import spread, surface_points
+from raystream.scene.geometry.triangles import SurfacePoints, spread, surface_points
+from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
-from raystream.scene.projections.models import Orthographic
+from raystream.scene.projections import Orthographic
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
 
+# -- the visible part of a model: its triangles that face it, or that have two sides -----------------------------------
+
+LEAST_FACING = 0.01  # of a model's surface that faces its default view
+FROM_THE_FRONT = "its triangles have one side, and face away from the default view: it is seen from the other side"
+INVISIBLE = "every material in use is invisible: its opacity is 0"
+
+
+def from_the_front(scene: Scene) -> Scene:
+    """The scene whose default view sees its triangles, with a warning, where these have one side and face away from it;
+    itself elsewhere, and where a camera of its own sees the picture."""
+    if scene.own_camera is not None or not any(map(culls, scene.materials)):
+        return scene
+    points = surface_points(scene.meshes, scene.instances)
+    if not len(points.points) or facing(scene, scene.camera(), points) >= LEAST_FACING:
+        return scene
+    x, y, z = view_direction(scene.silhouette())
+    turned = [scene.with_parts(front=front) for front in ((-x, y, -z), (x, -y, z), (-x, -y, -z))]
+    shares = [facing(candidate, candidate.camera(), points) for candidate in turned]
+    best = int(np.argmax(shares))
+    if shares[best] < LEAST_FACING:
+        return scene
+    return turned[best].with_parts(warnings=[*scene.warnings, f"{scene.name}: {FROM_THE_FRONT}"])
+
+
+def facing(scene: Scene, camera: Camera, points: SurfacePoints) -> float:
+    """The share of points of the surface whose side towards the camera is seen by it."""
+    one_sided = np.array([*map(culls, scene.materials), False])
+    numbers = np.where(points.materials < len(scene.materials), points.materials, -1)
+    towards = ((np.asarray(camera.origin) - points.points) * points.normals).sum(axis=1) > 0
+    return float((towards | ~one_sided[numbers]).mean()) if len(towards) else 0.0
+
+
+def invisible(scene: Scene) -> bool:
+    """Whether there are triangles, and all of materials whose opacity is 0."""
+    used = {
+        int(number)
+        for instance in scene.instances
+        for number in (
+            [instance.material] if instance.material is not None else np.unique(scene.meshes[instance.mesh].materials)
+        )
+    }
+    materials = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
+    return bool(materials) and all(_is_clear(material) for material in materials)
+
+
+def _is_clear(material: Material) -> bool:
+    if material.alpha_mode == "mask" and material.alpha_cutoff <= 0.0:
+        return False  # opaque from the cutoff on
+    return material.alpha_mode != "opaque" and material.base_color[3] == 0.0
+
+
+# -- framed ------------------------------------------------------------------------------------------------------------
+
 FRAMED = "the scene is framed"
 ASPECT = 4 / 3  # of the picture that a camera is judged by, which the file does not always say
-LEAST = 0.1  # of the model's surface that a camera sees, hidden parts included
+LEAST_SEEN = 0.1  # of the model's surface that a camera sees, hidden parts included
 CUT = 0.02  # of a single object's surface, cut off by the picture's edges; of what stands on a base, its base aside
 SMALL = 0.4  # of the picture's width or height: a single object that fills less is small
 
@@ -49,7 +105,7 @@ def _fault(scene: Scene, camera: Camera) -> str:
     single_object = is_single_object(scene)
     within = bool(((bounds[0] < camera.origin) & (camera.origin < bounds[1])).all())
     fraction = float(_in_picture(camera, points).mean())
-    if fraction < LEAST and (single_object or not within):
+    if fraction < LEAST_SEEN and (single_object or not within):
         return f"sees {100 * fraction:.0f} % of the model"
     if not single_object:
         return ""

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.deform.mesh import DeformedMesh
-from raystream.scene.geometry.centre import FAR
-from raystream.scene.geometry.transform import shifted
+from raystream.scene.deform import DeformedMesh
+from raystream.scene.geometry.vertices import FAR, shifted
 from raystream.scene.mesh import Instance
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.deform.mesh import DeformedMesh
+from raystream.scene.deform import DeformedMesh
 from raystream.scene.geometry.batches import batches, offsets
 from raystream.scene.geometry.normals import all_with_normals
 from raystream.scene.geometry.quadrics import Quadrics

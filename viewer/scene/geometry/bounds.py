@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raystream.scene.geometry.batches import alike, batches, joined, offsets
 from raystream.scene.geometry.quadrics import Quadrics
-from raystream.scene.geometry.transform import transform_points
+from raystream.scene.geometry.vertices import transform_points
 from raystream.scene.mesh import Instance, Mesh, meshes_of, transforms_of
 from raystream.scene.quadric import Quadric, bounds_of_quadric
 

@@ -7,23 +7,413 @@ by `JOIN`, at no instruction: the papers' machines mask writes by condition code
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from raystream.stream.analysis.lower import Lower
-from raystream.stream.analysis.spirv import OUTPUT, BasicBlock, Binary, Function, Operation
-from raystream.stream.analysis.values import (
-    BOTH,
-    CONST,
-    INPUT,
-    LOOP,
-    Memory,
-    Node,
-    Place,
-    Value,
-    Values,
-)
+from raystream.stream.analysis.spirv import FUNCTIONS, OUTPUT, BasicBlock, Binary, Function, Operation
+
+# -- the values of a program's graph: unique nodes, decomposed, composed, and joined behind branches -------------------
+
+CONST, INPUT, LOOP, JOIN = "const", "input", "loop", "join"
+COMPOSE, EXTRACT, CHOOSE = "compose", "extract", "choose"
+BOTH = "both"  # conditions of branches within branches
+
+
+class Place(NamedTuple):
+    """Where a value comes from: functions of the call, outermost first."""
+
+    calls: tuple[str, ...]
+
+
+class Node:
+    """A scalar or vector. op: an instruction's name or one of this module's; args: nodes; extra: constants of it."""
+
+    __slots__ = ("args", "extra", "number", "op", "place", "width")
+
+    def __init__(self, op: str, args: tuple[Node, ...], width: int, extra: Any, place: Place, number: int) -> None:
+        self.op, self.args, self.width, self.extra, self.place, self.number = op, args, width, extra, place, number
+
+    def __repr__(self) -> str:
+        return f"{self.op}{self.extra if self.extra is not None else ''}#{self.number}"
+
+
+Value = Any  # a Node, or a tuple of values: a structure, an array, the columns of a matrix
+Memory = dict[Any, Value]
+
+
+COMPARISONS = frozenset(
+    f"{kind}{what}"
+    for kind in ("S", "U", "FOrd", "FUnord")
+    for what in ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
+) | {"IEqual", "INotEqual", *(f"F{kind}{what}" for kind in ("Ord", "Unord") for what in ("Equal", "NotEqual"))}
+LOGIC = frozenset(("LogicalAnd", "LogicalOr", "LogicalNot", "LogicalEqual", "LogicalNotEqual", "Any", "All"))
+LOGICAL = COMPARISONS | LOGIC | {"IsNan", "IsInf", BOTH}
+
+
+def is_logical(node: Node) -> bool:
+    """Whether a node's value is boolean."""
+    if node.op == CONST:
+        return isinstance(node.extra, bool)
+    return node.op in LOGICAL or (node.op == JOIN and node.extra is True)
+
+
+def constant_of(node: Node) -> float | int | bool | None:
+    """The constant in all of a node's components; None for another node."""
+    if node.op == CONST:
+        return node.extra  # type: ignore[no-any-return]
+    if node.op == COMPOSE and all(part is node.args[0] for part in node.args):
+        return constant_of(node.args[0])
+    return None
+
+
+class Values:
+    """nodes : all so far. place : of new nodes. fetches : texture fetches so far."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.binary = binary
+        self.nodes: dict[Any, Node] = {}
+        self.fetches = 0
+        self.place = Place(())
+
+    @contextmanager
+    def within(self, place: Place) -> Iterator[None]:
+        """Nodes that are made meanwhile are of that place."""
+        before, self.place = self.place, place
+        yield
+        self.place = before
+
+    def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
+        """The unique node of an operation."""
+        key = (op, tuple(arg.number for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = Node(op, tuple(args), width, extra, self.place, len(self.nodes))
+        return node
+
+    def constant(self, value: float | int | bool) -> Node:
+        """A scalar constant."""
+        return self.node(CONST, (), 1, value)
+
+    def opaque(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
+        """A value of a type from nodes, made for each of its scalars and vectors by path."""
+
+        def build(number: int, path: tuple[int, ...]) -> Value:
+            type_ = self.binary.types[number]
+            if type_.kind in ("struct", "array", "matrix"):
+                parts = type_.parts if type_.kind == "struct" else type_.parts * type_.size
+                return tuple(build(part, (*path, k)) for k, part in enumerate(parts))
+            op, args, extra = make(path)
+            return self.node(op, args, self.width(number), extra)
+
+        return build(kind, ())
+
+    def width(self, number: int) -> int:
+        """Components of a scalar or vector type."""
+        kind = self.binary.types[number]
+        return kind.size if kind.kind == "vector" else 1
+
+    def compose(self, parts: Sequence[Node]) -> Node:
+        """A vector of scalars; the vector itself if they are all its components in order."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        if (
+            first.op == EXTRACT
+            and first.args[0].width == len(parts)
+            and all(p.op == EXTRACT and p.args == first.args and p.extra == k for k, p in enumerate(parts))
+        ):
+            return first.args[0]
+        return self.node(COMPOSE, tuple(parts), len(parts))
+
+    def extract(self, vector: Node, index: int) -> Node:
+        """One component."""
+        if vector.width == 1:
+            return vector
+        if vector.op == COMPOSE:
+            return vector.args[index]
+        return self.node(EXTRACT, (vector,), 1, index)
+
+    def components(self, vector: Node) -> list[Node]:
+        """All components."""
+        return [self.extract(vector, k) for k in range(vector.width)]
+
+    def join(self, condition: Node | None, first: Value, second: Value) -> Value:
+        """A value selected by a condition."""
+        if first is second:
+            return first
+        if isinstance(first, tuple):
+            return tuple(self.join(condition, a, b) for a, b in zip(first, second, strict=True))
+        for one, other in ((first, second), (second, first)):
+            if one.op == INPUT and one.extra[0] == "undefined":
+                return other
+        if condition is not None and (first.op, second.op) == (CONST, CONST) and first.extra is True:
+            return condition  # the other is False: equal ones are one node
+        args = (first, second) if condition is None else (condition, first, second)
+        return self.node(JOIN, args, first.width, is_logical(first) or is_logical(second))
+
+    def part(self, value: Value, step: Any) -> Value:
+        """A part of a value, by constant or by dynamic index."""
+        if isinstance(step, Node):
+            if step.op == CONST:
+                return self.part(value, int(step.extra))
+            if isinstance(value, tuple):
+                return self._choose(value, step)
+            return self.node(CHOOSE, (self.node("Address", (step,)), value))
+        return value[step] if isinstance(value, tuple) else self.extract(value, step)
+
+    def _choose(self, values: tuple[Value, ...], step: Node) -> Value:
+        if isinstance(values[0], tuple):
+            return tuple(self._choose(part, step) for part in zip(*values, strict=True))
+        return self.node(CHOOSE, (self.node("Address", (step,)), *values), values[0].width)
+
+    def replaced(self, value: Value, path: tuple[Any, ...], new: Value) -> Value:
+        """A value with one part replaced."""
+        if not path:
+            return new
+        step, inner_path = path[0], path[1:]
+        if isinstance(step, Node) and step.op == CONST:
+            step = int(step.extra)
+        if isinstance(step, Node):  # a dynamic index may be any part
+            count = len(value) if isinstance(value, tuple) else value.width
+            parts_before = [self.part(value, k) for k in range(count)]
+            address = self.node("Address", (step,))
+            changed = [self._either(address, self.replaced(one, inner_path, new), one) for one in parts_before]
+            return tuple(changed) if isinstance(value, tuple) else self.compose(changed)
+        if isinstance(value, tuple):
+            return (*value[:step], self.replaced(value[step], inner_path, new), *value[step + 1 :])
+        parts = self.components(value)
+        parts[step] = new
+        return self.compose(parts)
+
+    def _either(self, address: Node, new: Value, old: Value) -> Value:
+        if isinstance(new, tuple):
+            return tuple(self._either(address, a, b) for a, b in zip(new, old, strict=True))
+        return self.node(JOIN, (address, new, old), new.width)
+
+
+# -- operations of SPIR-V as graph values on the papers' machines: floats alone, four wide -----------------------------
+# Divisions become reciprocals of scalars and products; remainders ``x - y floor(x / y)``; lengths and normals dot
+# products and reciprocal roots; shifts by a constant products. Equal values in different forms thus merge. Constant
+# expressions are free; scalar ones are evaluated here, so that branches on them keep one arm.
+
+FOLDED: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("IAdd", "FAdd"), operator.add),
+    **dict.fromkeys(("ISub", "FSub"), operator.sub),
+    **dict.fromkeys(("IMul", "FMul"), operator.mul),
+    **dict.fromkeys(("SNegate", "FNegate"), operator.neg),
+    **dict.fromkeys(("IEqual", "FOrdEqual", "LogicalEqual"), operator.eq),
+    **dict.fromkeys(("INotEqual", "FUnordNotEqual", "FOrdNotEqual", "LogicalNotEqual"), operator.ne),
+    **dict.fromkeys(("SLessThan", "FOrdLessThan"), operator.lt),
+    **dict.fromkeys(("SGreaterThan", "FOrdGreaterThan"), operator.gt),
+    **dict.fromkeys(("SLessThanEqual", "FOrdLessThanEqual"), operator.le),
+    **dict.fromkeys(("SGreaterThanEqual", "FOrdGreaterThanEqual"), operator.ge),
+    "LogicalAnd": lambda a, b: a and b,
+    "LogicalOr": lambda a, b: a or b,
+    "LogicalNot": operator.not_,
+    "ConvertSToF": float,
+    "ConvertFToS": int,
+}
+
+
+class Lower:
+    """The operations of a graph."""
+
+    def __init__(self, graph: Values) -> None:
+        self.graph = graph
+
+    def operation(self, operation: Operation, arguments: Sequence[Value]) -> Value:
+        """The value of an operation other than memory accesses and calls. arguments: its operands, None for a plain
+        number."""
+        graph, name, operands = self.graph, operation.name, operation.operands
+        width = graph.width(operation.type)
+        if name == "ExtInst":
+            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), arguments[2:], width)
+        if name == "CompositeExtract":
+            value = arguments[0]
+            for step in operands[1:]:
+                value = graph.part(value, step)
+            return value
+        if name == "CompositeInsert":
+            return graph.replaced(arguments[1], operands[2:], arguments[0])
+        if name == "VectorShuffle":
+            both = [*graph.components(arguments[0]), *graph.components(arguments[1])]
+            return graph.compose([both[k if k < len(both) else 0] for k in operands[2:]])
+        if name == "CompositeConstruct":
+            if graph.binary.types[operation.type].kind != "vector":
+                return tuple(arguments)
+            return graph.compose([one for part in arguments for one in graph.components(part)])
+        if name.startswith("Image"):
+            fetches = name.startswith(("ImageFetch", "ImageSample"))
+            graph.fetches += fetches
+            # After image and coordinates comes a mask of the operands that follow it.
+            args = [*arguments[:2], *arguments[3:]] if fetches else arguments
+            return graph.node(name, args, width)
+        return self.arithmetic(name, arguments, width)
+
+    def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
+        """Of operands that are all values."""
+        graph = self.graph
+        if name in ("Bitcast", "ConvertUToF", "ConvertSToF") and args[0].op != CONST:
+            return args[0]  # integers are floats here
+        if name == "ConvertFToU":
+            name = "ConvertFToS"
+        if name.startswith("Matrix") or name in ("VectorTimesMatrix", "OuterProduct", "Transpose"):
+            return self.matrix(name, args)
+        if name in FOLDED and all(arg.op == CONST for arg in args):
+            return graph.constant(FOLDED[name](*(arg.extra for arg in args)))
+        if name == "VectorTimesScalar":
+            name, args = "FMul", (args[0], self.wide(args[1], width))
+        if name in ("FDiv", "UDiv", "SDiv"):
+            quotient = self.divided(args[0], args[1])
+            return quotient if name == "FDiv" else graph.node("Floor", (quotient,), width)
+        if name in ("FMod", "FRem", "UMod", "SMod", "SRem"):
+            whole = graph.node("Floor", (self.divided(args[0], args[1]),), width)
+            return graph.node("FSub", (args[0], self.product(args[1], whole)), width)
+        if name.startswith("Shift"):
+            return self.shifted(name, args[0], args[1])
+        if name == "BitwiseAnd":
+            for number, mask in ((args[0], args[1]), (args[1], args[0])):
+                most = constant_of(mask)
+                if isinstance(most, int) and most > 0 and most & (most + 1) == 0:  # mod by a fraction, times it
+                    scaled = self.product(number, self.wide(graph.constant(1.0 / (most + 1)), width))
+                    rest = graph.node("Fract", (scaled,), width)
+                    return self.product(rest, self.wide(graph.constant(float(most + 1)), width))
+        if name == "ConvertFToS" and args[0].op in ("Floor", "Ceil", "Trunc", "Round", "RoundEven"):
+            return args[0]
+        if name == "Select":
+            return self.select(args[0], args[1], args[2], width)
+        if name in ("LogicalAnd", "LogicalOr"):
+            for one, other in ((args[0], args[1]), (args[1], args[0])):
+                if one.op == CONST:
+                    return one if one.extra == (name == "LogicalOr") else other
+        if name in ("FMul", "IMul"):
+            return self.product(args[0], args[1])
+        if name in ("FAdd", "IAdd", "FSub", "ISub") and constant_of(args[1]) == 0:
+            return args[0]
+        return graph.node(name, args, width)
+
+    def select(self, condition: Node, first: Value, second: Value, width: int) -> Value:
+        """A select between two values."""
+        if first is second:
+            return first
+        if isinstance(first, tuple):
+            return tuple(self.select(condition, a, b, a.width) for a, b in zip(first, second, strict=True))
+        if condition.op == COMPOSE and all(part is condition.args[0] for part in condition.args):
+            condition = condition.args[0]
+        if condition.op == CONST:
+            return first if condition.extra else second
+        if is_logical(first) and constant_of(first) is True and constant_of(second) is False:
+            return condition
+        return self.graph.node("Select", (condition, first, second), width)
+
+    def wide(self, scalar: Node, width: int) -> Node:
+        """A scalar in every component."""
+        return scalar if width == 1 or scalar.width > 1 else self.graph.compose([scalar] * width)
+
+    def product(self, a: Node, b: Node) -> Node:
+        """a b; a factor of one costs no instruction."""
+        if constant_of(a) == 1:
+            return b
+        if constant_of(b) == 1:
+            return a
+        return self.graph.node("FMul", (a, b), max(a.width, b.width))
+
+    def reciprocal(self, divisor: Node) -> Node:
+        """Component by component: 1 / sqrt(x) is a reciprocal root alone."""
+        constant = constant_of(divisor)
+        if constant is not None:
+            return self.wide(self.graph.constant(1.0 / constant if constant else 0.0), divisor.width)
+        parts = []
+        for part in self.graph.components(divisor):
+            parts.append(part.args[0] if part.op == "Reciprocal" else self.graph.node("Reciprocal", (part,)))
+        return self.graph.compose(parts)
+
+    def divided(self, a: Node, b: Node) -> Node:
+        """a / b."""
+        return self.product(a, self.reciprocal(b))
+
+    def root(self, a: Node, inverse: bool) -> Node:
+        """The square root, component by component, or its reciprocal."""
+        root = self.graph.compose(
+            [
+                self.graph.node("ReciprocalRoot", (self.graph.node("FAbs", (part,)),))
+                for part in self.graph.components(a)
+            ]
+        )
+        return root if inverse else self.reciprocal(root)
+
+    def shifted(self, name: str, number: Node, by: Node) -> Node:
+        """Shifts are products by powers of two; to the right with a floor."""
+        graph, to_left = self.graph, name == "ShiftLeftLogical"
+        constant = constant_of(by)
+        if constant is None:
+            factor = graph.node("Exp2", (by if to_left else graph.node("SNegate", (by,), by.width),), by.width)
+        else:
+            factor = self.wide(graph.constant(2.0 ** (constant if to_left else -constant)), number.width)
+        scaled = self.product(number, factor)
+        return scaled if to_left else graph.node("Floor", (scaled,), number.width)
+
+    def matrix(self, name: str, args: Sequence[Value]) -> Value:
+        """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""
+        graph = self.graph
+        if name == "Transpose":
+            return self.transposed(args[0])
+        if name == "MatrixTimesScalar":
+            return tuple(self.product(column, self.wide(args[1], column.width)) for column in args[0])
+        if name == "OuterProduct":
+            return tuple(self.product(args[0], self.wide(part, args[0].width)) for part in graph.components(args[1]))
+        if name == "VectorTimesMatrix":
+            return graph.compose([graph.node("Dot", (args[0], column)) for column in args[0 + 1]])
+        rows = self.transposed(args[0])
+        if name == "MatrixTimesVector":
+            return graph.compose([graph.node("Dot", (row, args[1])) for row in rows])
+        if name == "MatrixTimesMatrix":
+            return tuple(graph.compose([graph.node("Dot", (row, column)) for row in rows]) for column in args[1])
+        return graph.node(name, [*args[0]], 1)  # MatrixInverse
+
+    def transposed(self, matrix: Value) -> Value:
+        """Columns of rows."""
+        columns = [self.graph.components(column) for column in matrix]
+        return tuple(self.graph.compose([column[k] for column in columns]) for k in range(len(columns[0])))
+
+    def function(self, name: str, args: Sequence[Value], width: int) -> Value:
+        """A built-in function of GLSL."""
+        graph = self.graph
+        if name in ("Determinant", "MatrixInverse"):
+            size = len(args[0])
+            if name == "Determinant":
+                return graph.node(name, [*args[0]], 1, size)
+            columns = [graph.node("InverseColumn", [*args[0]], size, (size, k)) for k in range(size)]
+            return tuple(columns)
+        if name in ("Length", "Distance", "Normalize"):
+            vector = graph.node("FSub", (args[0], args[1]), args[0].width) if name == "Distance" else args[0]
+            if vector.width == 1:
+                return graph.node("FAbs" if name != "Normalize" else "FSign", (vector,))
+            root = self.root(graph.node("Dot", (vector, vector)), inverse=True)
+            return self.product(vector, self.wide(root, width)) if name == "Normalize" else self.reciprocal(root)
+        if name in ("Sqrt", "InverseSqrt"):
+            return self.root(args[0], name == "InverseSqrt")
+        if name == "Pow":
+            logarithm = graph.node("Log2", (args[0],), width)
+            return graph.node("Exp2", (self.product(logarithm, args[1]),), width)
+        if name == "Exp":
+            scaled = self.product(args[0], self.wide(graph.constant(1.4426950408889634), width))
+            return graph.node("Exp2", (scaled,), width)
+        if name == "Log":
+            logarithm = graph.node("Log2", (args[0],), width)
+            return self.product(logarithm, self.wide(graph.constant(0.6931471805599453), width))
+        if name in ("Radians", "Degrees"):
+            return self.product(args[0], self.wide(graph.constant(0.0174532925), width))
+        if name == "Reflect":
+            twice = self.product(graph.node("Dot", (args[0], args[1])), graph.constant(2.0))
+            return graph.node("FSub", (args[0], self.product(args[1], self.wide(twice, width))), width)
+        return graph.node(name, args, width)
+
+
+# -- a program's value graph -------------------------------------------------------------------------------------------
 
 
 @dataclass

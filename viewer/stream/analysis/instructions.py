@@ -46,9 +46,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from raystream.stream.analysis.graph import Graph
-from raystream.stream.analysis.spirv import NoCompiler, compiled
-from raystream.stream.analysis.values import (
+from raystream.stream.analysis.graph import (
     BOTH,
     CHOOSE,
     COMPARISONS,
@@ -58,14 +56,15 @@ from raystream.stream.analysis.values import (
     INPUT,
     JOIN,
     LOOP,
+    Graph,
     Node,
     constant_of,
     is_logical,
 )
-from raystream.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.analysis.spirv import NoCompiler, compiled
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import WIDEST, Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.limits import LIMITS
 

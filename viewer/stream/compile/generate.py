@@ -1,7 +1,7 @@
 """The generator of fragment programs: the only place that writes a ``main()`` for kernels.
 
 A step (one state, a fused group, or all states) becomes: load streams; call kernels, each exit setting the next state,
-in loops nested by `raystream.stream.compile.order`; store streams. Generated outputs are ``invariant``: compilers would
+in loops nested by `raystream.stream.compile.link`; store streams. Generated outputs are ``invariant``: compilers would
 else contract and reassociate the same kernel differently in different programs, and bits would differ.
 
 Counting is a separate program, drawn over the same rays before the step's. It runs the same kernels and adds up their
@@ -10,20 +10,536 @@ calls, so that the step itself is the same with and without counting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
-from raystream.stream.compile.addresses import Addresses
-from raystream.stream.compile.body import add_main, state_constant
-from raystream.stream.compile.diagnose import check_needs, diagnosis
-from raystream.stream.compile.form import Form, inputs, outputs, textures, unrolls
-from raystream.stream.compile.link import LinkedProgram, Step
-from raystream.stream.compile.memories import arena_glsl, cold_glsl, cold_tables, gather_glsl, memory_glsl, uniform_glsl
-from raystream.stream.compile.prepare import Preparation, preparations
-from raystream.stream.compile.source import VERSION, Source, read_shader
-from raystream.stream.declare.kernel import Module, Table
-from raystream.stream.declare.program import Call
+from raystream.base.errors import ShaderError, WiringError
+from raystream.stream.compile.link import COUNTED_PER_TEXEL, Element, LinkedProgram, StateLoop, Step
+from raystream.stream.compile.memories import (
+    Addresses,
+    arena_glsl,
+    cold_glsl,
+    cold_tables,
+    gather_glsl,
+    memory_glsl,
+    uniform_glsl,
+)
+from raystream.stream.compile.source import VERSION, Origin, Source, blank_comments, read_shader
+from raystream.stream.declare.kernel import Access, Kernel, Module, PreparedValue, Table
+from raystream.stream.declare.program import DONE, RETURN, Call, State, Target, entry_state
 from raystream.stream.declare.record import Record
+
+# -- the form of a generated program: a machine's requirements, and the textures that it reads and writes --------------
+
+
+@dataclass(frozen=True)
+class Form:
+    """A machine's requirements of a generated program, besides the step itself.
+
+    scheduled : the state comes from and goes to a stream (multipass); else it is a local variable (single pass).
+    discards  : the program itself discards rays in other states (no mask).
+    stores    : names of its output textures, where one pass cannot write all; empty: all.
+    rounds    : outputs are rounded to the floats of the papers' day (``shaders/lib/stored.glsl``).
+    software  : for a driver that rasterises on the CPU, which spills anyway, and reads uniforms slowly; else for a GPU,
+                whose registers are few.
+    counts    : numbers of the count textures that it updates, as its only outputs: kernel calls, and words fetched at
+                random.
+    """
+
+    scheduled: bool
+    discards: bool = False
+    counts: tuple[int, ...] = ()
+    stores: tuple[str, ...] = ()
+    rounds: bool = False
+    software: bool = True
+
+
+def textures(linked: LinkedProgram, streams: Sequence[str], form: Form) -> list[str]:
+    """Names of the textures of these streams, and of the state, in the order of attachments and samplers."""
+    names = ["state"] if form.scheduled else []
+    return names + [f"{stream}_{k}" for stream in streams for k in range(linked.records[stream].texels)]
+
+
+def inputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
+    """Names of the step's input textures; its uniforms are ``in_<name>``."""
+    return textures(linked, list(dict.fromkeys((*step.loads, *step.gathers))), form)
+
+
+def outputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
+    """Names of the step's output textures, in the order of its colour attachments."""
+    if form.counts:
+        return [f"count_{k}" for k in form.counts]
+    return [name for name in textures(linked, step.stores, form) if not form.stores or name in form.stores]
+
+
+def unrolls(step: Step, form: Form) -> bool:
+    """Whether the host limits the calls, or the turns, of a pass."""
+    return form.scheduled and (step.turns or not step.fused)
+
+
+# -- placement of prepared values (`raystream.stream.declare.kernel.PreparedValue`) ------------------------------------
+# After each state that writes their stream, behind the exits from which a kernel uses them before the next write,
+# and on load if one does.
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A prepared value of a step.
+
+    asks : by state name, the stream whose value it uses. writes : by state name, the streams to prepare after it, each
+    with the exits behind which it is used; none: behind all. loads : the streams to prepare on load. copies : two
+    streams, the second copied from the first by a state.
+    """
+
+    prepared: PreparedValue
+    asks: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    loads: tuple[str, ...] = ()
+    copies: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams in use; a single one needs no copies."""
+        copied = [stream for pair in self.copies.values() for stream in pair]
+        return tuple(dict.fromkeys((*self.asks.values(), *copied)))
+
+    def variable(self, stream: str) -> str:
+        """The variable of a stream's prepared value."""
+        return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
+
+    def make(self, stream: str) -> str:
+        """The statement that prepares a stream."""
+        return f"{self.variable(stream)} = {self.prepared.function}(s_{stream});"
+
+    def behind(self, state: str) -> list[str]:
+        """The statements after a state's call."""
+        moved = [f"{self.variable(to)} = {self.variable(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        for stream, exits in self.writes.get(state, {}).items():
+            left = " || ".join(f"exit_code == EXIT_{name.upper()}" for name in exits)
+            moved.append(f"if ({left}) {self.make(stream)}" if left else self.make(stream))
+        return moved
+
+    def take(self, state: str) -> str:
+        """The statement before a state's call, possibly empty."""
+        if state not in self.asks or len(self.streams) == 1:
+            return ""
+        return f"{self.prepared.variable} = {self.variable(self.asks[state])};"
+
+
+def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
+    """Prepared values of all modules of a step, without unused ones."""
+    modules = linked.modules_for(linked.kernels_of(step))
+    candidates = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
+    return [preparation for preparation in candidates if preparation.asks]
+
+
+def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> Preparation:
+    states = {name: linked.program.by_name[name] for name in step.states}
+    asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
+    moved = {
+        name: (state.stream_of(of), state.stream_of(to))
+        for name, state in states.items()
+        for of, to in state.kernel.copies
+        if linked.records[state.stream_of(of)].name == prepared.record
+    }
+    copies: dict[str, tuple[str, str]] = {}
+    streams = set(asks.values())
+    while more := {name: pair for name, pair in moved.items() if pair[1] in streams and name not in copies}:
+        copies |= more  # of streams that are themselves copied from, too
+        streams |= {of for of, _ in more.values()}
+    used = {**{name: of for name, (of, _) in copies.items()}, **asks}
+    writes: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name, state in states.items():
+        for stream in _written(state, prepared) if name not in copies else ():
+            exits = tuple(
+                exit_
+                for exit_ in state.exits
+                if stream in used.values()
+                and _comes(linked, states, used, prepared, stream, linked.program.successors_by(name, exit_))
+            )
+            if exits:
+                writes.setdefault(name, {})[stream] = exits if len(exits) < len(state.exits) else ()
+    loads = tuple(
+        s for s in step.loads if s in used.values() and _comes(linked, states, used, prepared, s, step.entries)
+    )
+    return Preparation(prepared, asks, writes, loads, copies)
+
+
+def _asked(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
+    """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
+    if prepared.serves.isdisjoint(state.kernel.needs):
+        return ""
+    read = (state.stream_of(argument.name) for argument in state.kernel.own if argument.access.reads)
+    return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
+
+
+def _written(state: State, prepared: PreparedValue) -> tuple[str, ...]:
+    """The streams whose prepared value a state may change."""
+    return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
+
+
+def _comes(
+    linked: LinkedProgram,
+    states: dict[str, State],
+    asks: dict[str, str],
+    prepared: PreparedValue,
+    stream: str,
+    ahead: Iterable[str],
+) -> bool:
+    """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
+    pending, visited = [name for name in ahead if name in states], set()
+    while pending:
+        name = pending.pop()
+        if name in visited:
+            continue
+        visited.add(name)
+        if asks.get(name) == stream:
+            return True
+        if stream not in _written(states[name], prepared):
+            pending += [other for other in linked.program.successors(name) if other in states]
+    return False
+
+
+# -- the ``main()`` of a generated fragment program: streams in, kernels by state, streams out -------------------------
+
+Line = tuple[str, str]  # of GLSL, and where it is from
+
+
+def state_constant(name: str) -> str:
+    """The GLSL constant of a state; a copy's includes the state that it returns to."""
+    return f"STATE_{name.upper().replace('@', '_RETURNING_TO_')}"
+
+
+def add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, prepared: Sequence[Preparation]) -> None:
+    """Append the ``main()`` of a step."""
+    for text, origin in _Main(linked, step, form, prepared).lines():
+        source.add(text, origin)
+
+
+@dataclass
+class _Main:
+    linked: LinkedProgram
+    step: Step
+    form: Form
+    prepared: Sequence[Preparation]
+
+    def __post_init__(self) -> None:
+        self.program = self.linked.program
+        self.stores = () if self.form.counts else self.step.stores
+        self.calls = any(True for _ in self.program.calls())
+        # For a GPU: registers that a stream takes only where rays may need it.
+        self.dead = {} if self.form.software else dead_streams(self.linked, self.step)
+        self.late = {} if self.form.software else self._late()
+
+    def lines(self) -> Iterator[Line]:
+        yield "void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "main"
+        yield from self._state()
+        yield from self._loads()
+        yield from self._states()
+        yield from self._stores()
+        yield "}", "main"
+
+    def _state(self) -> Iterator[Line]:
+        """Its state, and that to which it returns."""
+        if self.form.scheduled:
+            if self.form.software:
+                yield "    vec2 place = gl_FragCoord.xy / vec2(textureSize(in_state, 0));", "main"
+            yield f"    vec2 states = {self._own('state')}.xy;", "main"
+            yield f"    int state = int_of(states.x){', caller = int_of(states.y)' if self.calls else ''};", "main"
+            # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Masked
+            # lanes may run along for their neighbours; their state lets them into no loop.
+            if self.form.discards:
+                others = " && ".join(f"state != {state_constant(s)}" for s in self.step.entries)
+                yield f"    if ({others}) discard;", "main"
+            return
+        # Lanes beyond the last ray may run along for their neighbours: they are done.
+        yield "    bool mine = at.x < extent.x && at.y * extent.x + at.x < extent.y;", "main"
+        start = self.program.start
+        entry, then = (start, DONE) if isinstance(start, str) else (start.state, start.then)
+        caller = f", caller = {_constant(then)}" if self.calls else ""
+        yield f"    int state = mine ? {_constant(entry)} : STATE_DONE{caller};", "main"
+
+    def _loads(self) -> Iterator[Line]:
+        """The streams, loaded where they are read before they are written; prepared values; counters."""
+        states = (self.program.by_name[name] for name in self.step.states)
+        kernel_state = {state.stream_of(a.name): None for state in states for a in state.kernel.own}
+        for stream in dict.fromkeys([*kernel_state, *self.step.loads, *self.stores]):
+            record = self.linked.records[stream]
+            if stream in self.step.loads and stream not in self.late and record.fields:
+                yield f"    {record.name} s_{stream} = {self._loaded(stream)};", f"load {stream}"
+            else:
+                zero = "" if self.form.software else f" = {record.glsl_zero()}"
+                yield f"    {record.name} s_{stream}{zero};", f"stream {stream}"
+        for preparation in self.prepared:
+            for stream in preparation.streams if len(preparation.streams) > 1 else ():
+                yield f"    {preparation.prepared.type} {preparation.variable(stream)};", f"prepared {stream}"
+            for stream in preparation.loads:
+                yield f"    {preparation.make(stream)}", f"prepared {stream}"
+        for k in self.form.counts:
+            yield f"    vec4 count_{k} = vec4(0.0);", "counters"
+
+    def _loaded(self, stream: str) -> str:
+        record = self.linked.records[stream]
+        texels = ", ".join(self._own(f"{stream}_{k}") for k in range(record.texels))
+        return f"unpack_{record.name}({texels})"
+
+    def _own(self, name: str) -> str:
+        """The texel of a ray. On llvmpipe a nearest sample takes two thirds of the time of texelFetch."""
+        if self.form.scheduled and self.form.software:
+            return f"textureLod(in_{name}, place, 0.0)"
+        return f"texelFetch(in_{name}, at, 0)"
+
+    def _late(self) -> dict[str, Element]:
+        """The streams that are loaded behind the first element of the order, each with the one that is the first to
+        touch it."""
+        first: dict[str, Element] = {}
+        for element in self.step.order:
+            for name in element.states() if isinstance(element, StateLoop) else [element]:
+                state = self.program.by_name[name]
+                for stream in (*state.reads(), *state.writes()):
+                    first.setdefault(stream, element)
+        early = {stream for preparation in self.prepared for stream in preparation.loads}
+        return {s: e for s, e in first.items() if s in self.step.loads and s not in early and e != self.step.order[0]}
+
+    def _states(self) -> Iterator[Line]:
+        """The kernels of the step's states, in their order."""
+        single = self.step.order[0] if len(self.step.order) == 1 else None
+        if not isinstance(single, str) or not unrolls(self.step, self.form):
+            for element in self.step.order:
+                for stream in (
+                    s for s, first in self.late.items() if first == element and self.linked.records[s].fields
+                ):
+                    yield f"    s_{stream} = {self._loaded(stream)};", f"load {stream}"
+                yield from self._element(element, "    ", self.step.turns and self.form.scheduled)
+            return
+        served, within = self.program.by_name[single], f"state == {state_constant(single)}"
+        loops = single in served.exits.values()
+        head, tail = f"if ({within}) {{", "}"
+        if loops:
+            yield "    int iteration = 0;", f"state {single}"
+            head, tail = self._loop_lines(served, f"iteration < unroll && {within}")
+        yield "    " + head, f"state {single}"
+        yield from self._call(served, "        ")
+        yield ("        ++iteration;\n    " if loops else "    ") + tail, f"state {single}"
+
+    def _stores(self) -> Iterator[Line]:
+        """The end of ``main``: the next state, and the records, packed into the colour attachments."""
+        step, form = self.step, self.form
+        if not form.scheduled:
+            yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._retry", "main"
+        elif not form.counts:
+            if step.fused:  # ended early by the driver: see Machine._retry
+                inside = [s for s in step.states if not (step.turns and s in step.entries)]
+                yield f"    if ({self._within(inside)}) state = {self.program.cut};", "main"
+            yield f"    out_state = vec2(float(state), {'float(caller)' if self.calls else '0.0'});", "main"
+        for stream in self.stores:
+            record = self.linked.records[stream]
+            if record.fields:
+                texels = ", ".join(f"out_{stream}_{k}" for k in range(record.texels))
+                yield f"    pack_{record.name}(s_{stream}, {texels});", f"store {stream}"
+        if form.rounds and not form.counts:
+            for name in outputs(self.linked, step, form):
+                if name != "state":
+                    yield f"    out_{name} = stored(out_{name});", f"store {name}"
+        for k in form.counts:
+            yield f"    out_count_{k} = count_{k};", "counters"
+
+    def _element(self, element: Element, indent: str, limited: bool = False) -> Iterator[Line]:
+        """A state with a loop while its exit leads back to it, or a loop of several states, iterations ``limited`` or
+        not."""
+        for stream in self.dead.get(element, ()):  # so that it takes no registers up to here
+            yield f"{indent}s_{stream} = {self.linked.records[stream].glsl_zero()};", f"stream {stream}"
+        if isinstance(element, StateLoop):
+            within = self._within(element.states())
+            if limited:
+                yield f"{indent}int iteration = 0;", "order of states"
+            if self.form.software:
+                again = f"++iteration < unroll && ({within})" if limited else within
+                head, tail = f"if ({within}) do {{", f"}} while ({again});"
+            else:  # behind an `if` what was loaded would keep its registers for rays that pass by
+                again = f"iteration++ < unroll && ({within})" if limited else within
+                head, tail = f"while ({again}) {{", "}"
+            yield indent + head, "order of states"
+            for inner in (element.head, *element.body):
+                yield from self._element(inner, indent + "    ")
+            yield indent + tail, "order of states"
+            return
+        state, within = self.program.by_name[element], f"state == {state_constant(element)}"
+        loops = element in state.exits.values()
+        head, tail = self._loop_lines(state, within) if loops else (f"if ({within}) {{", "}")
+        yield indent + head, f"state {element}"
+        yield from self._call(state, indent + "    ")
+        yield indent + tail, f"state {element}"
+
+    def _within(self, states: Sequence[str]) -> str:
+        """The test whether a ray is in one of these states."""
+        ordered = sorted(states, key=self.program.number)
+        first, last = self.program.number(ordered[0]), self.program.number(ordered[-1])
+        if last - first == len(ordered) - 1 > 1:
+            return f"state >= {state_constant(ordered[0])} && state <= {state_constant(ordered[-1])}"
+        return " || ".join(f"state == {state_constant(s)}" for s in states)
+
+    def _loop_lines(self, state: State, within: str) -> tuple[str, str]:
+        """Head and tail of a state's loop. Normally it tests at its end, one test fewer per ray. Where iterations have
+        outputs without inputs it tests at its start: llvmpipe (Mesa 22.3) else takes the last iteration's outputs of
+        all lanes, even for lanes that had left the loop."""
+        if not self.form.software or any(argument.access is Access.OUT for argument in state.kernel.own):
+            return f"while ({within}) {{", "}"
+        return f"if ({within}) do {{", f"}} while ({within});"
+
+    def _call(self, state: State, indent: str) -> Iterator[Line]:
+        """The call of a state's kernel, and the next state by its exit."""
+        arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.own)
+        lines = [taken for preparation in self.prepared if (taken := preparation.take(state.name))]
+        lines.append(f"int exit_code = {state.kernel.name}({arguments});")
+        lines += [line for preparation in self.prepared for line in preparation.behind(state.name)]
+        if self.form.counts:
+            texel, part = divmod(self.linked.count_of(state.name), COUNTED_PER_TEXEL)
+            if texel in self.form.counts:
+                swizzle = "xy" if part == 0 else "zw"
+                lines.append(f"count_{texel}.{swizzle} += vec2(1.0, float(random_words));")
+            lines.append("random_words = 0;")
+        exits = [(e, t) for e, t in state.exits.items() if t != state.name]  # leading back: nothing changes
+        for k, (name, target) in enumerate(exits):
+            last = k == len(exits) - 1 and len(exits) == len(state.exits)
+            condition = "" if last else f"if (exit_code == EXIT_{name.upper()}) "
+            lines.append(("else " if k else "") + condition + f"{{ {_go(target)} }}")
+        for line in lines:
+            yield indent + line, f"state {state.name}"
+
+
+def _go(target: Target) -> str:
+    if target is RETURN:
+        return "state = caller;"
+    if isinstance(target, Call):
+        return f"state = {_constant(target.state)}; caller = {_constant(target.then)};"
+    return f"state = {_constant(target)};"
+
+
+def _constant(target: Target) -> str:
+    return "STATE_DONE" if target is DONE else state_constant(str(target))
+
+
+def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, ...]]:
+    """For each element of the step's order the streams that it writes, and that no ray needs when the pass comes to
+    it. A compiler sees a ray in the second state that was not in the first, and keeps a stream in registers from the
+    pass's beginning; by the exits of states there is no such ray."""
+    program, dead = linked.program, {}
+    for element, states in _present(linked, step).items():
+        live = {stream for state in states for stream in (linked.live[state] if state else program.results)}
+        inside = element.states() if isinstance(element, StateLoop) else [element]
+        written = {stream for state in inside for stream in program.by_name[state].writes()}
+        dead[element] = tuple(s for s in program.streams if s in written - live)
+    return dead
+
+
+def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
+    """For each element the states in which rays may be when the pass comes to it; an empty name for those done."""
+    program = linked.program
+    present: dict[Element, set[str]] = {}
+
+    def after(element: Element, states: set[str]) -> set[str]:
+        present[element] = present.get(element, set()) | states
+        if isinstance(element, StateLoop):
+            before: set[str] = set()
+            while before != states:
+                before, ahead = states, states
+                for inner in (element.head, *element.body):
+                    ahead = after(inner, ahead)
+                states = before | ahead
+            limited = step.turns and element in step.order
+            return states if limited else states - set(element.states())
+        if element not in states:
+            return states
+        leaves = [*program.by_name[element].exits.values(), *program.returns.get(element, ())]
+        done = {""} if DONE in [entry_state(target) for target in leaves] else set()
+        return (states - {element}) | {s for s in program.successors(element) if s != element} | done
+
+    states = {*step.entries}
+    for element in step.order:
+        states = after(element, states)
+    return present
+
+
+# -- faults of a kernel's own source that a driver's message does not name ---------------------------------------------
+# Another signature than the declared one, and a function of a module that the kernel calls without naming it in
+# ``needs``.
+
+_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(")
+_DEFINITION = re.compile(r"^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*\{", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_PARAMETER = re.compile(r"(?:const\s+)?(?:(in|out|inout)\s+)?(\w+)")
+
+Function = tuple[str, str, tuple[tuple[str, str], ...]]  # result, name, (access, type) of each parameter
+
+
+def check_needs(source: Source, linked: LinkedProgram, kernel: Kernel, log: str = "") -> None:
+    """Raises WiringError where a kernel calls a module's function, or a driver's ``log`` names a uniform or constant of
+    a module, that the kernel does not need. source : with the kernel's file."""
+    text, _ = _own(source, kernel)
+    words = set(_CALL.findall(text)) - {definition[2] for definition in _DEFINITION.finditer(text)}
+    foreign = words & linked.providers.keys()
+    logged = set(_WORD.findall(text)) & set(_WORD.findall(log)) if log else set()
+    if not foreign and not logged:
+        return
+    declared_modules = {id(module) for module in linked.modules_for([kernel])}
+    needs = {name: name for name in foreign if id(linked.providers[name]) not in declared_modules}
+    for module in linked.modules if logged else ():
+        if id(module) not in declared_modules and module.provides:
+            names = (*module.uniforms, *module.constants)
+            needs |= {name: module.provides[0] for name in names if name in logged}
+    for name, need in sorted(needs.items()):
+        verb = "calls" if name in words else "uses"
+        raise WiringError(f"kernel {kernel.name}", f"{verb} {name}", f"name {need} in its needs")
+
+
+def diagnosis(linked: LinkedProgram, kernels: Sequence[Kernel], source: Source, log: str) -> ShaderError | None:
+    """The fault of one of the kernels of a program that does not compile or link; None where it is another one."""
+    for kernel in (kernel for kernel in kernels if kernel.file):
+        signature_error = _wrong_signature(source, kernel)
+        if signature_error is not None:
+            return signature_error
+        try:
+            check_needs(source, linked, kernel, log)
+        except WiringError as error:
+            return ShaderError(error.where, error.what, error.hint)
+    return None
+
+
+def _own(source: Source, kernel: Kernel) -> tuple[str, list[Origin]]:
+    """The text of a kernel's own file as it is in a program, without comments, and the origin of each line."""
+    lines = [(line, origin) for line, origin in source.lines if origin.file == kernel.file]
+    return blank_comments("\n".join(line for line, _ in lines)), [origin for _, origin in lines]
+
+
+def _wrong_signature(source: Source, kernel: Kernel) -> ShaderError | None:
+    """The error for a file without the function that its declaration asks for."""
+    text, origins = _own(source, kernel)
+    declared = kernel.prototype().removesuffix(";")
+    expected = _function(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
+    defined = [(match.start(2), _function(*match.groups())) for match in _DEFINITION.finditer(text)]
+    if any(function == expected for _, function in defined):
+        return None
+    where, has = kernel.file, ""
+    for start, function in sorted(defined, key=lambda definition: definition[1][1] == kernel.name):
+        if function[0] == "int" or function[1] == kernel.name:
+            where, has = str(origins[text.count("\n", 0, start)]), f"it has {_glsl(function)}"
+    return ShaderError(where, f"no function {declared}", has)
+
+
+def _function(result: str, name: str, parameters: str) -> Function:
+    matches = (_PARAMETER.match(parameter.strip()) for parameter in parameters.split(","))
+    return result, name, tuple((match[1] or "in", match[2]) for match in matches if match and match[2] != "void")
+
+
+def _glsl(function: Function) -> str:
+    result, name, parameters = function
+    return f"{result} {name}({', '.join(' '.join(parameter) for parameter in parameters)})"
+
+
+# -- the generator of fragment programs --------------------------------------------------------------------------------
 
 # Features of the form for GPUs.
 GPU_FORM = "GPU_FORM"

@@ -2,17 +2,217 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from raystream.base.errors import WiringError
 from raystream.options.declare import suggestion
-from raystream.stream.compile.inline import inlined, origin
-from raystream.stream.compile.order import Element, flatten, weak_topological_order
 from raystream.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
-from raystream.stream.declare.program import DONE, Program, entry_state
+from raystream.stream.declare.program import DONE, RETURN, Call, Groups, Program, State, Target, entry_state
 from raystream.stream.declare.record import SMALL, Record
+
+# -- the order in which to serve states: a weak topological order of the state graph -----------------------------------
+# The order (F. Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993) nests the graph's loops:
+# ``eye enter (traverse intersect) shade`` runs eye and enter once, alternates traverse and intersect until no ray
+# is left between them, then shades. It gives a single pass its loops, and a multipass machine the states that
+# compete for the next pass.
+
+
+@dataclass(frozen=True)
+class StateLoop:
+    """States that a ray may enter again: ``head`` first, then ``body`` (states and inner loops)."""
+
+    head: str
+    body: tuple[str | StateLoop, ...]
+
+    def states(self) -> list[str]:
+        """All its states."""
+        return [self.head, *flatten(self.body)]
+
+
+Element = str | StateLoop
+
+
+def flatten(elements: Sequence[Element]) -> list[str]:
+    """The states of nested elements, in order."""
+    out: list[str] = []
+    for element in elements:
+        out += element.states() if isinstance(element, StateLoop) else [element]
+    return out
+
+
+def innermost(elements: Sequence[Element], states: Sequence[str]) -> list[tuple[str, ...]]:
+    """Those of the ``states`` in order, each alone but for the loops that have no loop inside."""
+    out: list[tuple[str, ...]] = []
+    for element in elements:
+        if isinstance(element, StateLoop) and any(isinstance(inner, StateLoop) for inner in element.body):
+            out += innermost([element.head, *element.body], states)
+        else:
+            out.append(tuple(flatten([element])))
+    return [group for group in out if group[0] in states]
+
+
+def weak_topological_order(
+    states: Sequence[str],
+    successors: Callable[[str], Sequence[str]],
+    start: str | None,
+    heads: tuple[str, ...] = (),
+    rank: Sequence[str] = (),
+) -> tuple[Element, ...]:
+    """Nested order of ``states`` (edges to others are ignored). A state that only loops on itself is a plain element.
+
+    Components are in topological order; ties follow the given order of ``states``. ``start`` is where rays begin;
+    ``heads`` are those of enclosing loops, further entries. ``rank`` orders the states of a loop, head first,
+    regardless of edges; a state reached too late waits for the next iteration.
+    """
+    inside = set(states)
+
+    def edges(name: str) -> list[str]:
+        return [s for s in successors(name) if s in inside and s != name]
+
+    out: list[Element] = []
+    components = _components(states, edges)
+    while components:
+        targets = {id(c): {t for name in c for t in edges(name)} for c in components}
+        ready = [c for c in components if rank or not any(targets[id(o)] & set(c) for o in components if o is not c)]
+        component = min(ready, key=lambda c: min(map((rank or states).index, c)))
+        components.remove(component)
+        if len(component) == 1:
+            out.append(component[0])
+            continue
+        members = [s for s in states if s in component]
+        outside = [*heads, *(s for s in states if s not in component)]
+        entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
+        head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
+        body = [s for s in members if s != head]
+        out.append(StateLoop(head, weak_topological_order(body, successors, None, (*heads, head), rank)))
+    return tuple(out)
+
+
+def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> list[list[str]]:
+    """Strongly connected components; graphs here have a dozen nodes."""
+    search = _Components(edges)
+    for name in states:
+        if name not in search.index:
+            search.visit(name)
+    return search.found
+
+
+class _Components:
+    """Tarjan's search (1972) for strongly connected components. found : complete ones."""
+
+    def __init__(self, edges: Callable[[str], list[str]]) -> None:
+        self.edges = edges
+        self.index: dict[str, int] = {}
+        self.low: dict[str, int] = {}
+        self.stack: list[str] = []
+        self.found: list[list[str]] = []
+
+    def visit(self, name: str) -> None:
+        """Search from a node that is new."""
+        index, low, stack = self.index, self.low, self.stack
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for target in self.edges(name):
+            if target not in index:
+                self.visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            self.found.append(stack[at:][::-1])
+            del stack[at:]
+
+
+# -- calls inlined: every call gets its own copy of the states it calls ------------------------------------------------
+# This helps the single pass, where SIMD lanes run the code of all states in every iteration of a loop. An iteration
+# that takes a ray through two calls costs twice as much as one with a single call.
+
+MARK = "@"  # between a state's own name and its copy's return state
+
+
+def origin(name: str) -> str:
+    """The name of the original of a copied state."""
+    return name.partition(MARK)[0]
+
+
+def inlined(program: Program) -> Program:
+    """The program with a copy of a call's states for each return state, named ``traverse@shade``.
+
+    A program with a single call site changes in names alone. The results are the same.
+    """
+    copies: dict[tuple[str, Target], None] = {}
+
+    def resolve(target: Target, back: Target | None) -> Target:
+        """The resolved target. back: return target of the copy that it leaves."""
+        if isinstance(target, Call):
+            return copy(target.state, target.then)
+        if target is RETURN:
+            assert back is not None
+            return back
+        return target if back is None or not isinstance(target, str) else copy(target, back)
+
+    def copy(name: str, back: Target) -> str:
+        copies.setdefault((name, back))
+        return f"{name}{MARK}{back}"
+
+    if not any(True for _ in program.calls()):
+        return program
+    called = {name for call in program.calls() for name in program.body(call.state)}
+    start = resolve(program.start, None)
+    assert isinstance(start, str)
+    states = []
+    for state in program.states:
+        if state.name not in called:
+            exits = {name: resolve(target, None) for name, target in state.exits.items()}
+            states.append(State(state.name, state.kernel, exits, state.streams))
+    done: set[tuple[str, Target]] = set()
+    while len(done) < len(copies):
+        for name, back in [key for key in copies if key not in done]:
+            done.add((name, back))
+            state = program.by_name[name]
+            exits = {exit_: resolve(target, back) for exit_, target in state.exits.items()}
+            states.append(State(f"{name}{MARK}{back}", state.kernel, exits, state.streams))
+    names = [state.name for state in states]
+
+    def expanded(entry: str) -> list[str]:
+        """The states of an entry of the order: a state, or after ``->`` the states called with that return."""
+        if not entry.startswith("->"):
+            return [entry]
+        return [name for name in names if name.endswith(MARK + entry.removeprefix("->"))]
+
+    def copied(group: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """A fused group, once for each return state if it holds called states."""
+        backs = dict.fromkeys(back for name, back in copies if name in group) or (None,)
+        return [
+            tuple(n for name in group for n in ([f"{name}{MARK}{b}"] if name in called else expanded(name)))
+            for b in backs
+        ]
+
+    def all_copied(fusions: Mapping[str, Groups]) -> dict[str, Groups]:
+        return {fusion: tuple(c for group in groups for c in copied(group)) for fusion, groups in fusions.items()}
+
+    at = {state.name: k for k, state in enumerate(program.states)}
+    states.sort(key=lambda state: at[origin(state.name)])
+    return Program(
+        program.name,
+        program.streams,
+        program.inputs,
+        program.results,
+        tuple(states),
+        start,
+        resumes=program.resumes,
+        limit=program.limit,
+        stacked=program.stacked,
+        groups=all_copied(program.groups),
+        gpu_groups=all_copied(program.gpu_groups),
+        order=tuple(name for entry in program.order for name in expanded(entry)),
+    )
+
+
+# -- a program linked with modules that provide its kernels' functions -------------------------------------------------
 
 MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
 MOST_SAMPLERS = 16
@@ -103,7 +303,7 @@ class LinkedProgram:
                 raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
 
     def inlined(self) -> LinkedProgram:
-        """The same program with calls inlined (`raystream.stream.compile.inline`)."""
+        """The same program with calls inlined (`inlined`)."""
         return LinkedProgram(inlined(self.program), self.modules, self.counted)
 
     @property
@@ -338,7 +538,7 @@ class LinkedProgram:
 
     def steps(self, fuse: str, software: bool = True) -> list[Step]:
         """The passes of a multipass machine under a fusion ('none', or groups of the program), in its order; software :
-        of `raystream.stream.compile.form.Form`.
+        of `raystream.stream.compile.generate.Form`.
 
         A group that needs more textures than OpenGL 3.3 guarantees is shortened, with a note in `limits`.
         """

@@ -80,7 +80,7 @@ class Program:
     streams : name -> record (or `ModuleState`). inputs : streams filled by the host. results : the program's output.
     start   : where every ray begins.
     groups  : fusion name -> tuples of states for one pass; ``"->shade"`` stands for the states called with the return
-    state "shade", once calls are inlined (`raystream.stream.compile.inline`).
+    state "shade", once calls are inlined (`raystream.stream.compile.link`).
     gpu_groups : in place of those of the same name for GPUs, where a traversal keeps the registers to itself.
     order   : of all states in an iteration of a single pass; by default the linker's.
     resumes : its inputs, as modified by an interrupted run, are valid inputs of a run that completes it.

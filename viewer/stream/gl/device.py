@@ -22,11 +22,69 @@ from raystream.base.errors import DeviceError
 from raystream.stream.compile.link import MOST_ATTACHMENTS
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.limits import Limits, rounded
-from raystream.stream.gl import elsewhere, workarounds
-from raystream.stream.gl.programs.compiler import Batch, Compilation, Compiler
-from raystream.stream.gl.programs.handover import KIND, Handover
-from raystream.stream.gl.workarounds import set_samplers
+from raystream.stream.gl import contexts
+from raystream.stream.gl.compiler import Batch, Compilation, Compiler
+from raystream.stream.gl.contexts import KIND, Handover
 from raystream.stream.lock import FairLock
+
+# -- workarounds for drivers -------------------------------------------------------------------------------------------
+# A property measured by drawing, and sampler state on which software drivers specialise programs.
+
+
+def probe_sources() -> tuple[Source, Source]:
+    """Vertex and fragment program of `array_stores`."""
+    return Source.of_file("stream/probe_vertex.glsl"), Source.of_file("stream/probe_array_store.glsl")
+
+
+def array_stores(context: moderngl.Context) -> bool:
+    """Whether each pixel stores into a local array at its own index. The context must be current.
+
+    Mesa's softpipe (22.3) stores those of four pixels at the first one's index.
+    """
+    vertex, fragment = probe_sources()
+    program = context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
+    texture = context.texture((4, 1), 4, dtype="f4")
+    target = context.framebuffer([texture])
+    target.use()
+    context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+    triangle = context.vertex_array(program, [])
+    triangle.render(moderngl.TRIANGLES, vertices=3)
+    marked = texture.read()
+    for resource in (triangle, program, texture):
+        resource.release()
+    return bool(marked == np.eye(4, dtype=np.float32).tobytes())
+
+
+def set_samplers(context: moderngl.Context, samplers: int) -> None:
+    """Give all ``samplers`` of fragment programs the state of float textures. The context must be current.
+
+    Mesa leaves a buffer texture's sampler in the state of the last 2-D texture there, if any, and llvmpipe compiles a
+    program for each combination. A compiled program thus took another second at its next pass, once another one had set
+    more samplers. The draw that sets them here is conditional on a query without samples, so that it is never compiled.
+    """
+    names = [f"texels_{k}" for k in range(samplers)]
+    uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
+    total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
+    program = context.program(
+        vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+        fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
+    )
+    texture, target = (context.texture((1, 1), 4, dtype="f4") for _ in range(2))
+    texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
+    for unit, name in enumerate(names):
+        program[name] = unit
+        texture.use(unit)
+    context.framebuffer([target]).use()
+    query = context.query(samples=True)
+    with query:
+        pass
+    condition = query.crender if not query.samples else None  # reading blocks: it would draw without a count
+    if condition is not None:
+        with condition:
+            context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
+
+
+# -- the context and its driver's capabilities -------------------------------------------------------------------------
 
 _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are lost: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
@@ -130,7 +188,7 @@ class Device:
         # Of the lock's holder: the blocks of `held` and of `current` that it is in, and how it leaves the context.
         self._scopes = self._blocks = 0
         self._leave: Callable[[], None] | None = None
-        self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current during construction
+        self._handle = contexts.egl_context() if self.headless else None  # of the context, current during construction
         self.lock = FairLock(self.check)
         # Read while the context is current: moderngl asks the driver at every access.
         self.info: dict[str, Any] = dict(self.context.info)
@@ -258,11 +316,11 @@ class Device:
 
     @property
     def array_stores(self) -> bool:
-        """Whether a fragment program can keep a stack (`raystream.stream.gl.workarounds.array_stores`)."""
+        """Whether a fragment program can keep a stack (`array_stores`)."""
         # No `functools.cached_property`: it has a lock in Python 3.11, which would be held in the wait for the context.
         with self.current():
             if self._array_stores is None:
-                self._array_stores = workarounds.array_stores(self.context)
+                self._array_stores = array_stores(self.context)
             return self._array_stores
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
@@ -374,7 +432,7 @@ class Device:
         """
         with self.lock:
             leave: Callable[[], None] | None = None
-            if self.headless and not (this_thread.device is self and elsewhere.is_current(self._handle)):
+            if self.headless and not (this_thread.device is self and contexts.is_current(self._handle)):
                 leave = self._enter()
             self._blocks += 1
             try:
@@ -392,7 +450,7 @@ class Device:
 
     def _enter(self) -> Callable[[], None]:
         """Make it the thread's context; returns a function that restores the one of before."""
-        before, put_back = this_thread.device, elsewhere.leave()
+        before, put_back = this_thread.device, contexts.leave()
         this_thread.device = self
 
         def leave() -> None:
@@ -410,7 +468,7 @@ class Device:
         except BaseException:
             restore()
             raise
-        if not elsewhere.is_current(self._handle):
+        if not contexts.is_current(self._handle):
             leave()
             raise DeviceError("OpenGL", "another library has ended the context", _ENDED)
         return leave

@@ -12,10 +12,9 @@ import moderngl
 
 from raystream.base.errors import DeviceError
 from raystream.stream.declare.limits import LIMITS
-from raystream.stream.gl import elsewhere
+from raystream.stream.gl import contexts
+from raystream.stream.gl.contexts import Handover, check_room
 from raystream.stream.gl.device import Device, Process, this_thread
-from raystream.stream.gl.programs.disk_cache import check_room
-from raystream.stream.gl.programs.handover import Handover
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
@@ -45,7 +44,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
     with _opening:
         Process.opened, remark = True, check_room()
-        put_back = elsewhere.leave()
+        put_back = contexts.leave()
         try:
             linux = sys.platform.startswith("linux")
             backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import DeviceError
-from raystream.stream.compile.addresses import IN_BUFFER, Addressing, layout
+from raystream.stream.compile.memories import IN_BUFFER, Addressing, layout
 from raystream.stream.declare.kernel import Table, Texels, Volume
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.objects import PinnedBuffer, RawObject

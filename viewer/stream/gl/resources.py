@@ -11,17 +11,313 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
-from raystream.stream.compile.addresses import Addressing, layout, texels_of
-from raystream.stream.compile.memories import base_name, cold_tables
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.base.errors import DeviceError
+from raystream.stream.compile.memories import (
+    IN_BUFFER,
+    Addressing,
+    arena_row,
+    base_name,
+    cold_tables,
+    layout,
+    texels_of,
+)
+from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module, Table, Texels, Volume
 from raystream.stream.declare.record import Record
-from raystream.stream.gl.arena import Arena
-from raystream.stream.gl.copy import Copies
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.memory import Memory
-from raystream.stream.gl.stream import Stream
+from raystream.stream.gl.draw import Drawing, Shader, square
+from raystream.stream.gl.memory import CHUNK, UPLOADS, BufferTexture, Memory, differing, packed_rows
+from raystream.stream.gl.stream import Stream, float_texture
 
-Source = Table | Volume | Texels
+# -- the arena: a scene's cold tables in one float texture -------------------------------------------------------------
+# A table keeps its place while it is there: programs have its base as a uniform, set once. A dropped table leaves a
+# gap for the next table that fits.
+
+LEAST = 1 << 14  # texels of a new arena
+
+
+class Arena:
+    """One texture of RGBA32F texels: a buffer texture where the driver's are large, else a 2-D one that grows by rows.
+
+    Tables are identified by object identity, and kept alive while they are here.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.row = arena_row(device.max_texture, device.max_buffer)
+        self.texture: BufferTexture | moderngl.Texture | None = None
+        self._room = 0  # texels of the texture
+        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
+        self._numbers: dict[int, int] = {}  # by id: of the upload
+        self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
+        self._end = 0
+        self._age = 0  # changes whenever all places do
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the texture."""
+        return 16 * self._room
+
+    def __contains__(self, table: Table) -> bool:
+        return id(table) in self._places
+
+    def tables(self) -> list[Table]:
+        """The tables here."""
+        return [table for table, _, _ in self._places.values()]
+
+    def base(self, table: Table) -> int:
+        """The first texel of a table, uploaded on first use."""
+        if table not in self:
+            for _ in self.add(table):
+                pass
+        return self._places[id(table)][1]
+
+    def add(self, table: Table) -> Iterator[float]:
+        """Upload a table in pieces of a few milliseconds; yields the share done. May be abandoned: the place counts
+        only once complete. One that is brought here meanwhile stays. Raises DeviceError where the texture would exceed
+        the driver's limit."""
+        if table in self:
+            return
+        texels, count = texels_of(table), len(table.data)
+        first, age = self._place(texels), self._age
+        try:
+            if not count:
+                self._write(np.zeros((texels, 4), np.float32), first)
+            for row in range(0, count, CHUNK):
+                part = packed_rows(table, row, min(row + CHUNK, count))
+                self._write(part.reshape(-1, 4), first + row * part.shape[1])
+                yield min(1.0, (row + CHUNK) / count)
+                if self._age != age:
+                    break
+        except BaseException:  # abandoned, too
+            if self._age == age:
+                self._free(first, texels)
+            raise
+        if self._age != age:  # all places have changed meanwhile
+            yield from self.add(table)
+        elif table in self:
+            self._free(first, texels)
+        else:
+            self._places[id(table)] = table, first, texels
+            self._numbers[id(table)] = next(UPLOADS)
+
+    def upload_number(self, table: Table) -> int:
+        """See `Resources.upload_number`."""
+        return self._numbers[id(table)]
+
+    def reserve(self, texels: int) -> None:
+        """Have room for ``texels`` more behind the last table, at once: to grow for one table after the other copies
+        all of them each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
+        total = self._end + texels
+        if self._room < total <= self._most:
+            self._grow(total, doubles=False)
+
+    def update(self, table: Table, first: int, last: int) -> None:
+        """Upload the rows first .. last - 1, changed in place."""
+        part = packed_rows(table, first, last)
+        self._write(part.reshape(-1, 4), self._places[id(table)][1] + first * part.shape[1])
+
+    def has_room(self, old: Table, new: Table) -> bool:
+        """Whether ``new`` would fit where ``old`` lies."""
+        return texels_of(new) <= self._places[id(old)][2]
+
+    def exchange(self, old: Table, new: Table) -> None:
+        """Give one table's place to another; the rows that differ are uploaded."""
+        _, first, room = self._places.pop(id(old))
+        self._places[id(new)] = new, first, room
+        self._numbers.pop(id(old), None)
+        self._numbers[id(new)] = next(UPLOADS)
+        changed = differing(old.data, new.data)
+        if changed.start < changed.stop:
+            self.update(new, changed.start, changed.stop)
+
+    def drop(self, table: Table) -> None:
+        """Free the table's place."""
+        place = self._places.pop(id(table), None)
+        self._numbers.pop(id(table), None)
+        if place is not None:
+            self._free(*place[1:])
+
+    def compact(self) -> None:
+        """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
+        still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
+        takes seconds."""
+        places = [(table, first, texels_of(table)) for table, first, _ in self._places.values()]  # no room to spare
+        old = self.texture
+        used = sum(texels for *_, texels in places)
+        if 2 * used > self._end and self._room <= max(LEAST, 2 * used):
+            return
+        if not places or not isinstance(old, BufferTexture):
+            self.release()
+            for table, *_ in places:
+                self.base(table)
+            return
+        numbers, self.texture = dict(self._numbers), None  # which stays until all are moved
+        self.release()
+        self._numbers = numbers
+        self._room = max(sum(room for *_, room in places), LEAST)
+        self.texture = moved = BufferTexture(self.device, self._room, 4)
+        for table, first, room in places:
+            place = self._place(room)
+            copied = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * place}
+            self.device.context.copy_buffer(moved.buffer, old.buffer, **copied)
+            self._places[id(table)] = table, place, room
+        old.release()
+
+    def use(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        assert self.texture is not None, "no table lies here"
+        self.texture.use(unit)
+
+    def release(self) -> None:
+        """Free the texture."""
+        if self.texture is not None:
+            self.texture.release()
+        self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
+        self._places.clear()
+        self._numbers.clear()
+        self._gaps.clear()
+
+    def _place(self, texels: int) -> int:
+        """The first of ``texels`` free texels."""
+        for k, (first, room) in enumerate(self._gaps):
+            if room >= texels:
+                self._gaps[k : k + 1] = [(first + texels, room - texels)] if room > texels else []
+                return first
+        first = self._end
+        if first + texels > self._room:
+            self._grow(first + texels)
+        self._end = first + texels
+        return first
+
+    def _free(self, first: int, texels: int) -> None:
+        gaps: list[tuple[int, int]] = []
+        for start, room in sorted([*self._gaps, (first, texels)]):
+            if gaps and sum(gaps[-1]) == start:
+                gaps[-1] = gaps[-1][0], gaps[-1][1] + room
+            else:
+                gaps.append((start, room))
+        if gaps and sum(gaps[-1]) == self._end:
+            self._end = gaps.pop()[0]
+        self._gaps = gaps
+
+    @property
+    def _most(self) -> int:
+        """Texels that the driver allows."""
+        return self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
+
+    def _grow(self, least: int, doubles: bool = True) -> None:
+        """Grow to at least ``least`` texels; ``doubles``: to twice as many as before, as far as the driver allows."""
+        most = self._most
+        if least > most:
+            raise DeviceError("scene tables", f"{least:,} texels; this driver allows {most:,}", "use a smaller scene")
+        texels = min(max(least, 2 * self._room * doubles, LEAST), most)
+        if self.row == IN_BUFFER:
+            if isinstance(self.texture, BufferTexture):
+                self.texture.grow(texels)
+            else:
+                self.texture = BufferTexture(self.device, texels, 4)
+            self._room = texels
+            return
+        rows = -(-texels // self.row)
+        old, context = self.texture, self.device.context
+        self.texture = float_texture(self.device, (self.row, rows))
+        if isinstance(old, moderngl.Texture):
+            target = context.framebuffer([self.texture])
+            target.use()  # resets other scissors, which would clip the copy
+            context.copy_framebuffer(target, context.framebuffer([old]))
+            old.release()
+        self._room = rows * self.row
+
+    def _write(self, texels: NDArray[np.float32], first: int) -> None:
+        """Write texels (N, 4) from texel ``first`` on."""
+        texels = self.device.stored(texels)
+        if isinstance(self.texture, BufferTexture):
+            self.texture.write(texels, 16 * first)
+            return
+        assert isinstance(self.texture, moderngl.Texture)
+        while len(texels):  # the rest of a row, whole rows, the beginning of one
+            y, x = divmod(first, self.row)
+            rows = 1 if x or len(texels) < self.row else len(texels) // self.row
+            wide = min(self.row - x, len(texels)) if rows == 1 else self.row
+            self.texture.write(np.ascontiguousarray(texels[: wide * rows]), (x, y, wide, rows))
+            texels, first = texels[wide * rows :], first + wide * rows
+
+
+# -- copies between a stream in row order and a rectangle of another, on the device ------------------------------------
+# Machines take rays in row order, regardless of the picture's rectangle: tiles of every shape run in streams of one
+# size.
+
+FORMS = ("rows_from_rectangle", "rectangle_from_rows")
+
+
+def copy_source(form: str, texels: int) -> Source:
+    """The fragment program of a copy of records of ``texels`` texels. form : one of `FORMS`."""
+    source = Source.begin()
+    for k in range(texels):
+        source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "record")
+    body = "\n".join(f"    out_{k} = texelFetch(in_{k}, at, 0);" for k in range(texels))
+    source.add(f"void copy(ivec2 at) {{\n{body}\n}}", "record")
+    source.include(f"stream/{form}.glsl")
+    return source
+
+
+class Copies:
+    """The copy programs of a device for records of every width, compiled on first use."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._drawings: dict[tuple[str, int], Drawing] = {}
+
+    def to_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
+        """Copy a rectangle of ``source``, of ``size`` from its ``corner`` on, to the first elements of ``target``.
+
+        Elements for parts outside of the source stay as they are.
+        """
+        self._draw(FORMS[0], source, target, target.size[0], corner, size, (0, 0, *target.size))
+
+    def from_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
+        """Copy the first elements of ``source`` to a rectangle of ``target``, clipped to the target."""
+        left, low = max(corner[0], 0), max(corner[1], 0)
+        right, high = min(corner[0] + size[0], target.size[0]), min(corner[1] + size[1], target.size[1])
+        if left < right and low < high:
+            box = (left, low, right - left, high - low)
+            self._draw(FORMS[1], source, target, source.size[0], corner, size, box)
+
+    def _draw(
+        self,
+        form: str,
+        source: Stream,
+        target: Stream,
+        width: int,
+        corner: tuple[int, int],
+        size: tuple[int, int],
+        box: tuple[int, int, int, int],
+    ) -> None:
+        assert source.record == target.record, "a copy keeps the record"
+        key = form, source.record.texels
+        if key not in self._drawings:
+            self._drawings[key] = square(self.device, Shader(self.device, copy_source(*key)))
+        drawing, shader, framebuffer = self._drawings[key], self._drawings[key].shader, target.framebuffer
+        framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for k, texture in enumerate(source.textures):
+            shader.bind(f"in_{k}", texture)
+        for name, value in (("width", width), ("wide", (size[0], size[0] * size[1])), ("corner", corner)):
+            shader.set(name, value)
+        shader.set("size", source.size)
+        framebuffer.viewport = box  # the square covers it
+        drawing.render()
+        framebuffer.viewport = (0, 0, *target.size)
+
+
+# -- all memory on the device ------------------------------------------------------------------------------------------
+
+MemorySource = Table | Volume | Texels
 
 
 class Resources:
@@ -40,7 +336,7 @@ class Resources:
         # Of memories that are another's, where hot tables and volumes are not, see `beside`.
         self._lent: frozenset[int] | None = None
         # By id: a replaced memory, and its replacement.
-        self._stands_for: dict[int, tuple[weakref.ref[Source], Source]] = {}
+        self._stands_for: dict[int, tuple[weakref.ref[MemorySource], MemorySource]] = {}
         self._streams: dict[str, Stream] = {}
         self.settling: list[Callable[[], None]] = []  # passes whose results memories hold: see `settle`
 
@@ -48,24 +344,24 @@ class Resources:
 
     @property
     def arena_row(self) -> int:
-        """See `raystream.stream.compile.addresses.Addresses`."""
+        """See `raystream.stream.compile.memories.Addresses`."""
         return self.arena.row
 
-    def layout(self, memory: Source) -> Addressing:
-        """See `raystream.stream.compile.addresses.Addresses`."""
+    def layout(self, memory: MemorySource) -> Addressing:
+        """See `raystream.stream.compile.memories.Addresses`."""
         memory = self._current(memory)
         buffers = self._lent is None or isinstance(memory, Texels)
         return layout(self.device.max_texture, memory, self.device.max_buffer if buffers else 0)
 
     def base(self, table: Table) -> int:
-        """See `raystream.stream.compile.addresses.Addresses`; uploads the table on first use."""
+        """See `raystream.stream.compile.memories.Addresses`; uploads the table on first use."""
         current = self._current(table)
         assert isinstance(current, Table)
         return self.arena.base(current)
 
     # -- memories ----------------------------------------------------------------------------------------------------
 
-    def get(self, source: Source) -> Memory:
+    def get(self, source: MemorySource) -> Memory:
         """The texture of a memory with a texture of its own."""
         source = self._current(source)
         if id(source) not in self._memories:
@@ -90,18 +386,18 @@ class Resources:
         for update in self.settling:
             update()
 
-    def _current(self, source: Source) -> Source:
+    def _current(self, source: MemorySource) -> MemorySource:
         """The replacement of a memory, or itself."""
         replacement = self._stands_for.get(id(source))
         return source if replacement is None else replacement[1]
 
-    def _held(self, source: Source) -> bool:
+    def _held(self, source: MemorySource) -> bool:
         source = self._current(source)
         if isinstance(source, Table) and not source.hot:
             return source in self.arena
         return id(source) in self._memories
 
-    def upload(self, sources: Iterable[Source]) -> Iterator[float]:
+    def upload(self, sources: Iterable[MemorySource]) -> Iterator[float]:
         """Upload missing memories piece by piece; yields the fraction done. May be abandoned."""
         missing = [source for source in sources if not self._held(source)]
         total, before = sum(len(source.data) for source in missing), 0
@@ -112,7 +408,7 @@ class Resources:
                 yield (before + fraction * len(source.data)) / max(1, total)
             before += len(source.data)
 
-    def _fill(self, source: Source) -> Iterator[float]:
+    def _fill(self, source: MemorySource) -> Iterator[float]:
         """Upload a memory in pieces; yields the share done. One that is brought here meanwhile stays."""
         if self._held(source):
             return
@@ -132,7 +428,7 @@ class Resources:
         else:
             self._memories[id(source)].update(first, last)
 
-    def exchangeable(self, old: Source, new: Source) -> bool:
+    def exchangeable(self, old: MemorySource, new: MemorySource) -> bool:
         """Whether `exchange` is possible: the same programs read both, and there is room."""
         if old is new:
             return True
@@ -149,7 +445,7 @@ class Resources:
             return self.arena.has_room(old, new)
         return self._memories[id(old)].has_room(new)
 
-    def exchange(self, old: Source, new: Source) -> None:
+    def exchange(self, old: MemorySource, new: MemorySource) -> None:
         """Replace ``old`` by ``new`` and upload the rows that differ: existing programs read the new values from now
         on. They must be `exchangeable`."""
         if old is new:
@@ -171,12 +467,12 @@ class Resources:
             memory = self._memories[id(new)] = self._memories.pop(id(old))
             memory.exchange(new)
 
-    def _collected(self, key: int, collected: weakref.ref[Source]) -> None:
+    def _collected(self, key: int, collected: weakref.ref[MemorySource]) -> None:
         """A replaced memory has no references left, in machines or elsewhere."""
         if key in self._stands_for and self._stands_for[key][0] is collected:
             del self._stands_for[key]
 
-    def drop(self, sources: Iterable[Source]) -> None:
+    def drop(self, sources: Iterable[MemorySource]) -> None:
         """Free memories that no machine reads any more."""
         for source in sources:
             if self._stands_for.pop(id(source), None) is not None:

@@ -18,8 +18,7 @@ from raystream.stream.compile.link import LinkedProgram, Step
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
-from raystream.stream.gl.objects import Query
-from raystream.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.objects import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 
 # Exact in float32, and rounded alike by the fragment program and the quad; room for 255 steps.
@@ -293,7 +292,7 @@ class StencilMask(Mask):
 
 
 class TileMask(Mask):
-    """No mask within a tile, and no tile without rays: see `raystream.stream.machines.flow`."""
+    """No mask within a tile, and no tile without rays: see `raystream.stream.machines.multipass`."""
 
     name = "tiles"
     by_tiles = True

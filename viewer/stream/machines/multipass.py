@@ -12,21 +12,423 @@ with rays.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
+import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.stream.compile.link import Step
+from raystream.base.errors import ViewerError
+from raystream.stream.compile.generate import Form, outputs
+from raystream.stream.compile.link import LinkedProgram, Step, innermost, origin
+from raystream.stream.compile.source import Source
+from raystream.stream.declare.program import DONE, entry_state
+from raystream.stream.declare.record import SMALL, Field, Record
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.objects import Query
-from raystream.stream.machines.common import RunProgress
-from raystream.stream.machines.count import MANY, Census, waiting
-from raystream.stream.machines.counters import Stats
-from raystream.stream.machines.flow import Flow, LoopTiles
-from raystream.stream.machines.passes import PassMachine
+from raystream.stream.gl.stream import Stream
+from raystream.stream.machines.common import STATE_WORDS, Machine, RunProgress, Unroll
+from raystream.stream.machines.count import MANY, Census, Queries, waiting
+from raystream.stream.machines.counters import KernelPass, Stats
+from raystream.stream.machines.mask import DEPTH_OF_STEP, MASKS, Mask
 from raystream.stream.machines.policy import Policy, Sweep
-from raystream.stream.machines.step_pass import StepPass
+
+# -- copies for drivers without a texture barrier, where a pass cannot read its own output -----------------------------
+# Kernels write to a second set of textures, and a copy pass copies it back for the same rays.
+
+
+def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
+    """The pass that copies the output of a step's kernel back to the next one's input, for the same rays."""
+    names = outputs(linked, step, form)
+    source = Source.begin()
+    numbers = " || ".join(f"state == {linked.program.number(s)}" for s in step.states)
+    if form.discards:
+        source.add("uniform sampler2D in_before;", "copy")
+    for location, name in enumerate(names):
+        source.add(f"uniform sampler2D in_{name};\nlayout(location = {location}) out vec4 out_{name};", "copy")
+    source.add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "copy")
+    if form.discards:
+        source.add("    int state = int(texelFetch(in_before, at, 0).x);", "copy")
+        source.add(f"    if (!({numbers})) discard;", "copy")
+    for name in names:
+        source.add(f"    out_{name} = texelFetch(in_{name}, at, 0);", "copy")
+    source.add("}", "copy")
+    return source
+
+
+def snapshot_source() -> Source:
+    """The pass of `Snapshot`."""
+    source = Source.begin()
+    source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
+    source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
+    return source
+
+
+class Snapshot:
+    """The states of all rays before a pass: without a mask they identify the rays of the copy pass."""
+
+    def __init__(self, device: Device, before: Stream, tiles: Tiles) -> None:
+        self.before = before
+        self._drawing = Drawing(device, Shader(device, snapshot_source()), tiles)
+        self._target = device.context.framebuffer(before.textures)
+
+    @property
+    def texture(self) -> moderngl.Texture:
+        """The texture, filled by `take`."""
+        return self.before.textures[0]
+
+    def take(self, state: Stream, prepare: Callable[[moderngl.Framebuffer], None]) -> None:
+        """Copy the states of the kept tiles. prepare : sets up drawing to a framebuffer under the mask."""
+        prepare(self._target)
+        self._drawing.shader.bind("in_state", state.textures[0])
+        self._drawing.render()
+
+
+# -- a compiled step: one kernel pass with its inputs and outputs ------------------------------------------------------
+
+
+class StepPass:
+    """The shader, targets and samplers of a step, with its ``number`` in the mask.
+
+    parts : shaders with their targets; one, unless a step has more textures than the device's passes can write: then
+    each writes some, and all read the state before the first (``copies``). copied : copies each part back. loops : a
+    pass may call it more than once. words : read and written by a ray.
+    """
+
+    def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
+        self.mask, self.copies = mask, copies
+        self.step, self.number = step, number
+        device = machine.device
+        most, rounds = device.outputs, device.limits is not None and device.limits.rounds
+        self.form = Form(True, mask.discards, rounds=rounds, software=device.software_form)
+        names = outputs(machine.linked, step, self.form)
+        self.forms = [self.form]
+        if len(names) > most:
+            assert copies, "passes that write in place would change the next part's input"
+            self.forms = [replace(self.form, stores=tuple(names[k : k + most])) for k in range(0, len(names), most)]
+        self.drawings = [Drawing(device, machine._compile(step, form), tiles) for form in self.forms]
+        self.counts = machine._count_drawings(step, self.form, tiles)
+        program = machine.linked.program
+        self.loops = step.turns or (not step.fused and step.name in program.looping())
+        self.words = (
+            len(self.forms) * (sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS),
+            sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
+        )
+        self.copies_back = [
+            Drawing(device, Shader(device, copy_source(machine.linked, step, form)), tiles)
+            for form in (self.forms if copies else ())
+        ]
+        for drawing in (*self.drawings, *self.counts, *self.copies_back):
+            drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        self.attach(machine)
+
+    def attach(self, machine: Machine) -> None:
+        """Bind the textures of the machine's streams. The machine is not kept: it keeps this."""
+        step, form, attach = self.step, self.form, self.mask.attach
+        self.samplers = machine._samplers(step, form)
+        targets = [attach(machine._targets(step, form, back=self.copies)) for form in self.forms]
+        self.parts = list(zip(self.drawings, targets, strict=True))
+        parts = machine.linked.count_parts(step) if self.counts else ()
+        self.count_targets = [attach([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
+        self.copied = []
+        for copying, part in zip(self.copies_back, self.forms if self.copies else (), strict=True):
+            names, written = outputs(machine.linked, step, part), machine._targets(step, part, back=True)
+            samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
+            self.copied.append((copying, samplers, attach(machine._targets(step, part))))
+
+
+# -- the passes of the multipass machine: a kernel each, drawn as a quad behind the mask of its state ------------------
+# Purcell 2004, chapters 4 and 5; `Multipass` chooses the next pass.
+
+STATE = Record(
+    "State",
+    Field("at", "int", about="0: done", within=SMALL),
+    Field("back", "int", about="state after a RETURN", within=SMALL),
+)
+UNLIMITED = 1 << 20
+TURNS = 32  # of a whole program per pass: few enough for short passes, enough that lanes rarely wait for each other
+
+
+class PassMachine(Machine):
+    """A machine whose rays keep their state in a stream between passes.
+
+    Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
+    """
+
+    def _set_up(self) -> None:
+        device, linked, size = self.device, self.linked, self.size
+        self.unroll = self.options.unroll
+        self.barrier = device.texture_barrier
+        self.copies = self.barrier is None
+        self.steps = linked.steps(self.options.fuse, device.software_form)
+        self._make_streams(self._stored(self.steps))
+        self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
+        self._make_counts()
+        self.tiles = Tiles(device, size, self.options.tile)
+        self.tiles.keep(None)
+        self.mask = MASKS[self.options.mask](device, linked, self.steps, self.state, self.tiles)
+        self.passes = {
+            step: StepPass(self, self.mask, self.tiles, self.copies, step, number)
+            for number, step in enumerate(self.steps, 1)
+        }
+        self.queries = Queries(device)
+        self.snapshot: Snapshot | None = None
+        if self.copies and self.mask.discards:
+            self._own["before"] = Stream(device, STATE, size, channels=2)
+            self.snapshot = Snapshot(device, self._own["before"], self.tiles)
+
+    def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
+        """The streams loaded or stored by a step; the others exist inside fused groups alone."""
+        program = self.linked.program
+        used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
+        return {name: record for name, record in self.linked.records.items() if name in used}
+
+    @property
+    def unroll(self) -> Unroll:
+        """The value as set."""
+        return self._unroll
+
+    @unroll.setter
+    def unroll(self, unroll: Unroll) -> None:
+        """Raises ViewerError for less than one call in a pass, which would never end."""
+        looping = self.linked.program.looping()
+        self._unroll, self.calls_in_pass = unroll, dict.fromkeys(looping, UNLIMITED)
+        if isinstance(unroll, str):  # auto: fewer passes have always been worth their idle lanes
+            return
+        counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
+        if not counts or min(counts) < 1:
+            raise ViewerError("--unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
+        counts += [counts[-1]] * (len(looping) - len(counts))
+        self.calls_in_pass = dict(zip(looping, counts, strict=False))
+
+    def _attach(self) -> None:
+        for entry in self.passes.values():
+            entry.attach(self)
+
+    def release(self) -> None:
+        """Free its own streams, masks and targets."""
+        super().release()
+        self.mask.release()
+
+    # -- for the host loop -----------------------------------------------------------------------------------------
+
+    def _start(self, rays: int) -> None:
+        self.state.clear()
+        state, caller = self.linked.start_numbers()
+        if rays:
+            self.state.clear([(state, caller, 0.0, 0.0)], rays)
+            if self.chosen is not None:
+                self.choice.finish(self.chosen, self.state)
+        if self.counting:
+            self._clear_counts()
+            self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
+
+    def _left(self) -> bool:
+        """Whether a ray is still in some state, as after a fused pass ended early by the driver."""
+        return bool(self.state.read_texels()[..., 0].any())
+
+    def _settle(self) -> None:
+        """Make earlier writes visible to passes that read the texels which they write."""
+        if self.barrier is not None:
+            self.barrier()
+
+    def _draw(
+        self,
+        entry: StepPass,
+        masked: bool = False,
+        query: Query | None = None,
+        conditional: bool = False,
+        tile_queries: Sequence[Query] = (),
+    ) -> int:
+        """Mask (unless already ``masked``), kernel pass inside a ``query`` or with ``tile_queries``, one for each
+        tile, and the copy back where there is no barrier. ``conditional``: only if a count pass finds a ray; the query
+        is then around the count pass.
+
+        Returns the number of rays of the pass, if the machine is counting.
+        """
+        if not masked:  # else nothing was written since the count passes
+            self._settle()
+        if self.snapshot is not None:
+            self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
+            self.mask.leave()
+        self._bind(entry)
+        if conditional and query is not None:
+            if self.mask.lasts:
+                self.mask.select(entry.number)
+            self.mask.count(entry.number, query)
+            condition = query.crender
+            assert condition is not None
+            with condition:
+                self._kernel(entry)
+                self._copy_back(entry)
+            return 0
+        if not masked:
+            self.mask.select(entry.number)
+        for drawing, target in zip(entry.counts, entry.count_targets, strict=True):
+            self._prepare(target, entry.number)
+            self._count(drawing, entry.samplers)
+            self.mask.leave()
+        if self.counting:
+            query = Query(self.device, samples=not tile_queries, time=True)
+        self._kernel(entry, query, tile_queries)
+        self._copy_back(entry)
+        if not self.counting or query is None:
+            return 0
+        fragments = sum(int(one.samples) for one in tile_queries or (query,))
+        calls = self._new_calls(entry) if self._calls(entry) > 1 or entry.step.fused else fragments
+        read, written = entry.words
+        seconds = query.elapsed * 1e-9
+        self.stats.passes.append(
+            KernelPass(entry.step.name, fragments, calls, seconds, fragments * read, fragments * written)
+        )
+        return fragments
+
+    def _calls(self, entry: StepPass) -> int:
+        """The limit of kernel calls in one pass, or of iterations of the whole program."""
+        if entry.step.turns:
+            first = next(iter(self.calls_in_pass.values()), UNLIMITED)
+            return self._turns(entry, TURNS) if isinstance(self.unroll, str) else first
+        calls = self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
+        return self._turns(entry, calls) if isinstance(self.unroll, str) else calls
+
+    def _turns(self, entry: StepPass, calls: int) -> int:
+        """Fewer calls than that where even a small part of the pass takes too long."""
+        parts = entry.drawings[0].shader.parts
+        return calls if parts is None or parts.sizes.turns is None else min(calls, parts.sizes.turns)
+
+    def _bind(self, entry: StepPass) -> None:
+        if entry.loops:
+            for drawing in (*entry.drawings, *entry.counts):
+                drawing.shader.set("unroll", self._calls(entry))
+
+    def _kernel(self, entry: StepPass, query: Query | None = None, tile_queries: Sequence[Query] = ()) -> None:
+        """The pass itself, inside a ``query``, or with ``tile_queries``, one for each tile.
+
+        llvmpipe compiles a program separately for draws inside and outside queries, which would delay the first such
+        pass by a second: there all passes are inside one, those of `warm` and conditional ones too.
+        """
+        unread = self.queries.take() if query is None and not tile_queries and self.device.software else None
+        for number, (drawing, target) in enumerate(entry.parts):
+            self._prepare(target, entry.number)
+            for name, texture in entry.samplers:
+                drawing.shader.bind(name, texture)
+            if tile_queries and not number:
+                with query or nullcontext():
+                    drawing.render_each(tile_queries)
+            else:
+                drawing.render(None if number else query or unread)  # the others have the same rays as the first
+            self.mask.leave()
+            self.stats.kernel_passes += 1
+        if unread is not None:
+            self.queries.give_back([unread])
+
+    def _copy_back(self, entry: StepPass) -> None:
+        for copying, samplers, target in entry.copied:
+            self._prepare(target, entry.number)
+            for name, texture in samplers:
+                copying.shader.bind(name, texture)
+            if self.snapshot is not None:
+                copying.shader.bind("in_before", self.snapshot.texture)
+            copying.render()
+            self.mask.leave()
+            self.stats.copy_passes += 1
+
+    def _prepare(self, target: moderngl.Framebuffer, number: int) -> None:
+        target.use()
+        self.device.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.mask.enter(number)
+
+    def _new_calls(self, entry: StepPass) -> int:
+        """Kernel calls since the last pass of these states, from the per-ray counts."""
+        counted = self._counted()
+        total = 0
+        for state in dict.fromkeys(map(origin, entry.step.states)):
+            now = int(counted[state][..., 0].astype(np.float64).sum())
+            total += now - self._before[state]
+            self._before[state] = now
+        return total
+
+
+# -- where a pass of a loop may find a ray: in the whole stream, or tile by tile ---------------------------------------
+# Purcell 2004, sections 6.2.3 and 6.3.3, draws the radiance estimate as points of 16 x 16 pixels, without those in
+# which a query has found no active pixel. That loop is one kernel; here it may have several, and rays alternate
+# between them: a pass skips a tile until a pass whose exits lead to it has found a ray there.
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Of a loop of passes, by their numbers in it.
+
+    after : (passes, passes) whether a ray served by the first may wait for the second next. entered : (passes,) whether
+    rays may come from outside of the loop. leaves : (passes,) whether a served ray may be done, or outside. order : the
+    passes in turn, those of an innermost loop together.
+    """
+
+    after: NDArray[np.bool_]
+    entered: NDArray[np.bool_]
+    leaves: NDArray[np.bool_]
+    order: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, linked: LinkedProgram, steps: Sequence[Step], stage: Sequence[Step]) -> Flow:
+        """stage : a loop of ``steps``, as of `LinkedProgram.stages`."""
+        program, successors = linked.program, linked.step_successors(steps)
+        names = [step.name for step in stage]
+        after = np.array([[name in successors[other] for name in names] for other in names])
+        start = entry_state(program.start)
+        came = {name for other in successors if other not in names for name in successors[other]}
+        entered = [start in step.states or step.name in came for step in stage]
+        leaves = [
+            step.fused  # where the driver ends a loop early, rays wait for no step
+            or not set(names).issuperset(successors[step.name])
+            or any(DONE in [*program.by_name[s].exits.values(), *program.returns.get(s, ())] for s in step.states)
+            for step in stage
+        ]
+        order = innermost(linked.order(steps), names)
+        return cls(
+            after,
+            np.array(entered),
+            np.array(leaves),
+            tuple(tuple(names.index(name) for name in group) for group in order),
+        )
+
+    def reached(self, served: Sequence[int]) -> tuple[list[int], bool]:
+        """The passes that rays may wait for once these are ``served``, in order, and whether all of those rays do."""
+        steps = [int(k) for k in np.flatnonzero(self.after[list(served)].any(axis=0))]
+        return steps, bool(steps) and not self.leaves[list(served)].any()
+
+
+class LoopTiles:
+    """The tiles of (rows, columns) in which each pass of a loop may find a ray.
+
+    Only these passes change the rays' state: a pass leaves no ray behind, but by its own exit, until one before it
+    finds a ray.
+    """
+
+    def __init__(self, flow: Flow, shape: tuple[int, int] = (1, 1)) -> None:
+        self.flow = flow
+        self.alive = np.zeros((len(flow.after), *shape), bool)
+        self.alive[flow.entered] = True
+
+    def any(self, numbers: Sequence[int]) -> bool:
+        """Whether one of these passes may find a ray."""
+        return bool(self.alive[list(numbers)].any())
+
+    @property
+    def over(self) -> bool:
+        """Whether no pass can find a ray."""
+        return not self.alive.any()
+
+    def note(self, number: int, active_tiles: NDArray[np.bool_]) -> None:
+        """A pass was drawn on all of its tiles, and rays were found, or may have been, in some."""
+        self.alive[number] = False
+        self.alive[self.flow.after[number]] |= active_tiles
+
+
+# -- the multipass machine ---------------------------------------------------------------------------------------------
 
 # Share of the rays still in a loop -> rounds of its steps before the next census, under policies without counts. With
 # fewer rays a round is cheaper relative to the wait for a census. Measured (tools/bench.py cast).

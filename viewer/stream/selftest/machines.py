@@ -1,5 +1,6 @@
 """Self-tests of the machines: a small program's results against its model, and their bits among machines, fusions,
-masks, counts, with and without a texture barrier and buffer textures."""
+masks, counts, with and without a texture barrier and buffer textures.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +11,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Table
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.count import COUNT_MODES
 from raystream.stream.machines.mask import MASKS
 from raystream.stream.machines.registry import MACHINES
-from raystream.stream.selftest import program
 from raystream.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
+
+# -- the program of the machines' self-test ----------------------------------------------------------------------------
+# The way of a number to 1 (Collatz), in two states that alternate irregularly between a first and a last one, with
+# a table and a sum of floats; and its NumPy model.
+
+SEED = Record("Seed", Field("n", "int"))
+NUMBER = Record("Number", Field("n", "int"), Field("steps", "int"), Field("sum", "float"))
+ANSWER = Record("Answer", Field("steps", "int"), Field("began", "int"), Field("sum", "float"))
+WEIGHT = Record("Weight", Field("weight", "float"))
+
+BEGIN = Kernel("collatz_begin", (IN("seed", SEED), OUT("number", NUMBER)), ("even", "odd", "one"), ("weight_of",))
+EVEN = Kernel("collatz_even", (INOUT("number", NUMBER),), ("again", "odd", "one"), ("weight_of",))
+ODD = Kernel("collatz_odd", (INOUT("number", NUMBER),), ("even",), ("weight_of",))
+END = Kernel("collatz_end", (IN("seed", SEED), IN("number", NUMBER), OUT("answer", ANSWER)), ("done",))
+
+PROGRAM = Program(
+    "collatz",
+    streams={"seed": SEED, "number": NUMBER, "answer": ANSWER},
+    inputs=("seed",),
+    results=("answer",),
+    states=(
+        State("begin", BEGIN, {"even": "even", "odd": "odd", "one": "end"}),
+        State("even", EVEN, {"again": "even", "odd": "odd", "one": "end"}),
+        State("odd", ODD, {"even": "even"}),
+        State("end", END, {"done": DONE}),
+    ),
+    start="begin",
+    groups={"pair": (("even", "odd"),)},
+)
+FUSIONS = ("none", *PROGRAM.groups)
+WEIGHTS = 251  # rows of the table
+
+
+def linked() -> LinkedProgram:
+    """The program with its table."""
+    data = np.zeros(WEIGHTS, WEIGHT.dtype)
+    data["weight"] = np.random.default_rng(41).uniform(0.5, 1.5, WEIGHTS)
+    table = Table("weights", WEIGHT, data, hot=True)
+    module = Module("weights", ("weight_of",), "stream/weights.glsl", (table,), constants={"WEIGHTS": WEIGHTS})
+    return LinkedProgram(PROGRAM, [module])
+
+
+def seed_records(count: int) -> NDArray:
+    """(count,) structured of `SEED`, none of whose ways comes near 2^24."""
+    rows = np.zeros(count, SEED.dtype)
+    rows["n"] = 1 + np.arange(count) * 7 % 2000
+    return rows
+
+
+def steps(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Steps of every number on its way to 1."""
+    n, counts = numbers.astype(np.int64), np.zeros(len(numbers), np.int32)
+    while (n > 1).any():
+        counts += n > 1
+        n = np.where(n > 1, np.where(n % 2 == 0, n // 2, 3 * n + 1), n)
+    return counts
+
+
+# -- results against the model, and their bits among machines ----------------------------------------------------------
 
 SIZE = (37, 11)  # odd, and a little more than a tile
 
 
 def results(device: Device, machine: str, **options: Any) -> NDArray:
     """(N,) structured: a machine's results of the program."""
-    running = MACHINES[machine](device, program.linked(), SIZE, **options)
-    running.write("seed", program.seeds(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
+    running = MACHINES[machine](device, linked(), SIZE, **options)
+    running.write("seed", seed_records(SIZE[0] * SIZE[1]).reshape(SIZE[::-1]))
     running.finish()
-    answers = program.ANSWER.unpack(running.streams["answer"].read_texels()).reshape(-1)
+    answers = ANSWER.unpack(running.streams["answer"].read_texels()).reshape(-1)
     running.release()
     running.resources.release()
     return answers
@@ -33,8 +96,8 @@ def results(device: Device, machine: str, **options: Any) -> NDArray:
 
 def judged(answers: NDArray) -> Finding:
     """Results against the model."""
-    seeds = program.seeds(len(answers))["n"]
-    wrong = (answers["began"] != seeds) | (answers["steps"] != program.steps(seeds)) | ~np.isfinite(answers["sum"])
+    seeds = seed_records(len(answers))["n"]
+    wrong = (answers["began"] != seeds) | (answers["steps"] != steps(seeds)) | ~np.isfinite(answers["sum"])
     return exact(int(wrong.sum()), len(answers), "rays")
 
 
@@ -51,7 +114,7 @@ def machine_check(machine: str) -> Callable[[Device], Finding]:
 def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
     """All variants of running the program on a device, by name."""
     variants: dict[str, tuple[Device, str, dict[str, Any]]] = {"singlepass": (device, "singlepass", {})}
-    for fuse in program.FUSIONS:
+    for fuse in FUSIONS:
         for mask in MASKS:
             for count in COUNT_MODES if fuse == "none" else COUNT_MODES[:1]:
                 name = f"fuse {fuse}, mask {mask}, {count}"

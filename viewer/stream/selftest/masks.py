@@ -14,12 +14,25 @@ from numpy.typing import NDArray
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing
-from raystream.stream.gl.objects import Query
-from raystream.stream.gl.stencil import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Stencil
+from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.mask import DEPTH_OF_STEP
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact, worst
-from raystream.stream.selftest.draws import draw, drawing, render, source, stream, texels
+from raystream.stream.selftest.check import (
+    ABSENT,
+    DIFFERS,
+    FAIL,
+    PASS,
+    Check,
+    Finding,
+    draw,
+    drawing,
+    exact,
+    render,
+    source,
+    stream,
+    texels,
+    worst,
+)
 
 SIZE = (48, 40)  # of masks: odd blocks of every hierarchical depth buffer
 STEPS = (*range(0, 14), *range(248, 256))  # of the 256 that a mask may tell apart

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.stream.gl.device import EXACT, Device
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, exact
-from raystream.stream.selftest.draws import computed
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, computed, exact
 
 SIZE = (128, 96)
 ROUNDED = 0.5 + 1e-6  # units in the last place of a right rounding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,147 @@ from raystream.options.declare import suggestion
 from raystream.options.named_values import PolicyChoice, Unroll
 from raystream.options.photons import PHOTONS
 from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.scene.camera import Camera
+from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.declare.program import Call
+from raystream.stream.declare.record import COMPONENTS, Field
 from raystream.stream.machines.common import RunProgress
 from raystream.stream.machines.multipass import Multipass
-from raystream.viewport.debug_views import channels as channel_list
-from raystream.viewport.debug_views.channels import Channel
-from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Legend, state_colors
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Label, Legend, state_colors
 from raystream.viewport.debug_views.heat import Heat, heat
 from raystream.viewport.debug_views.single_step import fill, program_form, single_step
 
 __all__ = ["Heat", "Inspector", "PassRecord", "Totals", "heat"]
+
+# -- viewable channels of a machine's streams, derived from the program and its records alone --------------------------
+
+Calls = Mapping[str, NDArray[np.int32]]
+
+COLOR_UNIT = "linear sRGB"
+UNIT_VECTOR = "unit length"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One viewable picture.
+
+    name  : ``state``, ``steps``, ``traversal.voxel``, ``traversal.voxel.x``. group : its stream or other heading. kind
+    : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest locates the values: a field of
+    a stream, possibly one component, or a state whose calls are counted.
+    """
+
+    name: str
+    group: str
+    kind: str
+    unit: str = ""
+    about: str = ""
+    stream: str = ""
+    field: str = ""
+    component: int | None = None
+    counted: str = ""
+
+
+# Derived from several fields.
+RUNNING = Channel(
+    "estimate.radiance",
+    "estimate",
+    "color",
+    COLOR_UNIT,
+    "running estimate: powers so far over the disc that holds them",
+    stream="estimate",
+)
+
+
+def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
+    """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
+    listed = [Channel("state", "state", "state", about="the ray's next state", field="at")]
+    if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
+        listed.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
+    for layer, state in COUNTED_LAYERS.items():
+        if state in linked.program.by_name:
+            listed.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
+    for state in linked.program.by_name:
+        listed.append(Channel(f"calls.{state}", "counts", "count", "calls", "kernel calls in it", counted=state))
+    for stream, record in linked.records.items():
+        if stream in stored:
+            for field in record.fields:
+                listed += _field_channels(stream, field)
+    listed += [RUNNING] if RUNNING.stream in stored else []
+    return {channel.name: channel for channel in listed}
+
+
+def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
+    """Streams of any size gathered by kernels: their elements are not rays."""
+    return frozenset(name for state in linked.program.states for name in state.gathers())
+
+
+def running_radiance(elements: NDArray) -> NDArray:
+    """The values of `RUNNING` from its stream's ``elements`` (H, W), structured."""
+    square = elements["square"][..., None]
+    area = np.where(square > 0, np.pi * square, 1.0)
+    return np.where(square > 0, elements["sum"] / area, 0.0)
+
+
+def present(elements: NDArray, cells: int) -> NDArray[np.bool_]:
+    """(H, W): the valid elements of a gathered stream: stored photons, entries of a grid of ``cells`` cells, and one
+    place for each cell."""
+    names = elements.dtype.names or ()
+    if "stored" in names:
+        return np.asarray(elements["stored"] > 0)
+    if "cell" in names:
+        return np.asarray(elements["cell"] < cells)
+    return np.arange(elements.size).reshape(elements.shape) < (cells if "first" in names else elements.size)
+
+
+def _field_channels(stream: str, field: Field) -> list[Channel]:
+    def channel(kind: str, component: int | None = None) -> Channel:
+        suffix = "" if component is None else f".{COMPONENTS[component]}"
+        name = f"{stream}.{field.name}{suffix}"
+        return Channel(name, stream, kind, field.unit, field.about, stream, field.name, component)
+
+    if field.width == 1:
+        return [channel("identity" if field.integer and not field.unit else "quantity")]
+    whole = "color" if field.unit == COLOR_UNIT and field.width == 3 else "vector"
+    return [channel(whole), *(channel("quantity", k) for k in range(field.width))]
+
+
+def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """(H, W): whether a ray's element of a stream has been written, by the host or by one of the ray's kernel calls."""
+    mask = np.full(shape, stream in linked.program.inputs)
+    for state in linked.program.states:
+        if stream in state.writes():
+            mask |= calls[state.name] > 0
+    return mask
+
+
+def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> FalseColorPicture:
+    """A picture of states from their numbers."""
+    colors = false_color.state_colors(tuple(linked.program.by_name))
+    nowhere = "done" if channel.field == "at" else "done, or no call"
+    labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
+    return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))
+
+
+def show_count(channel: Channel, counts: NDArray[np.integer]) -> FalseColorPicture:
+    """A picture of counts."""
+    return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
+
+
+def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A picture of a field's values, (H, W) or (H, W, width), where they are ``valid``."""
+    extent = (-1.0, 1.0) if channel.unit == UNIT_VECTOR else None
+    if channel.kind == "color":
+        return false_color.color(channel.name, values, valid)
+    if channel.kind == "identity":
+        return false_color.identities(channel.name, values, valid)
+    if channel.kind == "vector":
+        return false_color.vector(channel.name, values, valid, channel.unit, extent)
+    return false_color.quantity(channel.name, values, valid, channel.unit, extent)
+
+
+# -- the inspector -----------------------------------------------------------------------------------------------------
 
 SIZE = (192, 108)
 
@@ -116,7 +247,7 @@ class Inspector:
         if self._machine is None or self._made != key:
             self.release()
             self._machine, self._made = single_step(self.renderer, self.size, self.policy, self.unroll), key
-            self.channels_by_name = channel_list.channels(self._machine.linked, self._machine.streams)
+            self.channels_by_name = channels(self._machine.linked, self._machine.streams)
         return self._machine
 
     def step(self) -> bool:
@@ -235,26 +366,26 @@ class Inspector:
             if channel.counted:
                 return calls[channel.counted], np.ones((height, width), bool)
             elements = machine.streams[channel.stream].read()
-        values = elements[channel.field] if channel.field else channel_list.running_radiance(elements)
+        values = elements[channel.field] if channel.field else running_radiance(elements)
         values = values if channel.component is None else values[..., channel.component]
-        if channel.stream in channel_list.gathered_streams(machine.linked):
-            return values, channel_list.present(elements, self.renderer.photon_map.grid.cells)
-        return values, channel_list.written(machine.linked, channel.stream, calls, (height, width))
+        if channel.stream in gathered_streams(machine.linked):
+            return values, present(elements, self.renderer.photon_map.grid.cells)
+        return values, written(machine.linked, channel.stream, calls, (height, width))
 
     def by_ray(self, channel: str) -> bool:
         """Whether a channel has a value per ray; else per element of a gathered stream."""
-        return self._channel(channel).stream not in channel_list.gathered_streams(self.machine.linked)
+        return self._channel(channel).stream not in gathered_streams(self.machine.linked)
 
     def _show(self, name: str) -> FalseColorPicture:
         if name not in self._shown:
             channel = self._channel(name)
             values, valid = self.values(name)
             if channel.kind == "state":
-                self._shown[name] = channel_list.show_state(self.machine.linked, channel, values)
+                self._shown[name] = show_state(self.machine.linked, channel, values)
             elif channel.kind == "count":
-                self._shown[name] = channel_list.show_count(channel, values)
+                self._shown[name] = show_count(channel, values)
             else:
-                self._shown[name] = channel_list.show_field(channel, values, valid)
+                self._shown[name] = show_field(channel, values, valid)
         return self._shown[name]
 
     def _channel(self, name: str) -> Channel:
@@ -262,7 +393,7 @@ class Inspector:
             raise ViewerError(f"channel '{name}'", "unknown", suggestion(name, self.channels_by_name))
         return self.channels_by_name[name]
 
-    def _calls(self) -> channel_list.Calls:
+    def _calls(self) -> Calls:
         if self.passes:
             return self.machine.calls()
         width, height = self.machine.size

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raystream.accel.bvh.build import Bvh
+from raystream.accel.bvh_build import Bvh
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.on_device import DeviceGrid
+from raystream.accel.grid.grid import DeviceGrid
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.scene.camera import Camera
 

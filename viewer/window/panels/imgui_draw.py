@@ -11,7 +11,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.viewport.display.picture_texture import film_source
+from raystream.viewport.picture_texture import film_source
 from raystream.window.bundle import imgui
 
 _SCISSOR_TEST = 0x0C11

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from raystream.film.error.stop import stop_of
+from raystream.film.error import stop_of
 from raystream.options import table as options
 from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
 from raystream.options.table import MOST_SAMPLES
 from raystream.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
 from raystream.scene.edits.movable import Movable
-from raystream.scene.environment import ImageEnvironment
-from raystream.scene.sky import SUN
+from raystream.scene.environment import SUN, ImageEnvironment
 from raystream.viewport.context import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels.options import choice, combo, draw_part, slider, whole

@@ -10,7 +10,7 @@ from raystream.options.declare import Option, listed
 from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
 from raystream.programs import programs_with
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.photon_map.photon_map import PhotonMap
+from raystream.renderer.photon_map import PhotonMap
 from raystream.viewport.context import ViewportContext
 from raystream.window.bundle import imgui
 from raystream.window.panels.inspector import draw_legend

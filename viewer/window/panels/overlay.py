@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from raystream.base import errors
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.controls.keymap import HelpLine
+from raystream.viewport.keymap import HelpLine
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import layout, theme
 from raystream.window.panels.motion import timeline_room

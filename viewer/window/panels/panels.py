@@ -11,11 +11,10 @@ from typing import Any
 from raystream.film.tonemap import TONEMAPS
 from raystream.options import table as options
 from raystream.programs import PICTURES
-from raystream.scene.projections.models import Fisheye
+from raystream.scene.projections import Fisheye
 from raystream.scene.scene import Scene
+from raystream.viewport.camera_controller import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS, CameraController
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.controls.camera_controller import CameraController
-from raystream.viewport.controls.optics import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import layout, theme
 from raystream.window.panels.imgui_draw import ImguiDraw

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.false_color import Color, state_colors
-from raystream.viewport.debug_views.history import COLUMNS, Probe
+from raystream.viewport.debug_views.probe import COLUMNS, Probe
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import layout, theme
 from raystream.window.panels.overlay import below

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from raystream.viewport.context import ViewportContext
-from raystream.viewport.controls.keymap import BY_NAME
+from raystream.viewport.keymap import BY_NAME
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels.layout import GROUND
 from raystream.window.panels.theme import ACCENT, color, font, units

@@ -8,8 +8,7 @@ from raystream.photons.routing import point_sources
 from raystream.photons.sort import sort_sources
 from raystream.renderer.renderer import Renderer
 from raystream.stream.analysis.instructions import Instructions, count, plain
-from raystream.stream.compile.form import Form
-from raystream.stream.compile.generate import fragment
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.gl.device import Device
 
 MAPS = ("sort", "stencil")

@@ -17,8 +17,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from raystream.stream.analysis.instructions import step_sources
-from raystream.stream.compile.addresses import WIDEST, Addresses, PlannedAddresses
 from raystream.stream.compile.link import LinkedProgram
+from raystream.stream.compile.memories import WIDEST, Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table, Texels, Volume
 from raystream.stream.declare.program import DONE, RETURN, State

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -177,3 +177,212 @@ def sphere(segments: int, rings: int) -> Part:
     upper = np.stack([a[:-1], a[1:], b[1:]], axis=-1).reshape(-1, 3)
     lower = np.stack([a[:-1], b[1:], b[:-1]], axis=-1).reshape(-1, 3)
     return Part(points, points, np.concatenate([top, upper, lower, bottom]))
+
+
+# -- further building blocks of built-in scenes: smooth surfaces, extruded outlines, cushions --------------------------
+
+
+class Piece(NamedTuple):
+    """A part with its colour, linear RGB, one or one per vertex, and the number of its material."""
+
+    part: Part
+    color: ArrayLike
+    material: int
+
+
+def box(low: ArrayLike, high: ArrayLike, without: str = "") -> Part:
+    """A box along the axes without some of its sides, each named by its axis and end as in "-y +z"."""
+    (ax, ay, az), (bx, by, bz) = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    sides = {
+        "-x": [(ax, ay, az), (ax, ay, bz), (ax, by, bz), (ax, by, az)],
+        "+x": [(bx, ay, az), (bx, by, az), (bx, by, bz), (bx, ay, bz)],
+        "-y": [(ax, ay, az), (bx, ay, az), (bx, ay, bz), (ax, ay, bz)],
+        "+y": [(ax, by, az), (ax, by, bz), (bx, by, bz), (bx, by, az)],
+        "-z": [(ax, ay, az), (ax, by, az), (bx, by, az), (bx, ay, az)],
+        "+z": [(ax, ay, bz), (bx, ay, bz), (bx, by, bz), (ax, by, bz)],
+    }
+    return quads([side for name, side in sides.items() if name not in without.split()])
+
+
+def joined(parts: Iterable[Part]) -> Part:
+    """Several parts as one."""
+    listed = list(parts)
+    starts = np.cumsum([0, *(len(part.positions) for part in listed[:-1])])
+    return Part(
+        np.concatenate([part.positions for part in listed]),
+        np.concatenate([part.normals for part in listed]),
+        np.concatenate([part.triangles + start for part, start in zip(listed, starts, strict=True)]),
+    )
+
+
+def transformed(part: Part, matrix: ArrayLike) -> Part:
+    """The part under an affine map (4, 4), of any scales; a mirroring one reverses the triangles."""
+    matrix = np.asarray(matrix, np.float64)
+    linear = matrix[:3, :3]
+    mirrors = np.linalg.det(linear) < 0
+    normals = unit(part.normals @ np.linalg.inv(linear))
+    triangles = part.triangles[:, [0, 2, 1]] if mirrors else part.triangles
+    return Part(part.positions @ linear.T + matrix[:3, 3], normals, triangles)
+
+
+def mirrored(part: Part) -> Part:
+    """The part with x turned to -x."""
+    return Part(part.positions * [-1.0, 1.0, 1.0], part.normals * [-1.0, 1.0, 1.0], part.triangles[:, [0, 2, 1]])
+
+
+def placed(
+    pieces: Iterable[Piece], at: ArrayLike = (0.0, 0.0, 0.0), angle: float = 0.0, mirror: bool = False
+) -> list[Piece]:
+    """The pieces mirrored in x, turned about +Y by degrees, then moved."""
+    return [
+        Piece((mirrored(part) if mirror else part).turned(angle).moved(at), color, material)
+        for part, color, material in pieces
+    ]
+
+
+def surface(points: ArrayLike, closed: tuple[bool, bool] = (False, False)) -> Part:
+    """A smooth surface through a net of points (N, M, 3); from outside its columns follow its rows counter-clockwise,
+    so that d/dn x d/dm points outwards.
+
+    closed : whether rows and columns wrap around. Triangles without area, as at poles, are dropped; coincident points
+    are merged.
+    """
+    net = np.asarray(points, np.float64)
+    rows, columns = net.shape[:2]
+    flat = net.reshape(-1, 3)
+    _, first, number = np.unique(np.round(flat, 9) + 0.0, axis=0, return_index=True, return_inverse=True)
+    number = first[number.reshape(-1)].reshape(rows, columns)
+    i, j = np.arange(rows - (not closed[0])), np.arange(columns - (not closed[1]))
+    a = number[np.ix_(i, j)]
+    b = number[np.ix_((i + 1) % rows, j)]
+    c = number[np.ix_((i + 1) % rows, (j + 1) % columns)]
+    d = number[np.ix_(i, (j + 1) % columns)]
+    faces = np.stack([np.stack([a, b, c], -1), np.stack([a, c, d], -1)], axis=2).reshape(-1, 3)
+    return smooth(flat, faces)
+
+
+def smooth(positions: ArrayLike, triangles: NDArray[np.int64]) -> Part:
+    """Triangles over shared points with normals, averaged by the faces' areas; triangles without area and unused points
+    are dropped."""
+    points = np.asarray(positions, np.float64)
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    size = np.linalg.norm(normals, axis=1)
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    proper = size > 1e-9 * np.maximum(longest**2, 1e-30)
+    triangles, normals = triangles[proper], normals[proper]
+    sums = np.zeros_like(points)
+    for corner in range(3):
+        np.add.at(sums, triangles[:, corner], normals)
+    used = np.unique(triangles)
+    number = np.full(len(points), -1, np.int64)
+    number[used] = np.arange(len(used))
+    return Part(points[used], unit(sums[used]), number[triangles])
+
+
+def lathe(profile: ArrayLike, segments: int) -> Part:
+    """A profile (K, 2) of (radius, height) turned about +Y, smooth; upwards on the outside. Radius 0 closes it."""
+    outline = np.asarray(profile, np.float64)
+    angle = 2 * np.pi * np.arange(segments) / segments
+    around = np.stack([np.sin(angle), 0 * angle, np.cos(angle)], axis=-1)
+    net = around[:, None] * outline[None, :, :1] + outline[None, :, 1:] * np.array([0.0, 1.0, 0.0])
+    return surface(net, closed=(True, False))
+
+
+def cushion(size: ArrayLike, segments: int = 12, rings: int = 6, power: float = 0.35) -> Part:
+    """A superellipsoid (Barr 1981) around the origin, of edges (3,): a box with soft edges where the power is low."""
+    half = np.asarray(size, np.float64) / 2
+    u = 2 * np.pi * np.arange(segments) / segments
+    v = np.pi * (np.arange(rings + 1) / rings - 0.5)
+
+    def signed(values: Array) -> Array:
+        return np.asarray(np.sign(values) * np.abs(values) ** power)
+
+    sine, cosine, level = signed(np.sin(u)), signed(np.cos(u)), signed(np.cos(v))
+    level[[0, -1]] = 0.0
+    net = np.empty((segments, rings + 1, 3))
+    net[..., 0] = sine[:, None] * level
+    net[..., 1] = signed(np.sin(v))
+    net[..., 2] = cosine[:, None] * level
+    return surface(net * half, closed=(True, False))
+
+
+def extruded(outline: ArrayLike, depth: float) -> Part:
+    """A convex outline (K, 2) in x and y, counter-clockwise seen from +Z, between z = 0 and -depth; flat sides."""
+    points = np.asarray(outline, np.float64)
+    count = len(points)
+    front = np.column_stack([points, np.zeros(count)])
+    back = front - [0.0, 0.0, depth]
+    fan = np.stack([np.zeros(count - 2, np.int64), np.arange(1, count - 1), np.arange(2, count)], -1)
+    toward, away = np.tile([0.0, 0.0, 1.0], (count, 1)), np.tile([0.0, 0.0, -1.0], (count, 1))
+    ahead, behind = np.roll(front, -1, axis=0), np.roll(back, -1, axis=0)
+    sides = quads(np.stack([front, back, behind, ahead], axis=1))
+    return joined([Part(front, toward, fan), Part(back, away, fan[:, [0, 2, 1]]), sides])
+
+
+def sweep(path: ArrayLike, section: ArrayLike, scale: ArrayLike = 1.0, up: ArrayLike = (0.0, 1.0, 0.0)) -> Part:
+    """A section (M, 2), counter-clockwise, swept along a path (K, 3), smooth and open at both ends.
+
+    The section's first axis is perpendicular to the path and ``up``, its second one nearest to ``up``. scale : one
+    number, or one or two per point.
+    """
+    points, outline = np.asarray(path, np.float64), np.asarray(section, np.float64)
+    tangent = unit(np.gradient(points, axis=0))
+    sideways = unit(np.cross(tangent, np.asarray(up, np.float64)))
+    upward = np.cross(sideways, tangent)
+    sizes = np.asarray(scale, np.float64)
+    sizes = np.broadcast_to(sizes[:, None] if sizes.ndim == 1 else sizes, (len(points), 2))
+    net = (
+        points[:, None]
+        + (outline[None, :, :1] * sizes[:, None, :1]) * sideways[:, None]
+        + (outline[None, :, 1:] * sizes[:, None, 1:]) * upward[:, None]
+    )
+    return surface(net, closed=(False, True))
+
+
+def ring(count: int, power: float = 1.0) -> Array:
+    """(count, 2): a superellipse of half axes 1, counter-clockwise; a circle by default."""
+    angle = 2 * np.pi * np.arange(count) / count
+    points = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    return np.asarray(np.sign(points) * np.abs(points) ** power)
+
+
+def curve(knots: ArrayLike, count: int) -> Array:
+    """(count, D) points of the Catmull-Rom curve through knots (K, D), uniform in its parameter."""
+    points = np.asarray(knots, np.float64)
+    ends = np.concatenate([[2 * points[0] - points[1]], points, [2 * points[-1] - points[-2]]])
+    at = np.linspace(0.0, len(points) - 1.0, count)
+    first = np.minimum(at.astype(np.int64), len(points) - 2)
+    t = (at - first)[:, None]
+    a, b, c, d = (ends[first + k] for k in range(4))
+    return np.asarray(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
+
+
+def boards(count: int, edges: tuple[float, float], rows: int, rng: np.random.Generator) -> tuple[Part, Array]:
+    """``count`` boards in rows along X over a rectangle around the origin, facing up: 2 count triangles; and a
+    brightness per vertex, about 1."""
+    counts = np.full(rows, count // rows)
+    counts[: count % rows] += 1
+    corners = []
+    z = np.linspace(-edges[1] / 2, edges[1] / 2, rows + 1)
+    for row, number in enumerate(counts):
+        inner = (np.arange(1, number) + rng.uniform(-0.3, 0.3, number - 1)) / number
+        x = (np.concatenate([[0.0], inner, [1.0]]) - 0.5) * edges[0]
+        near, far = np.full(number, z[row + 1]), np.full(number, z[row])
+        flat = np.zeros(number)
+        left, right = x[:-1], x[1:]
+        line = [(left, flat, far), (left, flat, near), (right, flat, near), (right, flat, far)]
+        corners.append(np.stack([np.stack(corner, axis=-1) for corner in line], axis=1))
+    return quads(np.concatenate(corners)), np.repeat(rng.uniform(0.75, 1.2, count), 4)[:, None]
+
+
+def cap(tube: Part, sides: int, first: bool) -> Part:
+    """The end of a sweep as a fan, flat."""
+    points = tube.positions[:sides] if first else tube.positions[-sides:]
+    points = points[::-1] if first else points
+    middle = points.mean(axis=0)
+    normal = np.cross(points[0] - middle, points[1] - middle)
+    normal /= np.linalg.norm(normal)
+    k = np.arange(sides)
+    fan = np.stack([np.full(sides, sides), k, (k + 1) % sides], axis=-1)
+    return Part(np.concatenate([points, middle[None]]), np.tile(normal, (sides + 1, 1)), fan)

@@ -1,0 +1,770 @@
+"""The bounding volume hierarchy: binary, built on the host by the surface area heuristic or by midpoints."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.base.errors import ViewerError
+from raystream.base.jit import helper, run
+
+# -- splits of a list of boxes -----------------------------------------------------------------------------------------
+
+MOST_DEPTH = 60  # levels below the root, for any input of up to 2^24 boxes
+BINS, FEW_BINS, FEW = 32, 16, 64  # per axis; the latter for parts of up to FEW boxes, where bins cost more than boxes
+SWEPT = 8  # largest part split by trying every position along every axis, without bins
+TRAVERSAL = 1.0  # cost of an inner node: its two children's boxes
+# Cost of a triangle's test, or of a leaf box's content: in trees of up to CACHED boxes, whose nodes fit the processor's
+# cache, and in larger ones. On llvmpipe 1 saves 10 % of the time of paths in the Cornell box, and adds 3 % to that of
+# primary rays that hit the dragon.
+TEST, FAR_TEST = 1.0, 0.5
+CACHED = 1 << 16
+
+
+@helper
+def measure(refs, first, last, out):
+    """The summary of the boxes first .. last - 1; out (12,) float64, written."""
+    lx = ly = lz = hx = hy = hz = np.inf
+    cx = cy = cz = dx = dy = dz = np.inf
+    for i in range(first, last):
+        x, y, z = np.float64(refs[i, 0]), np.float64(refs[i, 1]), np.float64(refs[i, 2])
+        u, v, w = np.float64(refs[i, 3]), np.float64(refs[i, 4]), np.float64(refs[i, 5])
+        lx, ly, lz = min(lx, x), min(ly, y), min(lz, z)
+        hx, hy, hz = min(hx, u), min(hy, v), min(hz, w)
+        x, y, z = x - u, y - v, z - w
+        cx, cy, cz = min(cx, x), min(cy, y), min(cz, z)
+        dx, dy, dz = min(dx, -x), min(dy, -y), min(dz, -z)
+    out[0], out[1], out[2], out[3], out[4], out[5] = lx, ly, lz, hx, hy, hz
+    out[6], out[7], out[8], out[9], out[10], out[11] = cx, cy, cz, dx, dy, dz
+
+
+@helper
+def half_area(x, y, z, u, v, w):
+    """Half the surface area of the box of these six minima."""
+    dx, dy, dz = -u - x, -v - y, -w - z
+    return dx * dy + dy * dz + dz * dx
+
+
+@helper
+def _widened(x, y, z, u, v, w, bin):
+    """The six minima, also of a bin's."""
+    x, y, z = min(x, np.float64(bin[0])), min(y, np.float64(bin[1])), min(z, np.float64(bin[2]))
+    u, v, w = min(u, np.float64(bin[3])), min(v, np.float64(bin[4])), min(w, np.float64(bin[5]))
+    return x, y, z, u, v, w
+
+
+@helper
+def _levels(count):
+    """Levels of halving from ``count`` boxes to one."""
+    levels = 0
+    while (1 << levels) < count:
+        levels += 1
+    return levels
+
+
+@helper
+def _binned(refs, first, last, summary, bins, counts, after):
+    """The best split by bins: (cost, axis, base, scale, limit); axis -1 where centres coincide.
+
+    A box is on the first side where (centre - base) scale < limit. Cost: sum of half surface areas times boxes. bins
+    (3, BINS, 8) float32, counts (3, BINS) int64, after (BINS,) float64: scratch.
+    """
+    size = BINS if last - first > FEW else FEW_BINS
+    for a in range(3):
+        for k in range(size):
+            counts[a, k] = 0
+            for c in range(8):
+                bins[a, k, c] = np.inf
+    # slightly below K bins over the extent, so that the last centre is in the last bin
+    reach = size * (1.0 - 2.0**-40)
+    x0, y0, z0 = summary[6], summary[7], summary[8]
+    ex, ey, ez = -summary[9] - x0, -summary[10] - y0, -summary[11] - z0
+    sx = reach / ex if ex > 0.0 else 0.0
+    sy = reach / ey if ey > 0.0 else 0.0
+    sz = reach / ez if ez > 0.0 else 0.0
+    for i in range(first, last):
+        x, y, z, u, v, w = refs[i, 0], refs[i, 1], refs[i, 2], refs[i, 3], refs[i, 4], refs[i, 5]
+        p = np.uint32((np.float64(x) - np.float64(u) - x0) * sx)
+        q = np.uint32((np.float64(y) - np.float64(v) - y0) * sy)
+        r = np.uint32((np.float64(z) - np.float64(w) - z0) * sz)
+        counts[0, p] += 1
+        counts[1, q] += 1
+        counts[2, r] += 1
+        for row, cell in ((np.uint32(0), p), (np.uint32(1), q), (np.uint32(2), r)):
+            bins[row, cell, 0] = min(bins[row, cell, 0], x)
+            bins[row, cell, 1] = min(bins[row, cell, 1], y)
+            bins[row, cell, 2] = min(bins[row, cell, 2], z)
+            bins[row, cell, 3] = min(bins[row, cell, 3], u)
+            bins[row, cell, 4] = min(bins[row, cell, 4], v)
+            bins[row, cell, 5] = min(bins[row, cell, 5], w)
+    best, axis, place = np.inf, -1, 0
+    for a in range(3):
+        if counts[a, 0] == last - first:
+            continue
+        x = y = z = u = v = w = np.inf
+        n = 0
+        for k in range(size - 1, 0, -1):
+            if counts[a, k] > 0:
+                n += counts[a, k]
+                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
+            after[k] = half_area(x, y, z, u, v, w) * n if n > 0 else np.inf
+        x = y = z = u = v = w = np.inf
+        n = 0
+        for k in range(size - 1):
+            if counts[a, k] > 0:  # else the same split as one bin before
+                n += counts[a, k]
+                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
+                cost = half_area(x, y, z, u, v, w) * n + after[k + 1]
+                if cost < best:
+                    best, axis, place = cost, a, k + 1
+    if axis == 0:
+        return best, axis, x0, sx, np.float64(place)
+    if axis == 1:
+        return best, axis, y0, sy, np.float64(place)
+    return best, axis, z0, sz, np.float64(place)
+
+
+@helper
+def _sort(refs, first, last, axis, numbers):
+    """The rows first .. last - 1 by their centres along the axis, stable: numbers (SWEPT,) int64, written."""
+    for i in range(last - first):
+        centre = np.float64(refs[first + i, axis]) - np.float64(refs[first + i, 3 + axis])
+        k = i
+        while k > 0:
+            j = first + numbers[k - 1]
+            if np.float64(refs[j, axis]) - np.float64(refs[j, 3 + axis]) <= centre:
+                break
+            numbers[k] = numbers[k - 1]
+            k -= 1
+        numbers[k] = i
+
+
+@helper
+def _swept(refs, first, last, summary, numbers, rows, after):
+    """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
+
+    numbers (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
+    """
+    n = last - first
+    best, axis, middle = np.inf, -1, 0
+    for a in range(3):
+        if not summary[6 + a] < -summary[9 + a]:
+            continue
+        _sort(refs, first, last, a, numbers)
+        x = y = z = u = v = w = np.inf
+        for k in range(n - 1, 0, -1):
+            i = first + numbers[k]
+            x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
+            u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
+            after[k] = half_area(x, y, z, u, v, w) * (n - k)
+        x = y = z = u = v = w = np.inf
+        for k in range(n - 1):
+            i = first + numbers[k]
+            x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
+            u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
+            cost = half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
+            if cost < best:
+                best, axis, middle = cost, a, k + 1
+    if axis >= 0:
+        if axis < 2:
+            _sort(refs, first, last, axis, numbers)
+        for k in range(n):
+            for c in range(8):
+                rows[k, c] = refs[first + k, c]
+        for k in range(n):
+            for c in range(8):
+                refs[first + k, c] = rows[numbers[k], c]
+    return best, axis, first + middle
+
+
+@helper
+def _partition(refs, first, last, axis, base, scale, limit):
+    """Move rows with (centre - base) scale < limit to the front; returns the start of the others."""
+    i, j = first, last
+    while True:
+        while i < j and (np.float64(refs[i, axis]) - np.float64(refs[i, 3 + axis]) - base) * scale < limit:
+            i += 1
+        while i < j and not (np.float64(refs[j - 1, axis]) - np.float64(refs[j - 1, 3 + axis]) - base) * scale < limit:
+            j -= 1
+        if i >= j:
+            return i
+        j -= 1
+        for c in range(8):
+            value = refs[i, c]
+            refs[i, c] = refs[j, c]
+            refs[j, c] = value
+        i += 1
+
+
+@helper
+def _halve(refs, first, last, summary):
+    """Two halves by the median centre along the axis of the largest extent: (axis, middle).
+
+    Bisects the median's value, so that no order of the rows is slow; rows of equal centres are cut in their order.
+    Where all centres coincide, the rows stay as they are.
+    """
+    axis = 0
+    for a in range(1, 3):
+        if -summary[9 + a] - summary[6 + a] > -summary[9 + axis] - summary[6 + axis]:
+            axis = a
+    half = (last - first) // 2
+    low, high = summary[6 + axis], -summary[9 + axis]  # at most `half` centres are below low, more are up to high
+    while low < high:
+        middle = low + 0.5 * (high - low)
+        if not low < middle < high:
+            # neighbours: test whether low itself is the median
+            below = 0
+            for i in range(first, last):
+                below += np.float64(refs[i, axis]) - np.float64(refs[i, 3 + axis]) <= low
+            if below > half:
+                high = low
+            else:
+                low = high
+            break
+        below = 0
+        for i in range(first, last):
+            below += np.float64(refs[i, axis]) - np.float64(refs[i, 3 + axis]) <= middle
+        if below > half:
+            high = middle
+        else:
+            low = middle
+    # Rows below the median first, then those at it, then the others.
+    place = _partition(refs, first, last, axis, high, 1.0, 0.0)
+    if place < first + half:
+        j = last
+        while place < j:
+            if np.float64(refs[place, axis]) - np.float64(refs[place, 3 + axis]) <= high:
+                place += 1
+            else:
+                j -= 1
+                for c in range(8):
+                    value = refs[place, c]
+                    refs[place, c] = refs[j, c]
+                    refs[j, c] = value
+    return axis, first + half
+
+
+@helper
+def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows):
+    """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
+
+    depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
+    boxes in a leaf.  test: cost of testing a box's content.
+    """
+    n = last - first
+    if n == 1 or (midpoint and n <= leaf):
+        return -1, first
+    axis, place, base, scale, limit = -1, first, 0.0, 1.0, 0.0
+    if midpoint:
+        for offset in range(3):
+            a = (depth + offset) % 3
+            middle = summary[a] - summary[3 + a]
+            if axis < 0 and summary[6 + a] < middle and not -summary[9 + a] < middle:
+                axis, base = a, middle
+    else:
+        if n <= SWEPT:
+            cost, axis, place = _swept(refs, first, last, summary, numbers, rows, after)
+        else:
+            cost, axis, base, scale, limit = _binned(refs, first, last, summary, bins, counts, after)
+        area = half_area(summary[0], summary[1], summary[2], summary[3], summary[4], summary[5])
+        if n <= leaf and not TRAVERSAL * area + test * cost < test * area * n:
+            return -1, first
+        if not area > 0.0:  # boxes along a line: all splits cost nothing, and halves are less deep
+            axis = -1
+    if axis >= 0:
+        if midpoint or n > SWEPT:
+            place = _partition(refs, first, last, axis, base, scale, limit)
+        if depth + 1 + _levels(max(place - first, last - place)) <= MOST_DEPTH:
+            return axis, place
+    return _halve(refs, first, last, summary)
+
+
+# -- the compiled loops: a list of boxes, and the tree grown by splitting it -------------------------------------------
+# A list of boxes is (T, 8) float32, a row per box: its low corner x, y, z; its high corner negated; its number
+# (exact up to 2^24); unused. With the high corner negated every union is a minimum of six components. A split
+# permutes the rows of its part of the list, so that each part of the tree reads memory in order.
+# The summary of a part of the list (`measure`) is (12,) float64: the six minima of its boxes, i.e. its box; and the
+# six of its centres, as x, y, z and -x, -y, -z. A centre is low + high, twice the centre of the box, summed in
+# float64 without overflow; every test of a centre uses this expression and rounds alike.
+# All arithmetic is float64 (`np.float64` before it: in numba `float` of a float32 stays one), so that compiled and
+# interpreted loops give the same bits.
+
+
+def gather(corners, refs, summary):
+    """Boxes of the triangles with finite corners; returns their number.
+
+    corners (T, 3, 3) float32.  refs (T, 8) float32, summary (12,) float64: written.
+    """
+    used = 0
+    for t in range(len(corners)):
+        total = 0.0
+        for a in range(3):
+            p, q, r = corners[t, 0, a], corners[t, 1, a], corners[t, 2, a]
+            total += np.float64(p) + np.float64(q) + np.float64(r)
+            refs[used, a] = min(p, q, r)
+            refs[used, 3 + a] = -max(p, q, r)
+        refs[used, 6] = t
+        refs[used, 7] = 0.0
+        if np.isfinite(total):
+            used += 1
+    measure(refs, 0, used, summary)
+    return used
+
+
+def gather_boxes(low, high, refs, summary):
+    """The same for boxes low, high (T, 3) float32, finite and not empty."""
+    used = 0
+    for t in range(len(low)):
+        total, holds = 0.0, True
+        for a in range(3):
+            total += np.float64(low[t, a]) + np.float64(high[t, a])
+            holds = holds and low[t, a] <= high[t, a]
+            refs[used, a] = low[t, a]
+            refs[used, 3 + a] = -high[t, a]
+        refs[used, 6] = t
+        refs[used, 7] = 0.0
+        if holds and np.isfinite(total):
+            used += 1
+    measure(refs, 0, used, summary)
+    return used
+
+
+def scratch():
+    """Scratch arrays of `split` and `grow`: bins, counts, after, numbers, rows."""
+    bins, counts, after = np.empty((3, BINS, 8), np.float32), np.empty((3, BINS), np.int64), np.empty(BINS + SWEPT)
+    return bins, counts, after, np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
+
+
+def stack():
+    """Further scratch arrays of `grow`: waiting second children, one per level, as first, last, depth, parent; their
+    summaries; and that of the current part."""
+    return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
+
+
+def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, numbers, rows):
+    """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
+    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows)
+    if axis >= 0:
+        measure(refs, first, place, left)
+        measure(refs, place, last, right)
+    return axis, place
+
+
+def grow(
+    refs,
+    first,
+    last,
+    depth,
+    midpoint,
+    leaf,
+    test,
+    summary,
+    boxes,
+    links,
+    bins,
+    counts,
+    after,
+    numbers,
+    rows,
+    waiting,
+    summaries,
+    current,
+):
+    """The tree of the boxes first .. last - 1 in depth-first order; returns the number of nodes and the deepest level.
+
+    boxes (2 T, 8) float32, links (2 T, 4) int32, written from row 2 first on: a node's six minima; and the second child
+    (in nodes from the first one written, -1 in a leaf), the first box, the number of boxes (0: inner node), the axis.
+    The rest: `scratch` and `stack`.
+    """
+    for c in range(12):
+        current[c] = summary[c]
+    top, nodes, deepest, parent, begin = 0, 0, depth, -1, 2 * first
+    while True:
+        node = begin + nodes
+        if parent >= 0:
+            links[parent, 0] = nodes
+        for c in range(6):
+            boxes[node, c] = current[c]
+        axis, place = divide(
+            refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, numbers, rows
+        )
+        nodes += 1
+        links[node, 0] = -1
+        links[node, 1] = first
+        if axis >= 0:
+            links[node, 2] = 0
+            links[node, 3] = axis
+            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = place, last, depth + 1, node
+            measure(refs, place, last, summaries[top])
+            measure(refs, first, place, current)
+            top += 1
+            last, depth, parent = place, depth + 1, -1
+        else:
+            links[node, 2] = last - first
+            links[node, 3] = 0
+            deepest = max(deepest, depth)
+            if top == 0:
+                return nodes, deepest
+            top -= 1
+            first, last, depth, parent = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
+            for c in range(12):
+                current[c] = summaries[top, c]
+
+
+# -- the compiled layout loops: a grown tree's nodes in depth-first order, their links and sums ------------------------
+
+
+def place_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):
+    """Copy `count` nodes written by `grow` from row `source` on to their place from row `target` on."""
+    for i in range(count):
+        s, t = source + i, target + i
+        for a in range(3):
+            low[t, a] = boxes[s, a]
+            high[t, a] = -boxes[s, 3 + a]
+        second[t] = links[s, 0] + target if links[s, 0] >= 0 else -1
+        first[t] = links[s, 1] if links[s, 2] > 0 else 0
+        size[t] = links[s, 2]
+        axis[t] = links[s, 3]
+
+
+def finish(low, high, second, size, escape):
+    """Escape links, and sums for the statistics: half surface areas of inner nodes, of leaves times their boxes; most
+    boxes in a leaf; leaves."""
+    inner = outer = 0.0
+    most = leaves = 0
+    for i in range(len(second) - 1, -1, -1):
+        area = half_area(
+            np.float64(low[i, 0]),
+            np.float64(low[i, 1]),
+            np.float64(low[i, 2]),
+            -np.float64(high[i, 0]),
+            -np.float64(high[i, 1]),
+            -np.float64(high[i, 2]),
+        )
+        if second[i] < 0:
+            escape[i] = i + 1
+            outer += area * size[i]
+            most = max(most, size[i])
+            leaves += 1
+        else:
+            escape[i] = escape[second[i]]
+            inner += area
+    return inner, outer, most, leaves
+
+
+def surface(low, high):
+    """Half the surface area of a box; low, high (3,) float32."""
+    return half_area(
+        np.float64(low[0]),
+        np.float64(low[1]),
+        np.float64(low[2]),
+        -np.float64(high[0]),
+        -np.float64(high[1]),
+        -np.float64(high[2]),
+    )
+
+
+def octants(second, axis, links):
+    """See `bvh_build.octant_links`; links (8, N, 2) int32, written."""
+    total = len(second)
+    for octant in range(8):
+        if total > 0:
+            links[octant, 0, 1] = total
+        for i in range(total):
+            after = links[octant, i, 1]
+            if second[i] < 0:
+                links[octant, i, 0] = after
+                continue
+            near, far = i + 1, second[i]
+            if (octant >> axis[i]) & 1:
+                near, far = far, near
+            links[octant, i, 0] = near
+            links[octant, near, 1] = far
+            links[octant, far, 1] = after
+
+
+__all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "escape_links", "octant_links"]
+
+# -- the bounding volume hierarchy -------------------------------------------------------------------------------------
+
+LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
+METHODS = ("sah", "midpoint")
+LARGEST_LEAF = 255
+FEW_BOXES = 96  # number of boxes below which the loops are not worth compiling
+FEWEST = 4  # the same of a tree that is built for every picture
+# Parts of the list above this size are split one at a time, smaller ones grown in one go: the jobs of the threads. It
+# affects speed alone: a part's tree is the same in either case.
+GRAIN = 1 << 14
+MOST_WORKERS = 8
+BUILDING = "building the tree"  # word of the progress report
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Bvh:
+    """A binary bounding volume hierarchy in depth-first order: an inner node's first child follows it.
+
+    At least one node: an empty tree is a leaf without triangles, at the origin.
+
+    low, high  : (N, 3) float32, boxes: the exact bounds of their contents.
+    second     : (N,) int32, the second child's number; -1 in a leaf.
+    first      : (N,) int32, leaf: address of its first triangle in `order`; 0 in an inner node.
+    count      : (N,) int32, leaf: triangles in it; 0 in an inner node.
+    axis       : (N,) int8, inner node: axis 0, 1, 2 of the split, the first child on the lower side (no centre of a box
+                 in it is above one in the second); 0 in a leaf.
+    escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
+    order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
+    keys       : (K, N, 2, 3) float32, boxes at keys in time (`raystream.accel.bvh_tree`); None: it stands still.
+    depth      : levels below the root, at most `MOST_DEPTH`.
+    statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
+                 line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
+    """
+
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    second: NDArray[np.int32]
+    first: NDArray[np.int32]
+    count: NDArray[np.int32]
+    axis: NDArray[np.int8]
+    escape: NDArray[np.int32]
+    order: NDArray[np.int32]
+    depth: int
+    statistics: dict[str, float | int]
+    keys: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """Rule of splits: midpoint or SAH; most boxes in a leaf; cost of testing a box's content."""
+
+    midpoint: bool
+    leaf: int
+    test: float
+
+
+@dataclass
+class _Part:
+    """A part of the list: first .. last - 1, at ``depth`` levels below the root; summary (12,), see `bvh_kernels`.
+
+    When done it is a subtree, with its number of nodes, or split along the axis into two parts.
+    """
+
+    first: int
+    last: int
+    depth: int
+    summary: NDArray[np.float64]
+    nodes: int = 0
+    deepest: int = 0
+    axis: int = 0
+    halves: tuple[_Part, _Part] | None = None
+
+
+def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, progress: Progress | None = None) -> Bvh:
+    """Build a hierarchy over triangles.
+
+    corners  : (T, 3, 3) float32. Triangles with a non-finite corner are left out; numbers refer to `corners`.
+    method   : "sah": binned surface area heuristic (Wald, "On fast construction of SAH-based bounding volume
+               hierarchies", 2007), for few triangles every position along every axis; leaves where they cost less.
+               "midpoint": the middle of the node's box along x, y, z in turn, one triangle per leaf regardless of
+               `leaf`.
+    leaf     : most triangles in a leaf, 1 to 255.
+    progress : called with the share done, 0 to 1, and a word.
+
+    Parts are halved where a tree would grow deeper than `MOST_DEPTH`, or centres coincide. The result does not depend
+    on the number of threads. Raises ViewerError for an unknown method, a leaf size out of range, corners of another
+    shape, and over 2^24 triangles.
+    """
+    begin = time.perf_counter()
+    if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
+        raise ViewerError("bvh", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
+    if method not in METHODS:
+        raise ViewerError("bvh", f"unknown build {method!r}", f"one of {', '.join(METHODS)}")
+    corners = np.require(corners, np.float32, ["C"])
+    return _build(gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, begin)
+
+
+def build_boxes(
+    low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1, often: bool = False, method: str = "sah"
+) -> Bvh:
+    """The same over boxes: the top structure of a scene of instances. `order` holds numbers of boxes.
+
+    low, high : (T, 3) float32. Boxes that are not finite, or empty (low above high), are left out.
+    leaf      : most boxes in a leaf, 1 to 255. often : loops are compiled for few boxes, too; the tree is the same.
+    method    : as of `build`.
+
+    Raises ViewerError as `build` does.
+    """
+    begin = time.perf_counter()
+    if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
+        raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
+    pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
+    return _build(gather_boxes, pair, method == "midpoint", leaf, None, begin, FEWEST if often else FEW_BOXES)
+
+
+def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
+    """Links of a stackless front-to-back traversal, per octant of the ray's direction: (8, N, 2) int32.
+
+    Bit k of the octant is set where direction[k] < 0. [..., 0] is the next node after a hit of the box: at an inner
+    node the nearer child along the node's axis. [..., 1] is the next node after a miss, or after a leaf. In a leaf both
+    are equal. Traversal starts at node 0 and ends at N. often : as of `build_boxes`.
+    """
+    links = np.empty((8, len(bvh.second), 2), np.int32)
+    run(octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * (FEWEST if often else FEW_BOXES))
+    return links
+
+
+def escape_links(bvh: Bvh) -> NDArray[np.int32]:
+    """The same links of the traversal in depth-first order, whatever the direction."""
+    links = np.empty((8, len(bvh.second), 2), np.int32)
+    links[..., 0] = np.where(bvh.second < 0, bvh.escape, np.arange(1, len(bvh.second) + 1))
+    links[..., 1] = bvh.escape
+    return links
+
+
+def _build(
+    gather: Callable,
+    arrays: tuple[NDArray, ...],
+    midpoint: bool,
+    leaf: int,
+    progress: Progress | None,
+    begin: float,
+    least: int = FEW_BOXES,
+) -> Bvh:
+    """The tree over the boxes that the loop `gather` makes from `arrays`."""
+    total = len(arrays[0])
+    if total > LIMIT:
+        raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {LIMIT:,}")
+    if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
+        raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
+    report = progress or (lambda fraction, text: None)
+    small = total <= least
+    refs, summary = np.empty((total + 1, 8), np.float32), np.empty(12)
+    used = run(gather, *arrays, refs, summary, small=small)
+    if used == 0:
+        report(1.0, BUILDING)
+        return _empty(total, begin)
+    boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
+    root = _Part(0, used, 0, summary)
+    rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
+    _grow(root, refs, rule, boxes, links, report, small)
+    bvh = _assemble(root, refs, rule, boxes, links, small)
+    buffers = (refs, boxes, links)
+    nbytes = sum(array.nbytes for array in vars(bvh).values() if isinstance(array, np.ndarray))
+    bvh.statistics.update(
+        triangles=total,
+        left_out=total - used,
+        bytes=nbytes,
+        peak_bytes=nbytes + sum(array.nbytes for array in buffers),  # without the input
+        seconds=time.perf_counter() - begin,
+    )
+    report(1.0, BUILDING)
+    return bvh
+
+
+def _grow(
+    root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, report: Progress, small: bool
+) -> None:
+    """Split the large parts, one job each, and grow the others, until all are done."""
+
+    def job(part: _Part) -> None:
+        span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.summary
+        if part.last - part.first <= GRAIN:
+            room = *scratch(), *stack()
+            part.nodes, part.deepest = run(grow, refs, *span, boxes, links, *room, small=small)
+            return
+        left, right = np.empty(12), np.empty(12)
+        part.axis, middle = run(split, refs, *span, left, right, *scratch())
+        below = part.depth + 1
+        part.halves = _Part(part.first, middle, below, left), _Part(middle, part.last, below, right)
+
+    job(root)
+    if root.halves is None:
+        return
+    done = 0
+    # Parts that are done: `concurrent.futures.wait` looks at all of a thousand at every call.
+    ready: SimpleQueue[tuple[_Part, Future]] = SimpleQueue()
+    with _workers() as pool:
+
+        def begin(part: _Part) -> None:
+            pool.submit(job, part).add_done_callback(lambda future: ready.put((part, future)))
+
+        for half in root.halves:
+            begin(half)
+        while done < root.last:
+            part, future = ready.get()
+            future.result()
+            if part.halves is None:
+                done += part.last - part.first
+                report(done / root.last, BUILDING)
+            else:
+                for half in part.halves:
+                    begin(half)
+
+
+@contextmanager
+def _workers() -> Iterator[Executor]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    pool = ThreadPoolExecutor(min(cores, MOST_WORKERS))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C no other part is begun
+
+
+def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, small: bool) -> Bvh:
+    """The nodes of all parts in depth-first order."""
+    parts: list[_Part] = []  # depth-first
+    waiting = [root]
+    while waiting:
+        parts.append(part := waiting.pop())
+        if part.halves is not None:
+            waiting += reversed(part.halves)
+    for part in reversed(parts):
+        if part.halves is not None:
+            part.nodes = 1 + sum(half.nodes for half in part.halves)
+            part.deepest = max(half.deepest for half in part.halves)
+    total = root.nodes
+    low, high = np.empty((total, 3), np.float32), np.empty((total, 3), np.float32)
+    second, first, count, escape = (np.empty(total, np.int32) for _ in range(4))
+    axis = np.empty(total, np.int8)
+    at = 0
+    for part in parts:
+        if part.halves is None:
+            arrays = low, high, second, first, count, axis
+            run(place_nodes, boxes, links, 2 * part.first, part.nodes, at, *arrays, small=small)
+            at += part.nodes
+            continue
+        low[at], high[at] = part.summary[:3], -part.summary[3:6]
+        second[at], first[at], count[at], axis[at] = at + 1 + part.halves[0].nodes, 0, 0, part.axis
+        at += 1
+    inner, outer, most, leaves = run(finish, low, high, second, count, escape, small=small)
+    order = refs[: root.last, 6].astype(np.int32)
+    area = float(run(surface, low[0], high[0], small=True))
+    statistics: dict[str, float | int] = {
+        "nodes": total,
+        "leaves": int(leaves),
+        "depth": root.deepest,
+        "triangles_per_leaf": len(order) / int(leaves),
+        "largest_leaf": int(most),
+        "sah_cost": (TRAVERSAL * float(inner) + rule.test * float(outer)) / area if area > 0.0 else 0.0,
+    }
+    return Bvh(low, high, second, first, count, axis, escape, order, root.deepest, statistics)
+
+
+def _empty(total: int, begin: float) -> Bvh:
+    """The tree of one empty leaf."""
+    box, one, zero = np.zeros((1, 3), np.float32), np.ones(1, np.int32), np.zeros(1, np.int32)
+    counts: dict[str, float | int] = {"nodes": 1, "leaves": 1, "depth": 0, "triangles_per_leaf": 0.0, "largest_leaf": 0}
+    rest = {"sah_cost": 0.0, "triangles": total, "left_out": total, "bytes": 41, "peak_bytes": 41}
+    statistics = counts | rest | {"seconds": time.perf_counter() - begin}
+    nothing = np.zeros(0, np.int32)
+    return Bvh(box, box.copy(), -one, zero, zero.copy(), zero.astype(np.int8), one, nothing, 0, statistics)

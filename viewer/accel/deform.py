@@ -1,0 +1,719 @@
+"""The deforming objects of a two-level structure, updated to a pose without a rebuild."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.accel import bvh_build, bvh_tree
+from raystream.accel.bvh_build import CACHED, FAR_TEST, FEW_BOXES, TEST, TRAVERSAL, Bvh
+from raystream.accel.bvh_tree import MOST_IN_LEAF
+from raystream.base.errors import ViewerError
+from raystream.base.interrupts import UNWAITED
+from raystream.base.jit import run
+from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
+from raystream.scene.geometry.triangles import LARGEST_COORDINATE
+from raystream.scene.mesh import Mesh
+from raystream.stream.declare.kernel import Table
+from raystream.stream.declare.record import SMALL, Field, Record, rows_of
+
+# -- conservative boxes of posed meshes without their vertices ---------------------------------------------------------
+# A skinned vertex is a convex combination of where its joints take it: the boxes of the vertices at rest that
+# follow each joint, moved by its matrix, hold all of them.
+
+# Of the coordinates: sums of products in float32, of up to some dozen terms.
+ROUNDING = 2.0**-19
+
+Box = NDArray[np.float64]
+_EMPTY = np.array([[np.inf] * 3, [-np.inf] * 3])
+
+
+class DeformedBounds:
+    """The boxes of one deforming mesh at rest, scaled by ``scale`` to its object's space.
+
+    skinned : whether joints move it. sums : the least and the largest sum of a vertex's weights.
+    """
+
+    def __init__(self, mesh: DeformedMesh, scale: float) -> None:
+        deformation = mesh.deformation
+        self._mesh, self.scale, self.skinned = mesh, scale, deformation.skinned
+        self._shift = [_extremes(target.positions, scale) for target in deformation.targets]
+        sums = deformation.weights.sum(axis=1, dtype=np.float64)
+        self.sums = (float(sums.min(initial=np.inf)), float(sums.max(initial=-np.inf))) if len(sums) else (1.0, 1.0)
+        self._cached: tuple[object, Box] | None = None  # positions, and the boxes of them
+
+    @property
+    def convex(self) -> bool:
+        """Whether weights are such that boxes hold: none is below zero."""
+        return bool((self._mesh.deformation.weights >= 0).all())
+
+    def at_rest(self, pose: MeshPose) -> Box:
+        """(N, 2, 3): the boxes before joints move them, by morph weights."""
+        boxes = self._boxes(pose)
+        for weight, shift in zip(pose.weights.tolist(), self._shift, strict=True):
+            if weight != 0.0:
+                boxes = boxes + np.sort(weight * shift, axis=0)
+        return boxes
+
+    def _boxes(self, pose: MeshPose) -> Box:
+        """(N, 2, 3): of the vertices that follow each joint, or of all; inf, -inf for none."""
+        mesh, deformation = self._mesh, self._mesh.deformation
+        if self._cached is not None and self._cached[0] is pose.positions and len(self._cached[1]) >= 1:
+            return self._cached[1]
+        vertices = mesh.rest.positions if pose.positions is None else pose.positions
+        if not deformation.skinned and len(vertices):
+            columns = vertices.T  # reductions along so short an axis are slow
+            ends = np.array(
+                [[coordinates.min() for coordinates in columns], [coordinates.max() for coordinates in columns]],
+                np.float64,
+            )
+            if np.isfinite(ends).all():
+                self._cached = pose.positions, ends[None] * self.scale
+                return self._cached[1]
+        positions = vertices.astype(np.float64) * self.scale
+        sound = np.isfinite(positions).all(axis=1)
+        count = len(pose.joints) if deformation.skinned else 1
+        boxes = np.empty((count, 2, 3))
+        boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
+        if not deformation.skinned and sound.any():
+            boxes[0] = positions[sound].min(axis=0), positions[sound].max(axis=0)
+        for column in range(deformation.joints.shape[1]):
+            influenced = np.flatnonzero((deformation.weights[:, column] != 0) & sound)
+            np.minimum.at(boxes[:, 0], deformation.joints[influenced, column], positions[influenced])
+            np.maximum.at(boxes[:, 1], deformation.joints[influenced, column], positions[influenced])
+        self._cached = pose.positions, boxes
+        return boxes
+
+
+def _extremes(change: NDArray[np.float32] | None, scale: float) -> Box:
+    """(2, 3): the least and the largest finite displacement, and none."""
+    extremes = np.zeros((2, 3))
+    if change is not None and len(change):
+        finite = np.where(np.isfinite(change), change, 0.0).astype(np.float64) * scale
+        extremes[0], extremes[1] = np.minimum(finite.min(axis=0), 0.0), np.maximum(finite.max(axis=0), 0.0)
+    return extremes
+
+
+def boxes_of(covers: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
+    """(D, 2, 3) float64 of each, low and high, the object's space; zeros where nothing is finite. All joints are taken
+    at once: a character may have as many meshes as it has joints."""
+    with np.errstate(all="ignore"):
+        parts = [cover.at_rest(pose) for cover, pose in zip(covers, poses, strict=True)]
+        counts, boxes = np.array([len(part) for part in parts]), np.concatenate(parts)
+        skinned = np.array([cover.skinned for cover in covers])
+        of_joint, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(covers)), counts)
+        least, most = np.array([cover.sums for cover in covers]).T
+        if of_joint.any():
+            joints = np.concatenate([pose.joints for cover, pose in zip(covers, poses, strict=True) if cover.skinned])
+            of = owner[of_joint]
+            scales = np.array([cover.scale for cover in covers])[of, None]
+            boxes[of_joint] = _moved(boxes[of_joint], joints, scales, least[of, None, None], most[of, None, None])
+    boxes[~(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] = _EMPTY  # those that are not finite, too
+    starts = np.cumsum(counts) - counts
+    low, high = np.minimum.reduceat(boxes[:, 0], starts), np.maximum.reduceat(boxes[:, 1], starts)
+    nothing = low[:, 0] > high[:, 0]
+    low[nothing] = high[nothing] = 0.0
+    margin = ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=1, keepdims=True)
+    return np.clip(np.stack([low - margin, high + margin], axis=1), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+
+
+def _moved(boxes: Box, joints: Box, scales: Box, least: Box, most: Box) -> Box:
+    """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
+    sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
+    linear, place = joints[:, :3, :3], joints[:, :3, 3] * scales
+    middle, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
+    center = np.einsum("jrc,jc->jr", linear, middle) + place
+    reach = np.einsum("jrc,jc->jr", np.abs(linear), half)
+    reach = np.where((half >= 0).all(axis=1, keepdims=True), reach, -np.inf)
+    # Large terms may cancel.
+    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(place))
+    moved = np.stack([center - reach, center + reach], axis=1)
+    ends = np.stack([least * moved, most * moved])
+    return np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
+
+
+# -- the tables from which fragment programs pose vertices -------------------------------------------------------------
+# Rest, influences, displacements; joints and weights of a pose.
+# Vertices of all deforming objects lie one object after the other, in the spaces of their objects. Of a pose the
+# joints' matrices and the morph weights are uploaded, and positions where it has its own.
+
+UNSKINNED = -1  # `REST.influences` of a vertex that follows no joint
+
+REST = Record(
+    "Rest",
+    Field("position", "vec3", "scene units", "object"),
+    Field("normal", "vec3", "unit length", "object"),
+    Field("influence", "int", about="address of its first pair of influences"),
+    Field("influences", "int", about="pairs; -1: it follows no joint"),
+    Field("delta", "int", about="address of its first displacement"),
+    Field("deltas", "int", about="displacements"),
+)
+INFLUENCES = Record(
+    "Influences",
+    Field("joints", "ivec2", about="addresses of two joints' matrices"),
+    Field("weights", "vec2", about="0: none"),
+)
+JOINT = Record("Joint", *rows_of("row", "vec4", "the map from rest to the object's space"))
+DELTA = Record(
+    "Delta",
+    Field("position", "vec3", "scene units", "object"),
+    Field("normal", "vec3"),
+    Field("target", "int", about="address of the morph target's weight"),
+)
+MORPH = Record("Morph", Field("weight", "float"))
+LOOK = Record(
+    "Look",
+    Field("color", "vec4", "linear sRGB", about="at rest, with opacity"),
+    Field("tangent", "vec4", "unit length", "object", "at rest, with the sign"),
+    Field("uv", "vec2"),
+    Field("uv_1", "vec2"),
+)
+LOOK_DELTA = Record(
+    "LookDelta",
+    Field("color", "vec4", "linear sRGB"),
+    Field("tangent", "vec3"),
+    Field("uv", "vec2"),
+    Field("uv_1", "vec2"),
+)
+FACET = Record("Facet", Field("corners", "ivec3", about="vertices of the face that gives the normal; -1: none does"))
+
+Rows = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
+
+
+def joined(rows: Sequence[tuple[Table, int, int]]) -> Rows:
+    """The same rows in as few ranges as they make, table by table: each is an upload."""
+    ranges: Rows = []
+    order = {id(table): number for number, (table, _, _) in reversed([*enumerate(rows)])}
+    for table, first, last in sorted(rows, key=lambda row: (order[id(row[0])], row[1])):
+        if ranges and ranges[-1][0] is table and first <= ranges[-1][2]:
+            first, last = ranges[-1][1], max(ranges.pop()[2], last)
+        ranges.append((table, first, last))
+    return ranges
+
+
+class PoseTables:
+    """The tables of deforming meshes (D), with `scales` (D,) to the spaces of their objects, in the meshes' poses.
+
+    firsts : (D + 1,) the first vertex of each mesh, and the total. skinned, morphs, faceted : whether any mesh has
+    joints, morph targets, normals of faces. looks : whether ``look`` has rows, as for tangents and morphed colours.
+    """
+
+    def __init__(self, meshes: Sequence[DeformedMesh], scales: NDArray[np.float64]) -> None:
+        self.meshes, self._scales = list(meshes), scales
+        self.firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)], dtype=np.int64)
+        self._joints = np.cumsum([0, *(len(mesh.pose.joints) for mesh in meshes)], dtype=np.int64)
+        self._weights = np.cumsum([0, *(len(mesh.pose.weights) for mesh in meshes)], dtype=np.int64)
+        deformations = [mesh.deformation for mesh in meshes]
+        self.skinned = any(deformation.skinned for deformation in deformations)
+        self.morphs = any(deformation.targets for deformation in deformations)
+        self.faceted = any(deformation.faceted for deformation in deformations)
+        self.looks = any(mesh.rest.tangents is not None or _morphed_look(mesh) for mesh in meshes)
+        count = int(self.firsts[-1])
+        self.rest = Table("rest", REST, np.zeros(count, REST.dtype))
+        self.influences = Table("influences", INFLUENCES, self._influences())
+        self.joints = Table("joints", JOINT, np.zeros(int(self._joints[-1]), JOINT.dtype))
+        order = [_displaced(mesh) for mesh in meshes]
+        self.deltas = Table("deltas", DELTA, self._deltas(order))
+        self.weights = Table("morphs", MORPH, np.zeros(int(self._weights[-1]), MORPH.dtype))
+        self.look = Table("looks", LOOK, self._looks() if self.looks else np.zeros(0, LOOK.dtype))
+        changes = self._look_deltas(order) if self.looks else np.zeros(0, LOOK_DELTA.dtype)
+        self.look_deltas = Table("look_deltas", LOOK_DELTA, changes)
+        self.facets = Table("facets", FACET, np.full(count if self.faceted else 0, -1, FACET.dtype))
+        for number, mesh in enumerate(meshes):
+            self._place(number, mesh.pose)
+            self._set(number, mesh.pose)
+
+    @property
+    def tables(self) -> list[Table]:
+        """All of them."""
+        tables = [self.rest, self.influences, self.joints, self.deltas, self.weights]
+        return [*tables, self.look, self.look_deltas, self.facets]
+
+    @property
+    def finite(self) -> bool:
+        """Whether all that poses bring is."""
+        positions = [mesh.pose.positions for mesh in self.meshes if mesh.pose.positions is not None]
+        rows = [self.joints.data[f"row_{axis}"] for axis in "xyz"]
+        return all(bool(np.isfinite(values).all()) for values in (*rows, self.weights.data["weight"], *positions))
+
+    # -- poses -------------------------------------------------------------------------------------------------------
+
+    def fits(self, number: int, mesh: DeformedMesh) -> bool:
+        """Whether a mesh is the one of that number, in a pose that there is room for."""
+        mine = self.meshes[number]
+        return mesh.follows(mine) and len(mesh.pose.joints) == len(mine.pose.joints)
+
+    def pose(self, number: int, mesh: DeformedMesh) -> Rows:
+        """Have a mesh in another pose, which `fits`; the changed rows."""
+        before, pose = self.meshes[number].pose, mesh.pose
+        self.meshes[number] = mesh
+        changed = self._set(number, pose)
+        if pose.positions is not before.positions or pose.normals is not before.normals:
+            changed += self._place(number, pose)
+        return changed
+
+    def _set(self, number: int, pose: MeshPose) -> Rows:
+        """Joints and weights."""
+        joints = slice(int(self._joints[number]), int(self._joints[number + 1]))
+        weights = slice(int(self._weights[number]), int(self._weights[number + 1]))
+        with np.errstate(over="ignore", invalid="ignore"):  # the vertices that follow are not hit
+            rows = pose.joints[:, :3].copy()
+            rows[:, :, 3] *= self._scales[number]
+            for axis, name in enumerate("xyz"):
+                self.joints.data[f"row_{name}"][joints] = rows[:, axis]
+            self.weights.data["weight"][weights] = pose.weights
+        changed = [(self.joints, joints.start, joints.stop), (self.weights, weights.start, weights.stop)]
+        return [rows for rows in changed if rows[1] < rows[2]]
+
+    def _place(self, number: int, pose: MeshPose) -> Rows:
+        """Positions and normals at rest, or those of the pose."""
+        first, last = int(self.firsts[number]), int(self.firsts[number + 1])
+        rest, rows = self.meshes[number].rest, self.rest.data[first:last]
+        positions = rest.positions if pose.positions is None else pose.positions
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows["position"] = positions * np.float32(self._scales[number])  # a power of two: exact
+        rows["normal"] = rest.normals if pose.normals is None else pose.normals
+        changed = [(self.rest, first, last)]
+        if self.meshes[number].deformation.faceted:
+            facets = self.facets.data["corners"][first:last]
+            facets[:] = -1
+            if pose.normals is None:
+                for corner in range(3):
+                    facets[rest.triangles[:, corner]] = rest.triangles + first
+            changed.append((self.facets, first, last))
+        return changed
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    def _influences(self) -> NDArray:
+        """Pairs of the influences that are not 0; their addresses go into ``rest``."""
+        parts, total = [np.zeros(0, INFLUENCES.dtype)], 0
+        for mesh, first, joint in zip(self.meshes, self.firsts, self._joints, strict=False):
+            rows = self.rest.data[first : first + len(mesh.rest.positions)]
+            if not mesh.deformation.skinned:
+                rows["influences"] = UNSKINNED
+                continue
+            vertex, column = np.nonzero(mesh.deformation.weights)
+            counts = np.bincount(vertex, minlength=len(rows))
+            begin = np.cumsum(counts) - counts
+            place = np.arange(len(vertex)) - begin[vertex]
+            pairs = (counts + 1) // 2
+            rows["influences"], rows["influence"] = pairs, total + np.cumsum(pairs) - pairs
+            influences = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
+            at = (rows["influence"] - total)[vertex] + place // 2, place % 2
+            influences["joints"][at] = mesh.deformation.joints[vertex, column] + joint
+            influences["weights"][at] = mesh.deformation.weights[vertex, column]
+            parts.append(influences)
+            total += len(influences)
+        return np.concatenate(parts)
+
+    def _deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
+        """The displacements of each vertex, by ``order`` of vertices and targets; addresses go into ``rest``."""
+        parts, total = [np.zeros(0, DELTA.dtype)], 0
+        for number, (vertex, target) in enumerate(order):
+            mesh = self.meshes[number]
+            rows = self.rest.data[self.firsts[number] : self.firsts[number + 1]]
+            counts = np.bincount(vertex, minlength=len(rows))
+            rows["deltas"], rows["delta"] = counts, total + np.cumsum(counts) - counts
+            deltas = np.zeros(len(vertex), DELTA.dtype)
+            deltas["target"] = target + self._weights[number]
+            _gather(deltas, "position", mesh.deformation.targets, "positions", vertex, target)
+            deltas["position"] *= np.float32(self._scales[number])
+            _gather(deltas, "normal", mesh.deformation.targets, "normals", vertex, target)
+            parts.append(deltas)
+            total += len(deltas)
+        return np.concatenate(parts)
+
+    def _looks(self) -> NDArray:
+        parts = []
+        for mesh in self.meshes:
+            rows = np.zeros(len(mesh.rest.positions), LOOK.dtype)
+            rows["color"] = 1.0 if mesh.rest.colors is None else mesh.rest.colors
+            rows["uv"] = 0.0 if mesh.rest.uvs is None else mesh.rest.uvs
+            rows["uv_1"] = 0.0 if mesh.rest.uvs_1 is None else mesh.rest.uvs_1
+            rows["tangent"] = 0.0 if mesh.rest.tangents is None else mesh.rest.tangents
+            parts.append(rows)
+        return np.concatenate(parts)
+
+    def _look_deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
+        parts = [np.zeros(0, LOOK_DELTA.dtype)]
+        for mesh, (vertex, target) in zip(self.meshes, order, strict=True):
+            rows = np.zeros(len(vertex), LOOK_DELTA.dtype)
+            for column, name in _LOOKS.items():
+                if getattr(mesh.rest, name) is not None:
+                    _gather(rows, column, mesh.deformation.targets, name, vertex, target)
+            parts.append(rows)
+        return np.concatenate(parts)
+
+
+_LOOKS = {"color": "colors", "tangent": "tangents", "uv": "uvs", "uv_1": "uvs_1"}
+
+
+def _morphed_look(mesh: DeformedMesh) -> bool:
+    """Whether targets displace more than positions and normals."""
+    return any(
+        getattr(target, name) is not None and getattr(mesh.rest, name) is not None
+        for target in mesh.deformation.targets
+        for name in _LOOKS.values()
+    )
+
+
+def _displaced(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Vertices (N,), ascending, and the targets that displace them."""
+    rest: Mesh = mesh.rest
+    deformation: Deformation = mesh.deformation
+    moved = np.zeros((len(rest.positions), len(deformation.targets)), bool)
+    for number, target in enumerate(deformation.targets):
+        for name in ("positions", "normals", *_LOOKS.values()):
+            change = getattr(target, name)
+            if change is not None:
+                moved[:, number] |= (change != 0).any(axis=1)
+    vertex, which = np.nonzero(moved)
+    return vertex, which
+
+
+def _gather(
+    out: NDArray, field: str, targets: Sequence[MorphTarget], name: str, vertex: NDArray, target: NDArray
+) -> None:
+    """The targets' values of an attribute at the rows' vertices."""
+    for number, morph in enumerate(targets):
+        change = getattr(morph, name)
+        if change is not None:
+            rows = np.flatnonzero(target == number)
+            out[field][rows] = change[vertex[rows]]
+
+
+# -- the tables from which fragment programs write triangles and refit bounding volume hierarchies ---------------------
+# A node's leaves lie one behind the other, in the order of the tree: its box is a union over a range of the leaves'
+# boxes, and where it has many, of boxes over blocks of leaves, over blocks of those, and so on.
+
+FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
+BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
+WIDTH = 256  # elements in a row of streams
+# Rows in which a rasteriser on the CPU runs fragments together: nodes of few leaves and of many are in others, so that
+# none loops along with a neighbour.
+ROW_GROUP = 4
+
+BOX = Record("Box", Field("low", "vec3", "scene units", "object"), Field("high", "vec3", "scene units", "object"))
+CORNERS = Record(
+    "Corners",
+    Field("vertices", "ivec3", about="among those of deforming objects"),
+    Field("number", "int", about="of the triangle"),
+)
+SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", about="as in Triangle", within=SMALL))
+RANGE = Record("Range", Field("first", "int"), Field("end", "int", about="behind the last"))
+NODE_ROW = Record(
+    "NodeRow",
+    Field("box", "int", about="address of its box: among those of inner nodes; of a leaf -1 - its number"),
+    Field("root", "int", about="the same of the tree's first node"),
+    Field("first", "int", about="as in BvhNode"),
+    Field("count", "int", about="as in BvhNode"),
+)
+PAIR_ROW = Record(
+    "PairRow",
+    Field("boxes", "ivec2", about="addresses of both children's boxes, as in NodeRow"),
+    Field("child", "ivec2", about="as in BvhPair"),
+    Field("count", "ivec2", about="as in BvhPair"),
+    Field("root", "int", about="as in NodeRow"),
+)
+
+
+def levels(leaves: int) -> list[tuple[int, int]]:
+    """Of each level of the pyramid over ``leaves`` its boxes, and the boxes below each."""
+    counts = []
+    for block in BLOCKS:
+        if leaves <= block:
+            break
+        leaves = -(-leaves // block)
+        counts.append((leaves, block))
+    return counts
+
+
+class RefitTables:
+    """The tables of the trees of deforming objects, the first ones of all.
+
+    corners : a row for each triangle, in the order of the trees. leaves : the triangles of each leaf. inner : the
+    leaves of each inner node: of nodes with `FEW`, then from the row ``few`` (of `WIDTH` elements) on of the others.
+    nodes, pairs : the tables of either traversal, without boxes.
+    """
+
+    def __init__(
+        self,
+        bvhs: Sequence[Bvh],
+        faces: Sequence[NDArray[np.int32]],
+        firsts: NDArray[np.int64],
+        culled: Sequence[NDArray[np.bool_] | None],
+        sided: bool,
+    ) -> None:
+        """bvhs : (D,) trees. faces : (D,) triangles (T, 3) of vertices, which begin at ``firsts`` (D,). culled : (D,)
+        as of `raystream.accel.primitives.triangle_module`; ``sided``: the table of triangles says so."""
+        record = SIDED_CORNERS if sided else CORNERS
+        corners, spans, leaves = [], [], []
+        triangle = leaf = 0
+        for bvh, mesh_faces, first, sides in zip(bvhs, faces, firsts, culled, strict=False):
+            rows = np.zeros(len(bvh.order), record.dtype)
+            rows["vertices"], rows["number"] = mesh_faces[bvh.order] + first, bvh.order
+            if sided and sides is not None:
+                rows["one_sided"] = sides[bvh.order]
+            corners.append(rows)
+            at = np.flatnonzero(bvh.second < 0)
+            span = _ranges(triangle + bvh.first[at], triangle + bvh.first[at] + bvh.count[at])
+            before = np.concatenate([[0], np.cumsum(bvh.second < 0)])  # leaves before a node
+            spans.append(_ranges(leaf + before[:-1], leaf + before[bvh.escape]))
+            leaves.append(span)
+            triangle, leaf = triangle + len(rows), leaf + len(span)
+        inner = np.concatenate([bvh.second >= 0 for bvh in bvhs])
+        every = np.concatenate(spans)
+        box, ranges, self.few = _placed(inner, every)
+        self.corners = Table("corners", record, np.concatenate(corners))
+        self.leaves = Table("leaf_ranges", RANGE, np.concatenate(leaves))
+        self.inner = Table("inner_ranges", RANGE, ranges)
+        nodes, pairs = [], []
+        triangle = node = pair = 0
+        for bvh in bvhs:
+            boxes = box[node : node + len(bvh.low)]
+            nodes.append(_nodes(bvh, triangle, node, boxes))
+            pairs.append(_pairs(bvh, triangle, pair, boxes))
+            triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
+        self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
+        self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
+
+    @property
+    def tables(self) -> list[Table]:
+        """All of them."""
+        return [self.corners, self.leaves, self.inner, self.nodes, self.pairs]
+
+
+def _ranges(first: NDArray, end: NDArray) -> NDArray:
+    rows = np.zeros(len(first), RANGE.dtype)
+    rows["first"], rows["end"] = first, end
+    return rows
+
+
+def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64], NDArray, int]:
+    """Of nodes (N,) with these ranges of leaves the addresses of their boxes; the ranges in the order of the inner
+    nodes' boxes; and the row from which on nodes have many leaves."""
+    counts = spans["end"] - spans["first"]
+    numbers = np.flatnonzero(inner)
+    numbers = numbers[np.argsort(counts[numbers], kind="stable")]  # neighbours loop alike
+    small = int(np.count_nonzero(counts[numbers] <= FEW))
+    few = ROW_GROUP * -(-small // (ROW_GROUP * WIDTH))
+    place = np.arange(len(numbers))
+    place[small:] += few * WIDTH - small
+    ranges = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
+    ranges[place] = spans[numbers]
+    box = -1 - (np.cumsum(~inner) - 1)
+    box[numbers] = place
+    return box, ranges, few
+
+
+def _nodes(bvh: Bvh, base: int, at: int, box: NDArray[np.int64]) -> NDArray:
+    node_rows, rows = bvh_tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
+    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], node_rows["first"], node_rows["count"]
+    return rows
+
+
+def _pairs(bvh: Bvh, base: int, pair: int, box: NDArray[np.int64]) -> NDArray:
+    pair_rows = bvh_tree.pairs(bvh, base, pair)
+    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(pair_rows), PAIR_ROW.dtype)
+    rows["boxes"] = box[np.stack([inner + 1, bvh.second[inner]], axis=1)]
+    rows["child"], rows["count"], rows["root"] = pair_rows["child"], pair_rows["count"], box[0]
+    return rows
+
+
+# -- trees of deforming objects, rebuilt in the background once refitting has made them too loose ----------------------
+# C. Lauterbach et al., "RT-DEFORM: Interactive Ray Tracing of Dynamic Scenes using BVHs" (2006): refit, and rebuild
+# by a measure of the tree's quality; here the expected cost of the surface area heuristic.
+
+GROWN = 4 / 3  # of a tree's expected cost when it was built: another one is
+LEAST_PAUSE, PAUSES = 0.5, 10.0  # between two looks: seconds, and multiples of the time that the last one took
+
+Result = TypeVar("Result")
+
+
+def refit(corners, order, second, first, count, low, high):
+    """Boxes of a tree's nodes (N, 3) float32, written, over other corners (T, 3, 3) float32; none for
+    corners that are not finite."""
+    for i in range(len(second) - 1, -1, -1):
+        for a in range(3):
+            low[i, a], high[i, a] = np.inf, -np.inf
+        if second[i] < 0:
+            for k in range(first[i], first[i] + count[i]):
+                t, total = order[k], 0.0
+                for c in range(3):
+                    for a in range(3):
+                        total += np.float64(corners[t, c, a])
+                if np.isfinite(total):
+                    for c in range(3):
+                        for a in range(3):
+                            low[i, a] = min(low[i, a], corners[t, c, a])
+                            high[i, a] = max(high[i, a], corners[t, c, a])
+        else:
+            for a in range(3):
+                low[i, a] = min(low[i + 1, a], low[second[i], a])
+                high[i, a] = max(high[i + 1, a], high[second[i], a])
+
+
+def expected_cost(bvh: Bvh, corners: NDArray[np.float32]) -> float:
+    """The tree's ``sah_cost`` (`Bvh`) once it is refitted to other corners (T, 3, 3) float32."""
+    low, high = np.empty_like(bvh.low), np.empty_like(bvh.high)
+    small = len(bvh.order) <= FEW_BOXES
+    run(refit, corners, bvh.order, bvh.second, bvh.first, bvh.count, low, high, small=small)
+    empty = low[:, 0] > high[:, 0]
+    low[empty] = high[empty] = 0.0
+    inner, outer, _, _ = run(bvh_build.finish, low, high, bvh.second, bvh.count, bvh.escape.copy(), small=small)
+    area = float(run(bvh_build.surface, low[0], high[0], small=True))
+    test = TEST if len(bvh.order) <= CACHED else FAR_TEST
+    return (TRAVERSAL * float(inner) + test * float(outer)) / area if area > 0.0 else 0.0
+
+
+@dataclass
+class Trees:
+    """Trees of deforming objects (D,), and the expected cost of each that others are compared with."""
+
+    bvhs: list[Bvh]
+    costs: list[float]
+
+    @classmethod
+    def of(cls, bvhs: Sequence[Bvh]) -> Trees:
+        """As they have been built."""
+        return cls(list(bvhs), [float(bvh.statistics["sah_cost"]) for bvh in bvhs])
+
+    def better(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
+        """With other trees where those cost too much in a pose of these corners; None where none does."""
+        bvhs, costs = list(self.bvhs), list(self.costs)
+        for number, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
+            cost = expected_cost(bvh, mesh_corners)
+            if cost <= GROWN * self.costs[number]:
+                continue
+            finite = np.nan_to_num(mesh_corners, posinf=0.0, neginf=0.0)  # a tree has all triangles
+            rebuilt = bvh_build.build(finite, method, leaf=MOST_IN_LEAF)
+            if float(rebuilt.statistics["sah_cost"]) < cost:
+                bvhs[number] = rebuilt
+            costs[number] = min(cost, float(rebuilt.statistics["sah_cost"]))
+        self.costs = costs  # dear in this pose, whatever the tree
+        return Trees(bvhs, costs) if any(new is not old for new, old in zip(bvhs, self.bvhs, strict=True)) else None
+
+
+class Rebuilder(Generic[Result]):
+    """Looks at a structure's trees now and then, in a thread, which makes another one in their place.
+
+    make : of trees. scales : (D,) from the meshes to the spaces of their objects.
+    """
+
+    def __init__(self, trees: Trees, scales: NDArray[np.float64], method: str, make: Callable[[Trees], Result]) -> None:
+        self._trees, self._scales, self._method, self._make = trees, scales, method, make
+        self._thread: threading.Thread | None = None
+        self._finished: Result | None = None
+        self._due = time.perf_counter() + LEAST_PAUSE
+
+    def look(self, meshes: Sequence[DeformedMesh]) -> None:
+        """Compare costs in a pose, where it is time to."""
+        if self._finished is not None or time.perf_counter() < self._due or self._busy:
+            return
+        # Copies: nobody else is to have the vertices because of this.
+        copies = [DeformedMesh(mesh.rest, mesh.deformation, mesh.pose) for mesh in meshes]
+        self._thread = threading.Thread(target=self._run, args=(copies,), name=UNWAITED, daemon=True)
+        self._thread.start()
+
+    def take(self) -> Result | None:
+        """The finished rebuilds, each returned once."""
+        finished, self._finished = self._finished, None
+        return finished
+
+    def wait(self) -> None:
+        """Until the thread is done."""
+        if self._thread is not None:
+            self._thread.join()
+
+    @property
+    def _busy(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _run(self, meshes: Sequence[DeformedMesh]) -> None:
+        start = time.perf_counter()
+        with suppress(ViewerError, MemoryError):  # the trees that there are serve on
+            with np.errstate(all="ignore"):
+                corners = [
+                    mesh.positions[mesh.triangles] * np.float32(scale)
+                    for mesh, scale in zip(meshes, self._scales.tolist(), strict=True)
+                ]
+            trees = self._trees.better(corners, self._method)
+            if trees is not None:
+                self._finished = self._make(trees)
+        now = time.perf_counter()
+        self._due = now + max(LEAST_PAUSE, PAUSES * (now - start))
+
+
+# -- the deforming objects, updated to a pose without a rebuild --------------------------------------------------------
+
+
+@dataclass
+class Deforming:
+    """Deforming objects, the first ones of their structure.
+
+    numbers : (D,) of their meshes in the scene. poses, trees : tables. bvhs : the trees, with their costs. version : of
+    the pose; grows with each.
+    """
+
+    numbers: list[int]
+    poses: PoseTables
+    trees: RefitTables
+    covers: list[DeformedBounds]
+    bvhs: Trees
+    version: int = field(default=0)
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Sequence[int],
+        meshes: Sequence[DeformedMesh],
+        scales: NDArray[np.float64],
+        trees: RefitTables,
+        bvhs: Sequence[Bvh],
+    ) -> Deforming | None:
+        """None where weights below zero leave no bounds."""
+        covers = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
+        if not all(cover.convex for cover in covers):
+            return None
+        return cls(list(numbers), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
+
+    def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
+        """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects; one
+        that moves while the shutter is open has tables of keys, which are not here."""
+        for number in posed:
+            mesh = meshes[number]
+            if not isinstance(mesh, DeformedMesh) or mesh.motion:
+                return False
+            if number in self.numbers and not self.poses.fits(self.numbers.index(number), mesh):
+                return False
+        return True
+
+    def boxes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> dict[int, Box]:
+        """Conservative boxes (2, 3) of objects, by number, in the poses of the scene's meshes."""
+        deforming = self._deforming_meshes(meshes, posed)
+        if not deforming:
+            return {}
+        boxes = boxes_of([self.covers[place] for place, _ in deforming], [mesh.pose for _, mesh in deforming])
+        return {place: box for (place, _), box in zip(deforming, boxes, strict=True)}
+
+    def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
+        """Have the poses of the scene's meshes, which `fits`; the changed rows."""
+        changed: Rows = []
+        for place, mesh in self._deforming_meshes(meshes, posed):
+            changed += self.poses.pose(place, mesh)
+        self.version += bool(changed)
+        return joined(changed)
+
+    def _deforming_meshes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
+        """Those of the meshes that are deforming objects, with their places."""
+        places = {number: place for place, number in enumerate(self.numbers)}
+        candidates = ((places.get(number), meshes[number]) for number in posed)
+        return [(place, mesh) for place, mesh in candidates if place is not None and isinstance(mesh, DeformedMesh)]

@@ -1,1 +1,0 @@
-"""The error of a film: estimates, adaptive sampling's budget, rules to stop."""

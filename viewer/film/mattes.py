@@ -1,0 +1,304 @@
+"""Mattes: a scene's names with numbers that pictures can hold, their coverage of each pixel, and Cryptomatte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.scene.scene import Scene
+
+# -- which numbers a pixel's samples see, and how often: exact counts, ranked for files --------------------------------
+
+MOST_PAIRS = 1 << 22  # that are kept apart before equal ones are counted together
+
+
+class Coverage:
+    """Counts of numbers over the samples of a picture's pixels; -1 is none.
+
+    Most pixels see one number alone, which is counted in place; all others are pairs of a pixel and a number.
+    """
+
+    def __init__(self, pixels: int, numbers: int) -> None:
+        """numbers : they are from 0 to below it."""
+        self.pixels, self.numbers = pixels, max(1, numbers)
+        self._first = np.full(pixels, -1, np.int64)
+        self._count = np.zeros(pixels, np.int32)
+        self._others: list[NDArray[np.int64]] = []
+        self._merged = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def add(self, numbers: NDArray) -> None:
+        """One sample of every pixel: (pixels,) numbers."""
+        numbers = numbers.astype(np.int64)
+        fresh = (self._first < 0) & (numbers >= 0)
+        np.copyto(self._first, numbers, where=fresh)
+        same = (numbers == self._first) & (numbers >= 0)
+        self._count += same
+        other = np.flatnonzero(~same & (numbers >= 0))
+        if other.size:
+            self._others.append(other * self.numbers + numbers[other])
+            if sum(map(len, self._others)) > MOST_PAIRS:
+                self._merge()
+
+    def _merge(self) -> None:
+        keys = np.concatenate([self._merged[0], *self._others])
+        counts = np.concatenate([self._merged[1], np.ones(len(keys) - len(self._merged[0]), np.int64)])
+        self._others, self._merged = [], summed(keys, counts)
+
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Pixels, numbers and counts (P,): each pair once."""
+        self._merge()
+        keys, counts = self._merged
+        covered = np.flatnonzero(self._first >= 0)
+        pixels = np.concatenate([covered, keys // self.numbers])
+        numbers = np.concatenate([self._first[covered], keys % self.numbers])
+        return pixels, numbers, np.concatenate([self._count[covered].astype(np.int64), counts])
+
+
+def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Different keys in order, and the sum of each one's counts."""
+    unique_keys, places = np.unique(keys, return_inverse=True)
+    return unique_keys, np.bincount(places, counts, len(unique_keys)).astype(np.int64)
+
+
+def ranked(
+    pixels: NDArray[np.int64], numbers: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(size, ranks) each: the most frequent numbers of each of ``size`` pixels, -1 for none, and their counts; of
+    equal counts the lower number first."""
+    order = np.lexsort((numbers, -counts, pixels))
+    pixels, numbers, counts = pixels[order], numbers[order], counts[order]
+    begins = np.searchsorted(pixels, pixels, side="left")
+    rank = np.arange(len(pixels)) - begins
+    within = rank < ranks
+    ranked_numbers, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    ranked_numbers[pixels[within], rank[within]] = numbers[within]
+    times[pixels[within], rank[within]] = counts[within]
+    return ranked_numbers, times
+
+
+# -- names of a scene's objects, parts, assets, semantic classes and materials, with numbers ---------------------------
+# Every name is told once: the second of two equal ones is followed by " 2". One of more than `MOST_BYTES` is cut,
+# and ends with a checksum of the whole, so that long names stay apart.
+
+MOST_BYTES = 256  # of a name, UTF-8
+
+
+class Labels(NamedTuple):
+    """The label of each instance: numbers (I,) int32 from 0 in the scene's order, -1 for none; and their names."""
+
+    numbers: NDArray[np.int32]
+    names: tuple[str, ...]
+
+
+def objects(scene: Scene) -> Labels:
+    """Objects: a mesh on a node with all its primitives, and each instance of a node's many by itself.
+
+    Named as the node is, else as the mesh.
+    """
+    keys = _object_keys(scene)
+    first = list({key: number for number, key in reversed(list(enumerate(keys)))}.items())[::-1]
+    numbers = {key: place for place, (key, _) in enumerate(first)}
+    names = [_name_of(scene, number) for _, number in first]
+    return Labels(np.array([numbers[key] for key in keys], np.int32), unique(names))
+
+
+def parts(scene: Scene) -> Labels:
+    """Node paths: the names from the root to the instance's node, with / between; nodes without a name are left out.
+
+    Without a node it is the object.
+    """
+    names = [] if scene.hierarchy is None else scene.hierarchy.names
+
+    def path(node: int, number: int) -> str:
+        return "/".join(
+            filter(None, (*(names[ancestor] for ancestor in _path(scene, node)[:-1]), _name_of(scene, number)))
+        )
+
+    return _by_node(scene, lambda node: node, path)
+
+
+def assets(scene: Scene) -> Labels:
+    """Trees of nodes, by the names of their roots; without a node it is the object itself."""
+    names = [] if scene.hierarchy is None else scene.hierarchy.names
+    return _by_node(
+        scene,
+        lambda node: _path(scene, node)[0],
+        lambda node, number: names[_path(scene, node)[0]] or _name_of(scene, number),
+    )
+
+
+def classes(scene: Scene) -> Labels:
+    """Semantic classes, see `raystream.scene.hierarchy.Hierarchy.classes`: the node's, else that of the nearest node
+    above it which has one. In order of their first appearance; -1 without one."""
+    node_classes = None if scene.hierarchy is None else scene.hierarchy.classes
+    if node_classes is None:
+        return Labels(np.full(len(scene.instances), -1, np.int32), ())
+    below: dict[int, str] = {}
+    for node, (name, parent) in enumerate(zip(node_classes, scene.hierarchy.parents.tolist(), strict=True)):  # type: ignore[union-attr]
+        below[node] = name or below.get(parent, "")
+    keys = ["" if owner < 0 else shortened(below[owner]) for owner in _owners(scene)]
+    names = tuple(dict.fromkeys(key for key in keys if key))
+    places = {name: place for place, name in enumerate(names)}
+    return Labels(np.array([places.get(key, -1) for key in keys], np.int32), names)
+
+
+def material_names(scene: Scene) -> tuple[str, ...]:
+    """One for each material of the scene."""
+    return unique([material.name or f"material {number}" for number, material in enumerate(scene.materials)])
+
+
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, `shortened`, each told once: later equal ones get the next number that makes another name."""
+    short = [shortened(name) for name in names]
+    used, visited, labels = set(short), set[str](), list[str]()
+    following: dict[str, int] = {}
+    for name in short:
+        if name in visited:
+            number = following.get(name, 2)
+            while f"{name} {number}" in used:
+                number += 1
+            following[name] = number + 1
+            name = f"{name} {number}"
+            used.add(name)
+        visited.add(name)
+        labels.append(name)
+    return tuple(labels)
+
+
+def shortened(name: str) -> str:
+    """A name of at most `MOST_BYTES` in UTF-8; characters that it has no bytes for become "?"."""
+    data = name.encode("utf-8", "replace")
+    if len(data) <= MOST_BYTES:
+        return data.decode()
+    return f"{data[: MOST_BYTES - 9].decode('utf-8', 'ignore')}~{crc32(data):08x}"
+
+
+def long_names(scene: Scene) -> int:
+    """How many names of nodes, meshes and materials are cut."""
+    nodes: Iterable[str] = () if scene.hierarchy is None else scene.hierarchy.names
+    names = {*nodes, *(item.name for part in (scene.instances, scene.meshes, scene.materials) for item in part)}
+    return sum(shortened(name) != name and len(name) > MOST_BYTES // 4 for name in names)
+
+
+def _owners(scene: Scene) -> list[int]:
+    """(I,) the node of each instance, -1: none."""
+    owners = [] if scene.hierarchy is None else scene.hierarchy.owners.tolist()[: len(scene.instances)]
+    return [*owners, *[-1] * (len(scene.instances) - len(owners))]
+
+
+def _object_keys(scene: Scene) -> list[object]:
+    """(I,) equal for instances of one object, whatever the time."""
+    offsets = None if scene.hierarchy is None else scene.hierarchy.offsets
+    keys: list[object] = []
+    for number, (owner, instance) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
+        if owner >= 0:
+            keys.append((owner, b"" if offsets is None else offsets[number].tobytes()))
+        elif instance.name:
+            keys.append((instance.name, instance.transform.tobytes()))
+        else:
+            keys.append(number)
+    return keys
+
+
+def _name_of(scene: Scene, number: int) -> str:
+    instance = scene.instances[number]
+    return instance.name or scene.meshes[instance.mesh].name or f"object {number}"
+
+
+def _path(scene: Scene, node: int) -> list[int]:
+    """The nodes from the root to this one."""
+    assert scene.hierarchy is not None
+    nodes = [node]
+    while (node := int(scene.hierarchy.parents[node])) >= 0:
+        nodes.append(node)
+    return nodes[::-1]
+
+
+def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
+    """By the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node and the
+    number of the first such instance."""
+    by_object = objects(scene)
+    names: dict[tuple[bool, int], str] = {}
+    keys: list[tuple[bool, int]] = []
+    for number, owner in enumerate(_owners(scene)):
+        key = (False, int(by_object.numbers[number])) if owner < 0 else (True, node_of(owner))
+        if key not in names:
+            names[key] = by_object.names[key[1]] if owner < 0 else name_of(owner, number)
+        keys.append(key)
+    order = {key: number for number, key in enumerate(names)}
+    return Labels(np.array([order[key] for key in keys], np.int32), unique(list(names.values())))
+
+
+# -- Cryptomatte: names as hashes with their coverage of each pixel ----------------------------------------------------
+# J. Friedman and A. C. Jones, "Fully Automatic ID Mattes with Support for Motion Blur and Transparency", 2015; the
+# specification, version 1.2, Psyop 2018. A name's id is MurmurHash3_32 of its UTF-8, as the bits of a float; a pixel's
+# pairs of id and coverage are ranked by coverage, two in each layer of RGBA.
+
+RANKS = 6  # pairs of id and coverage of a pixel: three layers of RGBA
+_MASK = 0xFFFFFFFF
+
+
+def murmur3_32(data: bytes, seed: int = 0) -> int:
+    """A. Appleby, MurmurHash3_x86_32 (2011, public domain)."""
+    hashed = seed
+    for at in range(0, len(data), 4):
+        block = data[at : at + 4]
+        mixed = int.from_bytes(block, "little") * 0xCC9E2D51 & _MASK
+        mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & _MASK
+        hashed ^= mixed
+        if len(block) == 4:
+            hashed = ((hashed << 13 | hashed >> 19) * 5 + 0xE6546B64) & _MASK
+    hashed ^= len(data)
+    hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & _MASK
+    hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & _MASK
+    return hashed ^ hashed >> 16
+
+
+def name_bits(name: str) -> int:
+    """A name's id: its hash, with an exponent that is neither all zeros nor all ones, as denormals, infinities and NaN
+    do not outlive every program ("uint32_to_float32")."""
+    bits = murmur3_32(name.encode("utf-8"))
+    return bits ^ 1 << 23 if bits >> 23 & 255 in (0, 255) else bits
+
+
+def layer_of(
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ids: NDArray[np.uint32], samples: NDArray
+) -> NDArray[np.float32]:
+    """(H, W, 2 `RANKS`) float32: ids and coverages in turn.
+
+    pairs : pixels, names by number and counts, as of `Coverage.pairs`; equal ones are
+    added up. ids : bits of the names. samples : (H, W) of each pixel.
+    """
+    height, width = samples.shape
+    most, (pixels, numbers, counts) = max(1, len(ids)), pairs
+    single = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
+    keys, sums = summed((pixels * most + numbers)[~single], counts[~single])
+    ranked_numbers, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
+    ranked_numbers[pixels[single], 0], times[pixels[single], 0] = numbers[single], counts[single]
+    out = np.zeros((height * width, RANKS, 2), np.float32)
+    present = ranked_numbers >= 0
+    out[..., 0][present] = ids[ranked_numbers[present]].view(np.float32)
+    out[..., 1] = times / np.maximum(samples.reshape(-1, 1), 1)
+    return out.reshape(height, width, 2 * RANKS)
+
+
+def metadata(layer: str, names: Mapping[str, int]) -> dict[str, str]:
+    """The attributes of a layer by its name in files, with a manifest of these names and their bits."""
+    key = f"cryptomatte/{name_bits(layer):08x}"[:-1]
+    manifest = {name: f"{bits:08x}" for name, bits in names.items()}
+    return {
+        f"{key}/name": layer,
+        f"{key}/hash": "MurmurHash3_32",
+        f"{key}/conversion": "uint32_to_float32",
+        f"{key}/manifest": json.dumps(manifest, separators=(",", ":")),
+    }
+
+
+def clashes(names: Sequence[str], bits: Iterable[int]) -> int:
+    """Names whose id is another one's, too: with 32 bits some of very many."""
+    return len(names) - len(set(bits))

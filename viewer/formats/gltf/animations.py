@@ -1,0 +1,527 @@
+"""Animations of glTF 2.0 (section 3.11): channels and samplers to tracks over the scene's nodes."""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.base.errors import ViewerError
+from raystream.formats.files import short
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.decoders import MissingExtra
+from raystream.formats.gltf.deformers import target_count
+from raystream.formats.gltf.images import UNCHANGED, Change, transform_of
+from raystream.formats.gltf.json import JsonObject, JsonObjects
+from raystream.formats.gltf.lights import EXTENSION as LIGHTS
+from raystream.formats.gltf.lights import describe
+from raystream.formats.gltf.materials import read_material
+from raystream.formats.gltf.nodes import Nodes
+from raystream.formats.gltf.omissions import fault_text
+from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
+from raystream.scene.camera import Camera
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.projections import Orthographic
+from raystream.scene.texture import Texture
+
+# -- KHR_animation_pointer ---------------------------------------------------------------------------------------------
+# Animated properties of nodes, materials, lights and cameras, by JSON pointers (RFC 6901).
+# Materials and lights are read again with their animated members in place, by the same code as at first, so that
+# every factor has its meaning in a file.
+
+NAME = "KHR_animation_pointer"
+
+_TURNS = "/extensions/KHR_texture_transform/"
+_TRANSFORM = {"offset": 2, "rotation": 1, "scale": 2}
+# Pointers within a material -> numbers in a value.
+MATERIAL = {
+    "alphaCutoff": 1,
+    "emissiveFactor": 3,
+    "normalTexture/scale": 1,
+    "pbrMetallicRoughness/baseColorFactor": 4,
+    "pbrMetallicRoughness/metallicFactor": 1,
+    "pbrMetallicRoughness/roughnessFactor": 1,
+} | {
+    f"extensions/KHR_materials_{name}": width
+    for name, width in {
+        "anisotropy/anisotropyRotation": 1,
+        "anisotropy/anisotropyStrength": 1,
+        "clearcoat/clearcoatFactor": 1,
+        "clearcoat/clearcoatNormalTexture/scale": 1,
+        "clearcoat/clearcoatRoughnessFactor": 1,
+        "diffuse_transmission/diffuseTransmissionColorFactor": 3,
+        "diffuse_transmission/diffuseTransmissionFactor": 1,
+        "dispersion/dispersion": 1,
+        "emissive_strength/emissiveStrength": 1,
+        "ior/ior": 1,
+        "iridescence/iridescenceFactor": 1,
+        "iridescence/iridescenceIor": 1,
+        "iridescence/iridescenceThicknessMaximum": 1,
+        "iridescence/iridescenceThicknessMinimum": 1,
+        "sheen/sheenColorFactor": 3,
+        "sheen/sheenRoughnessFactor": 1,
+        "specular/specularColorFactor": 3,
+        "specular/specularFactor": 1,
+        "transmission/transmissionFactor": 1,
+        "volume/attenuationColor": 3,
+        "volume/attenuationDistance": 1,
+        "volume/thicknessFactor": 1,
+    }.items()
+}
+LIGHT = {"color": 3, "intensity": 1, "spot/innerConeAngle": 1, "spot/outerConeAngle": 1}
+_VISIBLE = "extensions/KHR_node_visibility/visible"
+_YFOV, _YMAG = "perspective/yfov", "orthographic/ymag"
+_PLACES = {
+    "nodes": re.compile(r"/nodes/(\d{1,9})/(.+)"),
+    "meshes": re.compile(r"/meshes/(\d{1,9})/(.+)"),
+    "materials": re.compile(r"/materials/(\d{1,9})/(.+)"),
+    "cameras": re.compile(r"/cameras/(\d{1,9})/(.+)"),
+    "lights": re.compile(rf"/extensions/{LIGHTS}/lights/(\d{{1,9}})/(.+)"),
+}
+
+
+class Target(NamedTuple):
+    """The target of a pointer: a kind of `_PLACES`, the number among those, the pointer within, and numbers in a value,
+    0 for all weights of a mesh."""
+
+    kind: str
+    number: int
+    within: str
+    width: int
+
+
+def target_of(pointer: str) -> Target | None:
+    """The target of a pointer; None for an unknown one."""
+    for kind, pattern in _PLACES.items():
+        match = pattern.fullmatch(pointer)
+        if match is None:
+            continue
+        number, within = int(match[1]), match[2]
+        width = _width(kind, within)
+        return None if width is None else Target(kind, number, within, width)
+    return None
+
+
+def _width(kind: str, within: str) -> int | None:
+    if kind == "materials":
+        texture, _, part = within.partition(_TURNS)
+        return _TRANSFORM.get(part) if texture.endswith("Texture") else MATERIAL.get(within)
+    if kind == "cameras":
+        return 1 if within in (_YFOV, _YMAG) else None
+    if kind == "lights":
+        return LIGHT.get(within)
+    if re.fullmatch(r"weights(/\d{1,9})?", within):
+        return 0 if within == "weights" else 1
+    if kind == "meshes":
+        return None
+    return 1 if within == _VISIBLE else PATHS.get(within)
+
+
+class Animated:
+    """The targets of a document's pointers, found before anything is read."""
+
+    def __init__(self, document: JsonObject) -> None:
+        self.targets: set[Target] = set()
+        for described in animation_targets(document):
+            with suppress(ViewerError):
+                pointer = pointer_of(described)
+                target = None if pointer is None else target_of(pointer)
+                if target is not None:
+                    self.targets.add(target)
+
+    def numbers(self, kind: str, within: str = "") -> set[int]:
+        """The numbers of the targets of a kind, of one pointer within, or of all that begin with it."""
+        return {target.number for target in self.targets if target.kind == kind and target.within.startswith(within)}
+
+    @property
+    def hidden(self) -> set[int]:
+        """The numbers of the nodes whose own visibility is animated."""
+        return self.numbers("nodes", _VISIBLE)
+
+    def textures(self, document: JsonObject) -> set[str]:
+        """The places of textures whose transforms are animated, as in `Textures`."""
+        return {_place(document, target.number, target.within) for target in self.targets if _TURNS in target.within}
+
+
+def animation_targets(document: JsonObject) -> Iterator[JsonObject]:
+    """The targets of all channels. An animation with a fault, which is left out, is read up to that."""
+    described = document.objects("animations")
+    for number in range(len(described)):
+        with suppress(ViewerError):
+            for channel in described[number].objects("channels"):
+                yield channel.child("target")
+
+
+def pointer_of(target: JsonObject) -> str | None:
+    """The pointer of a channel's target; None without."""
+    extension = target.extension(NAME)
+    return None if extension is None else extension.text("pointer", None)
+
+
+class _PlacedTextures:
+    """In the place of `Textures` when materials are read again: the numbers are those of the first reading, and
+    ``changed`` are textures under other transforms."""
+
+    def __init__(self, textures: list[Texture], numbers: Mapping[tuple[str, str], int]) -> None:
+        self.textures, self.numbers = textures, numbers
+        self.changed: dict[int, Texture] = {}
+
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+        """As in `Textures`."""
+        number = self.numbers.get((owner.path(key), change.name))
+        if number is None:
+            return None
+        transform = transform_of(owner.child(key))
+        if not np.array_equal(transform, self.textures[number].transform):
+            self.changed[number] = replace(self.textures[number], transform=transform)
+        return number
+
+
+@dataclass(eq=False)
+class DocumentProperties:
+    """`Properties` of a glTF document.
+
+    textures : the scene's at rest. texture_numbers : their numbers by the places that name them. light_numbers,
+    camera_numbers : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
+    """
+
+    document: JsonObject
+    textures: list[Texture]
+    texture_numbers: Mapping[tuple[str, str], int]
+    light_numbers: list[int]
+    camera_numbers: list[int]
+    rest_lights: list[Light] = field(default_factory=list)
+
+    def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
+        """See `Properties`."""
+        textures = _PlacedTextures(self.textures, self.texture_numbers)
+        materials: dict[int, Material] = {}
+        for number, changes in _grouped(values, "materials").items():
+            item = _patched(self.document.objects("materials")[number], changes)
+            with suppress(ViewerError):  # a value that no material has: it stays as it was
+                materials[number] = read_material(item, number, textures, animated=True)[0]
+        # Textures that are at rest again are listed, too.
+        at_rest = {number: self.textures[number] for number in self._moving(values) if number not in textures.changed}
+        return materials, {**at_rest, **textures.changed}
+
+    def lights(self, values: Mapping[str, NDArray], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
+        """See `Properties`."""
+        changes, moved = _grouped(values, "lights"), list(lights)
+        extension = self.document.extension(LIGHTS)
+        for k, (number, at_rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
+            if number in changes and extension is not None:
+                item = _patched(extension.objects("lights")[number], changes[number])
+                at_rest = describe(item, number, [], [], []) or at_rest
+            elif shown[k] and any(moved[k].intensity):
+                continue
+            intensity = at_rest.intensity if shown[k] else (0.0, 0.0, 0.0)
+            with suppress(ViewerError):
+                moved[k] = replace(moved[k], intensity=intensity, inner=at_rest.inner, outer=at_rest.outer)
+        return moved
+
+    def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
+        """See `Properties`."""
+        changes, moved = _grouped(values, "cameras"), list(cameras)
+        for k, number in enumerate(self.camera_numbers):
+            if number in changes:
+                with suppress(ViewerError):
+                    moved[k] = _changed(moved[k], changes[number])
+        return moved
+
+    def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
+        """The numbers of the textures whose transforms are animated."""
+        places = {
+            _place(self.document, number, within)
+            for number, changes in _grouped(values, "materials").items()
+            for within in changes
+            if _TURNS in within
+        }
+        return {number for (place, _), number in self.texture_numbers.items() if place in places}
+
+
+def _place(document: JsonObject, number: int, within: str) -> str:
+    """The place in the document of the texture whose transform a pointer within a material names."""
+    return f"{document.objects('materials').where}[{number}].{within.partition(_TURNS)[0].replace('/', '.')}"
+
+
+def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
+    """Values by the number of their object, and the pointer within."""
+    groups: dict[int, dict[str, NDArray]] = {}
+    for pointer, value in values.items():
+        target = target_of(pointer)
+        if target is not None and target.kind == kind:
+            groups.setdefault(target.number, {})[target.within] = value
+    return groups
+
+
+def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
+    """A copy of a JSON object with other members."""
+    data = copy.deepcopy(item.data)
+    for within, value in changes.items():
+        *parents, last = within.split("/")
+        place: dict[str, Any] = data
+        for key in parents:
+            if place.get(key) is None:
+                place[key] = {}
+            place = place[key]
+        numbers = [float(component) for component in value]
+        place[last] = numbers if len(numbers) > 1 else numbers[0]
+    return JsonObject(data, item.where)
+
+
+def _changed(camera: Camera, values: Mapping[str, NDArray]) -> Camera:
+    """A camera with its animated field of view, or of an orthographic one its height."""
+    if isinstance(camera.projection, Orthographic):
+        if _YMAG not in values:
+            return camera
+        return camera.with_projection(Orthographic(2 * abs(float(values[_YMAG][0]))))
+    return camera.with_fov(math.degrees(float(values[_YFOV][0]))) if _YFOV in values else camera
+
+
+# -- channels and samplers to tracks over nodes ------------------------------------------------------------------------
+
+_FLOAT = 5126
+# Memory of a track with its JSON objects.
+_TRACK_BYTES = 512
+
+
+def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
+    """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
+
+    Warns of omitted channels: of unknown properties, of weights without morph targets, and without a node. Channels of
+    nodes outside the scene are checked and silently omitted. An animation with a fault is left out, with a note:
+    references out of range, invalid key times or values, an unknown interpolation, a node with a matrix, and two
+    channels for the same property. Key times must be finite and increase from 0.
+
+    Raises MissingExtra for data whose decoder is not installed.
+    """
+    place = {number: k for k, number in enumerate(nodes.numbers)}
+    keys = _Keys(accessors)
+    left_out: Counter[str] = Counter()
+    unknown: dict[str, None] = {}
+    animations, faults = [], []
+    described = document.objects("animations")
+    for number in range(len(described)):
+        reader = _Animation(document, keys)
+        try:
+            name, tracks = reader.read(described[number], f"animation {number}")
+        except MissingExtra:
+            raise
+        except ViewerError as error:
+            faults.append(fault_text(error))
+            continue
+        left_out.update(reader.left_out)
+        unknown.update(reader.unknown)
+        placed = tuple(
+            track if track.node < 0 else replace(track, node=place[track.node])
+            for track in tracks
+            if track.node < 0 or track.node in place
+        )
+        animations.append(Animation(name, placed))
+    if faults:
+        count = "an animation is" if len(faults) == 1 else f"{len(faults):,} animations are"
+        warnings.append(f"{count} left out: {faults[0]}")
+    warnings.extend(f"{count:,} animation channels {what}" for what, count in left_out.items())
+    if unknown:
+        warnings.append(f"animated properties that are not known, and ignored: {', '.join(map(short, unknown))}")
+    return animations
+
+
+def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
+    """The numbers of the nodes whose weights of morph targets some animation moves."""
+    numbers = animated.numbers("nodes", "weights")
+    meshes = animated.numbers("meshes", "weights")
+    if meshes:
+        numbers |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
+    for target in animation_targets(document):
+        with suppress(ViewerError):
+            if target.text("path", "") == "weights" and "node" in target:
+                numbers.add(target.integer("node"))
+    return numbers
+
+
+class _Animation:
+    """Reads one animation. ``left_out``: its omitted channels, by their notes; ``unknown``: pointers."""
+
+    def __init__(self, document: JsonObject, keys: _Keys) -> None:
+        self.samplers, self.nodes = JsonObjects([], ""), document.objects("nodes")
+        self.meshes = document.objects("meshes")
+        self.counts = {
+            "materials": len(document.objects("materials")),
+            "cameras": len(document.objects("cameras")),
+            "lights": len((document.extension(LIGHTS) or JsonObject({}, "")).objects("lights")),
+        }
+        self.keys = keys
+        self.left_out: Counter[str] = Counter()
+        self.unknown: dict[str, None] = {}
+        self.first_channels: dict[tuple[int, str], str] = {}
+
+    def read(self, item: JsonObject, name: str) -> tuple[str, list[Track]]:
+        """Name, ``name`` without one, and tracks."""
+        self.samplers = item.objects("samplers")
+        tracks = [track for channel in item.objects("channels") for track in self.tracks(channel)]
+        return item.text("name", "") or name, tracks
+
+    def tracks(self, channel: JsonObject) -> list[Track]:
+        """A channel's tracks with the file's node numbers: several of weights that nodes share; none if omitted."""
+        self.keys.accessors.budget.charge(_TRACK_BYTES)
+        sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
+        target = channel.child("target")
+        moved = self._moved(target)
+        for node, path, _ in moved:
+            before = self.first_channels.setdefault((node, path), channel.where)
+            if before != channel.where:
+                what = f"{path} of node {node}" if node >= 0 else path
+                first = before.split(": ")[-1]
+                raise target.fail("path", f"{what} is moved by {first}, too", "one channel can move it")
+        if not moved:
+            return []
+        interpolation = sampler.text("interpolation", "LINEAR")
+        if interpolation not in INTERPOLATIONS:
+            expected = ", ".join(INTERPOLATIONS)
+            raise sampler.fail("interpolation", f"unknown: {short(interpolation)}", f"expected one of {expected}")
+        return [
+            Track(node, path, *self.keys.of(sampler, path, width, interpolation), interpolation)
+            for node, path, width in moved
+        ]
+
+    def _moved(self, target: JsonObject) -> list[tuple[int, str, int]]:
+        """The property that a target moves: the file's node number or -1, path, and numbers in a value."""
+        path, pointer = target.text("path"), pointer_of(target)
+        if path == "pointer" and pointer is not None:
+            properties = self._of_pointer(pointer)
+            if not properties:
+                self.unknown[pointer] = None
+            return [moved for node, what in properties for moved in self._of_node(target, node, what)]
+        if path not in (*PATHS, "weights"):
+            self.left_out[f"move {short(path)}, which is ignored"] += 1
+            return []
+        node = target.index("node", len(self.nodes), "node", None)
+        if node is None:
+            self.left_out["name no node and are ignored"] += 1
+            return []
+        return self._of_node(target, node, path)
+
+    def _of_pointer(self, pointer: str) -> list[tuple[int, str]]:
+        """The nodes and paths that a pointer names, -1 and itself beside them; none if it is not known."""
+        named = target_of(pointer)
+        if named is None:
+            return []
+        if named.kind == "nodes":
+            path = "visible" if named.within.endswith("/visible") else named.within
+            return [(named.number, path)] if named.number < len(self.nodes) else []
+        if named.kind == "meshes":
+            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == named.number]
+            return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
+        return [(-1, pointer)] if named.number < self.counts[named.kind] else []
+
+    def _of_node(self, target: JsonObject, node: int, path: str) -> list[tuple[int, str, int]]:
+        """A path of a node, or beside the nodes, with the numbers in a value."""
+        if node < 0:
+            named = target_of(path)
+            assert named is not None
+            return [(node, path, named.width)]
+        kind, _, number = path.partition("/")
+        if kind == "weights":
+            width = self._targets(self.nodes[node])
+            if not width:
+                self.left_out["move weights of nodes without morph targets, and are ignored"] += 1
+                return []
+            if number and int(number) >= width:
+                raise target.fail("path", f"names morph target {int(number)} of {width}")
+            return [(node, path, 1 if number else width)]
+        if path in PATHS and "matrix" in self.nodes[node]:
+            raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
+        return [(node, path, PATHS.get(path, 1))]
+
+    def _targets(self, node: JsonObject) -> int:
+        """Morph targets of a node's mesh; 0 without a mesh."""
+        mesh = node.index("mesh", len(self.meshes), "mesh", None)
+        return 0 if mesh is None else target_count(self.meshes[mesh])
+
+
+class _Keys:
+    """Times and values of samplers; each pair of accessors is checked once, shared by samplers."""
+
+    def __init__(self, accessors: Accessors) -> None:
+        self.accessors = accessors
+        self._times: dict[int, NDArray] = {}
+        self._values: dict[tuple[int, str, int, bool], NDArray] = {}
+
+    def of(self, sampler: JsonObject, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
+        """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
+        times = self._input(sampler)
+        spline = interpolation == "CUBICSPLINE"
+        if spline and len(times) < 2:
+            raise sampler.fail("input", "one key", "a cubic spline has two or more")
+        values = self._output(sampler, path, width, spline)
+        if len(values) != len(times) or values.ndim != 2 + spline or values.shape[-1] != width:
+            count = self._count("output", sampler)
+            expected = len(times) * (3 if spline else 1)
+            explanation = " (a tangent before and behind every value)" if spline else ""
+            if path == "weights":
+                expected, explanation = expected * width, f" (of {width:,} morph targets)" + explanation
+            raise sampler.fail(
+                "output", f"{count:,} values for {len(times):,} keys, expected {expected:,}{explanation}"
+            )
+        return times, values
+
+    def _input(self, sampler: JsonObject) -> NDArray:
+        number = sampler.index("input", len(self.accessors.accessors), "accessor")
+        if number not in self._times:
+            if self.accessors.accessors[number].integer("componentType") != _FLOAT:
+                raise sampler.fail("input", f"accessor {number} holds integers", "times are float32 seconds")
+            times = self.accessors.floats("input", sampler, (1,))[:, 0]
+            fault = _fault(times)
+            if fault:
+                raise sampler.fail("input", f"accessor {number}: {fault}")
+            self._times[number] = times
+        return self._times[number]
+
+    def _output(self, sampler: JsonObject, path: str, width: int, spline: bool) -> NDArray:
+        """Values (N, width), in threes for a spline; (N, stored width) where their number is no multiple of these."""
+        number = sampler.index("output", len(self.accessors.accessors), "accessor")
+        key = (number, path, width, spline)
+        if key not in self._values:
+            # Integer quaternions and weights are normalised, with or without the accessor's flag.
+            kind = path.partition("/")[0]
+            stored = 1 if kind == "weights" else width
+            values = self.accessors.floats("output", sampler, (stored,), normalize=kind in ("rotation", "weights"))
+            if len(values) % (width // stored) == 0:
+                values = values.reshape(-1, width)
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                raise sampler.fail("output", f"accessor {number}: value {int(np.argmin(finite))} is not finite")
+            if spline and len(values) % 3 == 0:
+                values = values.reshape(-1, 3, values.shape[1])
+            self._values[key] = values
+        return self._values[key]
+
+    def _count(self, key: str, sampler: JsonObject) -> int:
+        accessors: JsonObjects = self.accessors.accessors
+        return accessors[sampler.index(key, len(accessors), "accessor")].integer("count")
+
+
+def _fault(times: NDArray) -> str:
+    """The fault of key times, or an empty text."""
+    if not len(times):
+        return "no keys"
+    finite = np.isfinite(times)
+    if not finite.all():
+        return f"key {int(np.argmin(finite))} is not finite"
+    if times[0] < 0:
+        return f"the first key is at {times[0]:g} seconds, before 0"
+    rising = times[1:] > times[:-1]
+    if not rising.all():
+        key = int(np.argmin(rising)) + 1
+        return f"key {key} at {times[key]:g} seconds is not after the one before it, at {times[key - 1]:g}"
+    return ""

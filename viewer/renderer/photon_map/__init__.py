@@ -1,1 +1,0 @@
-"""Photons traced and brought to the cells of their map."""

@@ -1,0 +1,161 @@
+"""Vertices: near a centre as float32 holds them, welded, and with normals under affine maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from raystream.base.jit import run
+from raystream.scene.mesh import Float
+
+# -- vertices of files as float32 holds them ---------------------------------------------------------------------------
+# Far from the origin relative to their centre, and texture coordinates.
+
+# Distance from the origin, in edges of the box, from which float32 rounds by more than a millionth of the edge.
+FAR = 16.0
+
+
+def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
+    """Positions (V, 3) as float32 relative to a centre, and the map (4, 4) that puts them back; the identity where they
+    lie near the origin, or float32 holds them as they are."""
+    places = np.asarray(positions)
+    transform = np.eye(4)
+    with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
+        near = places.astype(np.float32)
+        if places.dtype != np.float64 or not len(places):
+            return near, transform
+        finite = np.isfinite(near).all(axis=1)
+        finite_places = places if finite.all() else places[finite]
+        if not len(finite_places):
+            return near, transform
+        low, high = finite_places.min(axis=0), finite_places.max(axis=0)
+        edge = float((high - low).max())
+        if not 0.0 < edge < max(float(np.abs(low).max()), float(np.abs(high).max())) / FAR:
+            return near, transform
+        if (near[finite] == finite_places).all():
+            return near, transform
+        transform[:3, 3] = np.round((low + high) / 2.0)
+        return (places - transform[:3, 3]).astype(np.float32), transform
+
+
+def finite_uvs(uvs: NDArray, warnings: list[str]) -> NDArray:
+    """Texture coordinates (V, 2), with 0 for those that float32 does not hold, and a warning with their number."""
+    finite = np.abs(uvs) <= np.finfo(np.float32).max
+    if finite.all():
+        return uvs
+    astray = int(np.count_nonzero(~finite.all(axis=1)))
+    warnings.append(f"{astray:,} texture coordinates are not finite; 0 instead")
+    return np.where(finite, uvs, uvs.dtype.type(0.0))
+
+
+# -- welding: vertices of equal bits are merged ------------------------------------------------------------------------
+
+
+def weld(words: NDArray[np.uint32], small: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Rows of equal bits, numbered by first appearance: (number of each row (N,), first row of each number).
+
+    words (N, K); -0.0 counts as 0.0 (the same position). small : too few for a compiled loop.
+    """
+    count = len(words)
+    table = np.full(max(16, 1 << (2 * count - 1).bit_length()), -1, np.int32)
+    number, first = np.empty(count, np.int32), np.empty(count, np.int32)
+    distinct = run(_weld, words, table, number, first, small=small)
+    return number, first[:distinct]
+
+
+def _weld(words, table, number, first):
+    """See `weld`; returns the count of numbers. number, first (N,) int32, written.
+
+    Open addressing with linear probing; table (S,) int32: -1, S a power of two and at least 2 N.
+    """
+    count, width = words.shape
+    size = len(table)
+    distinct = 0
+    mask = np.uint64(size - 1)
+    for row in range(count):
+        key = np.uint64(0x9E3779B97F4A7C15)
+        for k in range(width):
+            word = words[row, k]
+            if word == np.uint32(0x80000000):
+                word = np.uint32(0)
+            key ^= np.uint64(word)
+            key *= np.uint64(0xBF58476D1CE4E5B9)
+            key ^= key >> np.uint64(29)
+        slot = np.int64(key & mask)
+        while True:
+            other = table[slot]
+            if other < 0:
+                table[slot] = distinct
+                first[distinct] = row
+                number[row] = distinct
+                distinct += 1
+                break
+            same = True
+            for k in range(width):
+                a, b = words[row, k], words[first[other], k]
+                if a != b and not ((a | b) == np.uint32(0x80000000) and (a & b) == np.uint32(0)):
+                    same = False
+                    break
+            if same:
+                number[row] = other
+                break
+            slot += 1
+            if slot == size:
+                slot = np.int64(0)
+    return distinct
+
+
+# -- points and normals under affine maps ------------------------------------------------------------------------------
+
+
+def transform_points(points: Float, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N, V, 3): points (V, 3), or (N, V, 3), under the maps (N, 4, 4); under identities the points themselves."""
+    same = (matrices == np.eye(4)).all(axis=(1, 2))
+    if same.all():  # most scenes: no work for millions of vertices
+        return np.broadcast_to(points.astype(np.float64, copy=False), (len(matrices), *points.shape[-2:]))
+    with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
+        moved = points.astype(np.float64) @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3]
+        moved[same] = np.broadcast_to(points, moved.shape)[same]
+    return moved
+
+
+def transform_normals(normals: Float, matrices: NDArray[np.float64]) -> Float:
+    """(N, V, 3): unit normals (V, 3), or (N, V, 3), under the maps (N, 4, 4), by the cofactor matrix: the inverse
+    transpose times the determinant, defined for singular maps too."""
+    linear = matrices[:, :3, :3]
+    same = (linear == np.eye(3)).all(axis=(1, 2))
+    if same.all():
+        return np.broadcast_to(normals, (len(matrices), *normals.shape[-2:]))
+    x, y, z = linear[:, 0], linear[:, 1], linear[:, 2]
+    cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=1)
+    cofactor[np.linalg.det(linear) < 0] *= -1.0
+    with np.errstate(all="ignore"):
+        turned = normals.astype(np.float64) @ cofactor.transpose(0, 2, 1)
+        length = np.linalg.norm(turned, axis=2, keepdims=True)
+        unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
+    unit[same] = np.broadcast_to(normals, unit.shape)[same]
+    return unit.astype(np.float32)
+
+
+def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
+    """glTF tangents (V, 4) under a map (4, 4): unit vectors, with the sign flipped by mirroring."""
+    linear = matrix[:3, :3]
+    if np.array_equal(linear, np.eye(3)):
+        return tangents
+    out = tangents.copy()
+    with np.errstate(all="ignore"):
+        turned = tangents[:, :3].astype(np.float64) @ linear.T
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        out[:, :3] = np.where(length > 0, turned / np.where(length > 0, length, 1), tangents[:, :3])
+    if np.linalg.det(linear) < 0:
+        out[:, 3] *= -1.0
+    return out
+
+
+def shifted(transforms: NDArray[np.float64], shift: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Maps (..., 4, 4) with their places moved by a vector (3,)."""
+    moved = np.array(transforms, np.float64)
+    moved[..., :3, 3] += np.asarray(shift, np.float64)
+    return moved

@@ -1,1 +1,0 @@
-"""Triangles and points drawn into streams: rasterised hits, visibility buffers, scattered writes."""

@@ -1,1 +1,0 @@
-"""Camera controller, keys and dragging: arithmetic alone."""

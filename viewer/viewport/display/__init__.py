@@ -1,1 +1,0 @@
-"""The picture on the screen: texture, exposure, photons."""

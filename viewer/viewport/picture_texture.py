@@ -1,0 +1,300 @@
+"""The picture texture: a session's pictures on the device, where tiles are put in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.denoise.upsampling import SHOWN
+from raystream.film.tonemap import TONEMAPS
+from raystream.kernels.photons import ESTIMATE
+from raystream.kernels.records import FILM, PATH, RADIANCE
+from raystream.renderer.device.tile_job import Tile
+from raystream.stream.compile.source import Source
+from raystream.stream.gl.device import Device
+from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.objects import read_texture
+from raystream.stream.gl.passes import add_fetch
+from raystream.stream.gl.stream import Stream, float_texture
+from raystream.stream.machines.multipass import Multipass
+
+SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
+SEARCHING = ("shell", "cell", "photon", "total")  # its states
+
+
+def film_source(name: str, **constants: int) -> Source:
+    """A program of ``shaders/film``, with the constants that it leaves open."""
+    return Source.of_file(f"film/{name}.glsl", **constants)
+
+
+def running_source() -> Source:
+    """The fragment program that shows radiance estimates while they grow."""
+    source = Source.begin()
+    for name, record in SEARCHED.items():
+        source.add_record(record)
+        add_fetch(source, name, record)
+    source.include("film/running.glsl")
+    return source
+
+
+class PictureTexture:
+    """A session's screen (`raystream.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
+    float32, row 0 at the top. blank : nothing has been shown so far. changes : how often it has looked otherwise."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.blank, self.changes = device, True, 0
+        self._spare: moderngl.Texture | None = None  # for the next picture of its size: to make one takes long
+        self._nowhere = device.context.framebuffer([self._new((1, 1))])
+        self.texture = self._new((1, 1))
+        self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
+        self._plain = float_texture(device, (1, 1))
+        self._running: Drawing | None = None  # made when there are estimates to show
+        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
+        self._streams: dict[int, Stream] = {}  # likewise
+        self.reload()
+
+    def reload(self) -> None:
+        """Recompile the shaders. Raises ShaderError; the old ones then stay."""
+        place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
+        self._square, self._running = square, None
+
+    def begin(self, size: tuple[int, int], preview: bool) -> None:
+        """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
+        self.drop()
+        texture = self._new(size)
+        if preview:
+            self._coming = texture
+        else:
+            self._enlarge(self.texture, texture)
+            self._show(texture)
+            self.changes += 1
+
+    def end(self) -> None:
+        """The picture is complete: a preview is shown."""
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            self._show(coming)
+            self.changes += 1
+
+    def drop(self) -> None:
+        """A preview will not be completed."""
+        if self._coming is not None:
+            self._free(self._coming)
+            self._coming = None
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3) float32: the picture on show."""
+        width, height = self.texture.size
+        pixels = np.empty((height, width, 4), np.float32)
+        self.device.waits += 1
+        read_texture(self.texture, pixels)
+        return pixels[..., :3].copy()
+
+    def _new(self, size: tuple[int, int]) -> moderngl.Texture:
+        """A picture of (width, height), of undefined contents."""
+        if self._spare is not None and self._spare.size == size:
+            texture, self._spare = self._spare, None
+            return texture
+        texture = float_texture(self.device, size)
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture
+
+    def _show(self, texture: moderngl.Texture) -> None:
+        self.blank = False
+        self._free(self.texture)
+        self.texture = texture
+
+    def _free(self, texture: moderngl.Texture) -> None:
+        """Give a picture back; the last one of the size of that on show is kept for the next."""
+        if texture.size == self.texture.size:
+            spare, self._spare = self._spare, texture
+            if spare is None:
+                return
+            texture = spare
+        framebuffer = self._framebuffers.pop(texture.glo, None)
+        self._streams.pop(texture.glo, None)
+        if framebuffer is not None:
+            self._nowhere.use()  # a framebuffer that is bound must not go
+            framebuffer.release()
+        texture.release()
+
+    def put(self, piece: Tile) -> None:
+        """Copy a tile to its place."""
+        target = self._coming or self.texture
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        streams, shader = piece.machine.streams, self._place.shader
+        summed = "film" in piece.machine.linked.program.results
+        shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
+        shader.set("summed", int(summed))
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        self._draw(self._place, target, (left, top, wide, tall))
+        self.changes += self._coming is None
+
+    def show(self, picture: Stream) -> None:
+        """Copy a whole picture, of any size."""
+        if self._coming is not None and self._coming.size != picture.size:
+            self._free(self._coming)
+            self._coming = self._new(picture.size)
+        target = self._coming or self.texture
+        assert target.size == picture.size
+        self._copy(picture, target)
+        self.changes += self._coming is None
+
+    def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """Have a whole picture drawn in place of the one on show, whatever is coming."""
+        if self.texture.size != size:
+            self._show(self._new(size))
+        draw(self._stream(self.texture))
+        self.changes += 1
+
+    def _stream(self, texture: moderngl.Texture) -> Stream:
+        """A picture as a stream of `SHOWN`."""
+        stream = self._streams.get(texture.glo)
+        if stream is None:
+            stream = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
+        return stream
+
+    def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
+        if picture.record != FILM:
+            framebuffer = self._framebuffer(target)
+            framebuffer.use()  # and leave another one's scissors, which would cut the copy
+            self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
+            return
+        shader = self._place.shader
+        shader.bind("in_tile", picture.textures[0])
+        shader.set("summed", 1)
+        shader.set("corner", (0, 0))
+        shader.set("wide", picture.size[0])
+        self._draw(self._place, target, (0, 0, *picture.size))
+
+    def grow(self, piece: Tile) -> bool:
+        """Show the running estimates of a tile in progress, where its machine keeps them from pass to pass; whether it
+        does. `put` replaces them when the tile is done."""
+        machine, streams = piece.machine, piece.machine.streams
+        if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
+            return False
+        self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
+        shader = self._running.shader
+        for name in SEARCHED:
+            # Under a final gather the search is for a ray of the surface's, which has a weight of its own.
+            stream = streams.get("gathering", streams["path"]) if name == "path" else streams[name]
+            for k, texture in enumerate(stream.textures):
+                shader.bind(f"in_{name}_{k}", texture)
+        shader.bind("in_state", machine.state.textures[0])
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        program = machine.linked.program
+        shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
+        self._draw(self._running, self.texture, (left, top, wide, tall))
+        self.changes += 1
+        return True
+
+    def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
+        """One picture in another one's size, filtered."""
+        self._resize.shader.bind("in_picture", picture)
+        self._resize.shader.set("size", target.size)
+        self._draw(self._resize, target, (0, 0, *target.size))
+        self.settle()
+
+    def settle(self) -> None:
+        """Leave behind how streams are sampled.
+
+        To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
+        another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
+        the middle of a picture.
+        """
+        shader = self._place.shader
+        shader.bind("in_tile", self._plain)
+        shader.set("summed", 0)
+        shader.set("corner", (0, 0))
+        shader.set("wide", 1)
+        self._nowhere.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._place.render()
+
+    def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
+        if target.glo not in self._framebuffers:
+            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
+        return self._framebuffers[target.glo]
+
+    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
+        framebuffer = self._framebuffer(target)
+        framebuffer.viewport = viewport
+        framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        drawing.render()
+
+
+# -- shows a picture in the window: exposure, tone map, sRGB -----------------------------------------------------------
+
+
+class Display:
+    """Draws a picture over a whole framebuffer; one of fewer pixels is enlarged as it is displayed."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._shown: moderngl.Framebuffer | None = None  # a picture of fewer pixels than it fills, as displayed
+        self.reload()
+
+    def reload(self) -> None:
+        """Recompile its shader. Raises ShaderError; the old one then stays."""
+        # Several programs: drivers for the CPU run both sides of a branch, and filtering takes long.
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        made = [Shader(self.device, film_source("show", smooth_up=number)) for number in (0, 1)]
+        self._drawings = [Drawing(self.device, shader, square) for shader in made]
+        self._enlarge = Drawing(self.device, Shader(self.device, film_source("resize")), square)
+
+    def draw(
+        self,
+        picture: moderngl.Texture,
+        target: moderngl.Framebuffer,
+        size: tuple[int, int],
+        exposure: float,
+        tonemap: str = "none",
+    ) -> None:
+        """picture: linear sRGB. size: of the part of the target that it fills, pixels. exposure: stops. tonemap: a name
+        of TONEMAPS, another shows as ``none``."""
+        width, height = picture.size
+        if width <= size[0] and height <= size[1] and picture.size != size:
+            # Tone maps take long: not for more pixels than there are.
+            small = self._small(picture.size)
+            self.draw(picture, small, picture.size, exposure, tonemap)
+            self._draw_into(target, size)
+            self._enlarge.shader.bind("in_picture", small.color_attachments[0])
+            self._enlarge.shader.set("size", size)
+            self._enlarge.render()
+            return
+        self._draw_into(target, size)
+        drawing = self._drawings[picture.size != size]
+        shader = drawing.shader
+        shader.bind("in_picture", picture)
+        shader.set("window", size)
+        shader.set("exposure", exposure)
+        shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
+        drawing.render()
+
+    def _draw_into(self, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
+        target.use()
+        target.viewport = (0, 0, *size)
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+
+    def _small(self, size: tuple[int, int]) -> moderngl.Framebuffer:
+        """For a picture of this size as it is displayed, 8 bits a channel."""
+        if self._shown is None or self._shown.size != size:
+            if self._shown is not None:
+                self._shown.color_attachments[0].release()
+            texture = self.device.context.texture(size, 4)
+            texture.repeat_x = texture.repeat_y = False
+            self._shown = self.device.context.framebuffer([texture])
+        return self._shown
