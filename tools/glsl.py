@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--mask", default="depth", choices=list(MASKS))
     for name in ("accel", "traversal", "intersection"):
         option = options.option(name)
-        parser.add_argument(option.flag, default=option.default, choices=option.choices)
+        parser.add_argument(option.flag, default=option.value.default, choices=option.value.choices or None)
     parser.add_argument("--step", help="one pass, by its name; a fused one by any of its states")
     parser.add_argument("--counting", action="store_true", help="with the counters")
     parser.add_argument("--layers", action="store_true", help="with the states that fill normal and albedo")

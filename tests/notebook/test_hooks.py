@@ -62,7 +62,7 @@ def test_plotters_have_it(plotter, monkeypatch, device):
     pyvista = ModuleType("pyvista")
     pyvista.register_plotter_component = lambda name: lambda kind: made.setdefault(name, kind)
     monkeypatch.setitem(sys.modules, "pyvista", pyvista)
-    monkeypatch.delitem(sys.modules, "raystream.plotter", raising=False)
+    monkeypatch.delitem(sys.modules, "raystream.notebook.plotter", raising=False)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     ((name, place),) = declared["pyvista.plotter_components"].items()
     assert name == "raystream"
@@ -87,7 +87,7 @@ def test_pyvista_itself_finds_it(tmp_path):
     info = tmp_path / "raystream-0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: raystream\nVersion: 0\n")
-    (info / "entry_points.txt").write_text("[pyvista.plotter_components]\nraystream = raystream.plotter\n")
+    (info / "entry_points.txt").write_text("[pyvista.plotter_components]\nraystream = raystream.notebook.plotter\n")
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport pyvista\n"
         "plotter = pyvista.Plotter(off_screen=True)\nplotter.add_mesh(pyvista.Sphere(), color='red')\n"
