@@ -76,7 +76,7 @@ def _inner(foreground: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.b
 
 
 def scene_seen(hits: Stream) -> NDArray[np.bool_]:
-    """(rows, columns) where hits of `raystream.Renderer.coarse_hits` are of the scene, and not of its backdrop."""
+    """(rows, columns) where hits of `RayQueries.coarse_hits` are of the scene, and not of its backdrop."""
     with hits.device.current():
         found: NDArray[np.bool_] = hits.fields(("triangle",))["triangle"] >= 0
     return found
