@@ -8,7 +8,7 @@ def entry() -> NoReturn:
     from raystream.base.interrupts import end_by_signals
 
     end_by_signals()
-    from raystream.base.start.modules import begin
+    from raystream.base.start import begin
 
     begin()
     from raystream.cli.main import entry as run

@@ -16,10 +16,10 @@ import sys
 from dataclasses import dataclass, field, FrozenInstanceError
 compiled = []
 sys.addaudithook(lambda event, given: event == "compile" and "__create_fn__" in str(given[0]) and compiled.append(1))
-from raystream.base.start import modules
-modules.begin()
+from raystream.base import start
+start.begin()
 {classes}
-modules.loaded()
+start.loaded()
 print(len(compiled), made)
 """
 CLASSES = """
@@ -95,16 +95,16 @@ def test_optimised_code_is_apart(tmp_path: Path) -> None:
 
 
 def test_a_full_file_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.base.start import modules
+    from raystream.base import start
 
-    monkeypatch.setattr(modules, "MOST", 2)
-    made = modules.Methods([tmp_path])
+    monkeypatch.setattr(start, "MOST", 2)
+    made = start.Methods([tmp_path])
     for number in range(2):
         made(f"x = {number}", {}, {})
     made.keep()
-    assert len(modules.Methods([tmp_path]).codes) == 2
-    again = modules.Methods([tmp_path])
+    assert len(start.Methods([tmp_path]).codes) == 2
+    again = start.Methods([tmp_path])
     again("x = 1", {}, {})
     again("x = 2", {}, {})
     again.keep()
-    assert set(modules.Methods([tmp_path]).codes) == {"x = 1", "x = 2"}
+    assert set(start.Methods([tmp_path]).codes) == {"x = 1", "x = 2"}

@@ -48,9 +48,7 @@ def test_the_window_opens_before_what_it_shows_is_loaded() -> None:
 
 def test_the_application_is_loaded_beside() -> None:
     """Without the panels, which a first picture does not wait for."""
-    script = (
-        "import sys\nfrom raystream.base.start.modules import load_beside\nload_beside('raystream.window.app').join()\n"
-    )
+    script = "import sys\nfrom raystream.base.start import load_beside\nload_beside('raystream.window.app').join()\n"
     script += "assert 'raystream.window.app' in sys.modules\n"
     assert told(script + "print(*(name for name in sys.modules if 'imgui' in name or 'bundle' in name))") == []
 

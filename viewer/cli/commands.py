@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError, brief, printable
-from raystream.base.start.modules import loaded
+from raystream.base.start import loaded
 from raystream.cli.outputs import STANDARD_OUTPUT
 from raystream.cli.presets import preset
 from raystream.options.table import OPTIONS, keywords, of_view, part

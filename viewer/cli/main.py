@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from raystream.base import distributions
 from raystream.base.errors import ViewerError, printable
 from raystream.base.interrupts import HELD, Terminated, exit_now, terminate
-from raystream.base.start.modules import loaded
+from raystream.base.start import loaded
 from raystream.cli import batch, commands, rendering
 from raystream.cli.commands import FAULT, explained
 from raystream.cli.dataset.command import dataset

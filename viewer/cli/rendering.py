@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
-from raystream.base.start.modules import loaded
+from raystream.base.start import loaded
 from raystream.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
 from raystream.cli.outputs import STANDARD_OUTPUT, check_output
 from raystream.cli.presets import published_remark

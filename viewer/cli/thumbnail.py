@@ -49,12 +49,12 @@ def thumbnail(arguments: Namespace) -> bool:
     except (OSError, ValueError) as error:
         raise ViewerError(path, getattr(error, "strerror", None) or str(error)) from None
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
-    from raystream.base.start import modules
+    from raystream.base import start
     from raystream.formats import load
     from raystream.renderer.empty_view import brightened
     from raystream.renderer.renderer import Renderer
 
-    modules.loaded()
+    start.loaded()
     renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
     brightened(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)

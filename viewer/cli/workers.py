@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import child_process
-from raystream.base.start.isolation import SAFE_PATH, python
+from raystream.base.isolation import SAFE_PATH, python
 from raystream.cli import rendering
 from raystream.cli.commands import explained
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import raise_dropped
-from raystream.base.start.modules import load_beside
+from raystream.base.start import load_beside
 from raystream.film.files import image
 from raystream.formats import named
 from raystream.options.table import check, keywords

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError
-from raystream.base.start.modules import load_beside, loaded
+from raystream.base.start import load_beside, loaded
 from raystream.viewport.preferences import Preferences
 from raystream.window.window import TITLE, Window
 

@@ -27,9 +27,9 @@ def main(started: str, scene: str) -> None:
         marks.setdefault(part, (time.monotonic() - float(started), time.process_time()))
 
     mark("python")
-    from raystream.base.start import modules
+    from raystream.base import start
 
-    modules.begin()
+    start.begin()
     from raystream.cli import main as command
     from raystream.cli.commands import viewed
 

@@ -90,11 +90,11 @@ def main(width: str, height: str, rest: str, *models: str) -> None:
     """Open them and print."""
     import glfw
 
-    from raystream.base.start import modules
+    from raystream.base import start
     from raystream.viewport.preferences import VARIABLE
     from raystream.window.opening import opened as opened_window
 
-    modules.begin()
+    start.begin()
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         settings = Path(folder) / "settings.toml"
         settings.write_text(f"size = [{width}, {height}]\n", encoding="utf-8")

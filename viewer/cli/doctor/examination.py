@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from raystream.base.errors import DeviceError, printable
 from raystream.base.interrupts import child_process
-from raystream.base.start.isolation import SAFE_PATH, python
+from raystream.base.isolation import SAFE_PATH, python
 from raystream.cli.doctor.items import BEGUN, FOUND, MARK, NO_DEVICE, items
 from raystream.stream.selftest.check import FAIL
 

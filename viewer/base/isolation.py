@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # in the environment of child processes, and of theirs
-_PACKAGE = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[1]
 # The folder where this package is found by its name, installed or in a checkout.
 _PROJECT = str(_PACKAGE.parent if _PACKAGE.name == "raystream" else _PACKAGE.parent / "tools" / "editable")
 
