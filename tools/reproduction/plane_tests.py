@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raystream
-from raystream.accel import primitives
+from raystream.accel import primitives, structures
 from raystream.scene.scene import Scene
 from raystream.stream.declare.kernel import Module
 
@@ -33,7 +33,7 @@ def conditional() -> Iterator[None]:
     def made(*arguments: Any, **options: Any) -> Module:
         return replace(original(*arguments, **options), source=str(FILE))
 
-    with patch.object(primitives, "module", made):
+    with patch.object(primitives, "triangle_module", made), patch.object(structures, "triangle_module", made):
         yield
 
 
