@@ -1,5 +1,5 @@
 // Light of an image environment on the floor, by inversion: a row of the upper half by what it brings, a texel of that
-// row, and within it in proportion to the cosine (viewer/cameras/backdrop.py). Neighbouring numbers give neighbouring
+// row, and within it in proportion to the cosine (viewer/lighting/backdrop.py). Neighbouring numbers give neighbouring
 // directions, so that a pixel's even ones spread evenly over the lights.
 // Memory: floor_shares, those of rows, then of the texels of each. Uniforms: ivec2 floor_texels, across and rows; int
 // floor_rows, of the whole image; vec2 floor_turn.

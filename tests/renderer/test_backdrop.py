@@ -10,7 +10,7 @@ import pytest
 
 from raystream import Renderer, Scene
 from raystream.base.errors import ViewerError
-from raystream.cameras.backdrop import HIGH, LOW
+from raystream.lighting.backdrop import HIGH, LOW
 from raystream.scene import builtin
 from raystream.scene.builtin.parts.shapes import boxes
 from raystream.scene.camera import Camera
@@ -84,7 +84,7 @@ def test_a_gradient_goes_up(renderer: Renderer) -> None:
 
 
 def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None:
-    from raystream.cameras.backdrop import blurred
+    from raystream.lighting.backdrop import blurred
 
     view = Camera((0.0, 9.0, 0.0), (3.0, 9.5, 1.0), fov=70)
     renderer.update(camera=view, pixel_filter="point", environment_rotation=40.0)

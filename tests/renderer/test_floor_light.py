@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.cameras.backdrop import floor_light, floor_shares
+from raystream.lighting.backdrop import floor_light, floor_shares
 from raystream.scene.camera import Camera
 from raystream.scene.environment import IRRADIANCE, ConstantEnvironment, ImageEnvironment, studio
 from raystream.scene.light import LUMINANCE, Light

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import UNWAITED
-from raystream.cameras.backdrop import backdrop_of
 from raystream.formats.image.environment_maps import HIGH_RANGE, environment_of
+from raystream.lighting.backdrop import backdrop_of
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
 from raystream.renderer.empty_view import FILLED

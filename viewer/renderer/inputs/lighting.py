@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from raystream.cameras.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
 from raystream.cameras.lens import constant_environment
 from raystream.formats.image.environment_maps import DARKNESS, environment_of
 from raystream.lighting.ambient import Ambient, ambient, in_world
+from raystream.lighting.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
 from raystream.lighting.each_light import each_light, turned
 from raystream.lighting.environment import environment as environment_module
 from raystream.lighting.environment import environment_uniforms

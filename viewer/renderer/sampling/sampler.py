@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from raystream.cameras.backdrop import WHITE, Tone, tones_uniforms
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.adaptive import LEAST, first_decision
 from raystream.film.device_film import Buffer, FilmBuffer, FilmError
 from raystream.film.error import ends, is_half
 from raystream.kernels.records import FILM, PIXEL
+from raystream.lighting.backdrop import WHITE, Tone, tones_uniforms
 from raystream.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.device.machine_pool import Key, resolved_settings, warm

@@ -177,7 +177,7 @@ SQUARE = Mesh(
 )
 ALBEDO = 0.5
 NONE = "none"  # in place of a size: no ground, and no floor either
-SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`raystream.cameras.backdrop`)
+SHADOW = "shadow"  # in place of a size: no plane, but a floor of the backdrop's (`raystream.lighting.backdrop`)
 # The default size: in heights of the model, or in its larger width if that is more.
 HEIGHTS, WIDTHS = 20.0, 5.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.cameras.backdrop import blurred, diffused
+from raystream.lighting.backdrop import blurred, diffused
 from raystream.scene.environment import ImageEnvironment
 
 
