@@ -78,10 +78,7 @@ def linear(keys: NDArray, items: NDArray, moment: NDArray, field: str) -> NDArra
 
 @pytest.mark.parametrize(
     ("name", "arguments", "record", "key_record"),
-    [
-        ("triangle_at", "ray", TRIANGLE, TRIANGLE_KEY),
-        ("vertex_now", "", VERTEX, VERTEX_KEY),
-    ],
+    [("triangle_at", "ray", TRIANGLE, TRIANGLE_KEY), ("vertex_now", "", VERTEX, VERTEX_KEY)],
 )
 def test_corners_and_normals(device: Any, name: str, arguments: str, record: Record, key_record: Record) -> None:
     keys = keyed(key_record)

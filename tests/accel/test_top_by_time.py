@@ -130,11 +130,7 @@ def follows(structure: Structure) -> bool:
 def traced(device: Any, structure: Structure, given: NDArray) -> NDArray:
     """The hits (N,)."""
     function = glsl_call.Function(
-        device,
-        "Hit walk(Ray ray, out int entered)",
-        modules=structure.make("stack"),
-        records=[RAY, HIT],
-        text=_TEXT,
+        device, "Hit walk(Ray ray, out int entered)", modules=structure.make("stack"), records=[RAY, HIT], text=_TEXT
     )
     hits, entered = function(given)
     traced.entered = float(entered.mean())  # type: ignore[attr-defined]

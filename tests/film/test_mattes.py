@@ -21,11 +21,7 @@ TRIANGLE = Mesh(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), na
 
 def test_hashes_are_those_of_the_specification() -> None:
     """Vectors of MurmurHash3_x86_32's author and of Cryptomatte's specification."""
-    assert [mattes.murmur3_32(text.encode()) for text in ("", "hello", "hello, world")] == [
-        0,
-        0x248BFA47,
-        0x149BBB7F,
-    ]
+    assert [mattes.murmur3_32(text.encode()) for text in ("", "hello", "hello, world")] == [0, 0x248BFA47, 0x149BBB7F]
     assert mattes.murmur3_32(b"The quick brown fox jumps over the lazy dog") == 0x2E4FF723
     assert mattes.murmur3_32(b"", 1) == 0x514E28B7 and mattes.murmur3_32(b"\xff\xff\xff\xff") == 0x76293B50
     for name, value in (

@@ -132,14 +132,7 @@ def faces_of(side: int) -> np.ndarray:
     at = (np.arange(side) + 0.5) / side * 2 - 1
     s, t = np.meshgrid(at, at)
     one = np.ones_like(s)
-    ways = [
-        (one, -t, -s),
-        (-one, -t, s),
-        (s, one, t),
-        (s, -one, -t),
-        (s, -t, one),
-        (-s, -t, -one),
-    ]
+    ways = [(one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t, one), (-s, -t, -one)]
     return np.stack([smooth(np.stack([-x, y, z], axis=-1)) for x, y, z in ways]).astype(np.float32)
 
 

@@ -61,8 +61,7 @@ def test_names_that_are_not_utf_8_stay_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["m40_latin1_tex.obj", "m01_opts_after.obj", "m06_case.obj", "m03_quoted.obj", "m19_tga.obj", "m20_bmp.obj"],
+    "name", ["m40_latin1_tex.obj", "m01_opts_after.obj", "m06_case.obj", "m03_quoted.obj", "m19_tga.obj", "m20_bmp.obj"]
 )
 def test_pictures_of_materials_are_found_and_red(name: str) -> None:
     scene = field_scene(name)

@@ -255,7 +255,7 @@ def test_references_out_of_the_folder_are_told(tmp_path: Path) -> None:
     doc.square()
     doc.json["images"] = [{"uri": "in.png"}, {"uri": "../out.png"}, {"uri": "DATA:image/png,"}, {}]
     assert load(doc.write(tmp_path)).warnings == [
-        "images[1] will not be opened: '../out.png' climbs out of the scene's folder",
+        "images[1] will not be opened: '../out.png' climbs out of the scene's folder"
     ]
 
 

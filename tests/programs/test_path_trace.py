@@ -200,11 +200,7 @@ def test_seeds_and_samples_differ(device, scene: Scene, expected: Film) -> None:
 def two_mirrors() -> Scene:
     """Two mirrors that face each other across a shining ball on a grey ground."""
     square = places.quads(np.array([[[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]]))
-    kinds = [
-        places.material(0.5),
-        places.material(0.95, kind="mirror"),
-        places.material(0.2, shines=4.0),
-    ]
+    kinds = [places.material(0.5), places.material(0.95, kind="mirror"), places.material(0.2, shines=4.0)]
     ground = places.quads(np.array([[[-4, -1.2, 4], [4, -1.2, 4], [4, -1.2, -4], [-4, -1.2, -4]]]))
     meshes = [places.flat(square, 1, "mirror"), places.flat(places.sphere(2) * 0.3, 2, "lamp"), places.flat(ground)]
     made = places.scene(meshes, kinds, Camera((0.5, 1.2, 4.5), (0, 0, 0)))

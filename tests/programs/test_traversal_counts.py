@@ -24,10 +24,7 @@ SQUARE = np.float32([[-1, -1, 0], [3, -1, 0], [-1, 3, 0]])
 def calls(device: Any, voxels: tuple[int, int, int], any_hit: bool, up: bool, machine: type) -> tuple[int, int, int]:
     """Steps and tests of one ray along z over four triangles at z = 0, 1, 2, 3, and the number that it hits."""
     corners = np.stack([SQUARE + np.float32([0, 0, z]) for z in range(4)])
-    modules = [
-        grid.module(grid_build.build(corners, voxels)),
-        primitives.triangle_module("watertight", corners, 4.0),
-    ]
+    modules = [grid.module(grid_build.build(corners, voxels)), primitives.triangle_module("watertight", corners, 4.0)]
     made = machine(device, LinkedProgram(trace(FLAT), modules), (1, 1), counting=True)
     records, _ = pack_rays([[0, 0, -1 if up else 4]], [[0, 0, 1 if up else -1]], np.inf, any_hit)
     hit = int(run_rays(made, records)["triangle"][0])

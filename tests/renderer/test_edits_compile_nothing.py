@@ -62,8 +62,7 @@ EDITS: dict[str, Callable[[Scene], Scene]] = {
 
 
 @pytest.mark.parametrize(
-    ("program", "accel"),
-    [("path", "bvh"), ("whitted", "none"), ("photon", "bvh"), ("photon", "two-level-bvh")],
+    ("program", "accel"), [("path", "bvh"), ("whitted", "none"), ("photon", "bvh"), ("photon", "two-level-bvh")]
 )
 def test_an_edit_uploads_numbers_alone(device: Any, program: str, accel: str) -> None:
     renderer = Renderer(stage(), device=device, program=program, accel=accel, **OPTIONS)

@@ -29,11 +29,7 @@ def renderer(device):
 def is_as_made_anew(renderer, environment) -> bool:
     """Whether its picture has the bits of another renderer's, of the same scene in that environment."""
     other = Renderer(
-        renderer.scene,
-        environment=environment,
-        camera=renderer.camera,
-        device=renderer.device,
-        machine="singlepass",
+        renderer.scene, environment=environment, camera=renderer.camera, device=renderer.device, machine="singlepass"
     )
     pictures = [each.render(**SHOWN).linear for each in (renderer, other)]
     other.release()

@@ -80,11 +80,7 @@ def test_floors_of_meshes_that_reach_up() -> None:
     """Triangles below the lowest tenth with all of their corners, wherever these are among the mesh's."""
     corners = np.float32([[0, 1, 0], [5, 0, 5], [5, 0, 6], [6, 0, 6], [6, 0, 5], [5, 1, 5]])
     floor = [[1, 2, 3], [1, 3, 4]]
-    for faces, single in (
-        ([*floor, [5, 3, 4]], False),
-        ([[5, 2, 3], *floor], False),
-        ([[5, 2, 3], [5, 3, 4]], True),
-    ):
+    for faces, single in (([*floor, [5, 3, 4]], False), ([[5, 2, 3], *floor], False), ([[5, 2, 3], [5, 3, 4]], True)):
         assert is_single_object(Scene([Mesh(corners, faces)], [Instance(0)])) == single
 
 

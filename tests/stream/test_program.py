@@ -137,11 +137,7 @@ FAULTS = {
         "state after",
         "cannot be reached",
     ),
-    "no end": (
-        lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})),
-        "toy",
-        "no exit leads to DONE",
-    ),
+    "no end": (lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})), "toy", "no exit leads to DONE"),
     "unknown state in a fusion": (lambda: program(groups={"all": (("make", "sue"),)}), "toy", "unknown state 'sue'"),
     "a state twice in a fusion": (
         lambda: program(groups={"all": (("make", "use"), ("use",))}),
