@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raystream.film.film import Film
 from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.picture import Picture
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -74,10 +75,18 @@ def alone(corners: NDArray, one: Material, camera: Camera = FRONT, **more) -> Sc
     return scene([flat(corners)], [one], camera, **more)
 
 
+def picture(
+    scene: Scene | str, size: tuple[int, int], spp: int | None = None, layers: str = "", **options: Any
+) -> Picture:
+    """Of a renderer with these options, which serves no more."""
+    renderer = Renderer(scene, **options)
+    shown = renderer.render(size, spp, layers=layers)
+    renderer.release()
+    return shown
+
+
 def film(scene: Scene, size: tuple[int, int], spp: int, **options: Any) -> Film:
     """What a renderer with these options sums up."""
-    renderer = Renderer(scene, **options)
-    picture = renderer.render(size, spp=spp)
-    renderer.release()
-    assert picture.film is not None
-    return picture.film
+    summed = picture(scene, size, spp, **options).film
+    assert summed is not None
+    return summed

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 from documents import SHARED
 
-from raystream.renderer.renderer import Renderer
 from raystream.scene.scene import Scene
 
 
@@ -23,7 +23,4 @@ def field(name: str) -> Path:
 
 def picture(scene: Scene, device: Any, spp: int = 16, **options: Any) -> np.ndarray:
     """(24, 24, 3): the scene in a white furnace, as its own camera sees it."""
-    renderer = Renderer(scene, device=device, environment=(1, 1, 1), **options)
-    found = renderer.render((24, 24), spp=spp).linear
-    renderer.release()
-    return found
+    return places.picture(scene, (24, 24), spp, device=device, environment=(1, 1, 1), **options).linear

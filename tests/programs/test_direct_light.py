@@ -9,7 +9,7 @@ import places
 import pytest
 from embree import embree_scene
 
-from raystream import Camera, Renderer, Scene
+from raystream import Camera, Scene
 from raystream.programs import PICTURES
 from raystream.scene.light import Light
 from raystream.scene.material import Material
@@ -95,9 +95,7 @@ def test_other_programs_see_the_same_light(device, kind: str, program: str) -> N
     options: dict[str, Any] = {"first_hits": "rays", "pixel_filter": "point", **DARK}
     if program == "whitted":
         options["reflections"] = "off"
-    renderer = Renderer(scene, program=program, **options)
-    other = renderer.render(size, spp=1).linear
-    renderer.release()
+    other = places.picture(scene, size, 1, program=program, **options).linear
     np.testing.assert_allclose(other, path, rtol=1e-6, atol=1e-7)  # the same factors, multiplied in another order
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 
 from raystream.formats.named import load
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.renderer import Renderer
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.stream.compile.generate import Form, dead_streams, fragment
@@ -41,10 +41,7 @@ SLOW: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
-    renderer = Renderer(scene, device=device, denoise="none", **options)
-    picture = renderer.render(SIZE, 3).linear
-    renderer.release()
-    return picture
+    return places.picture(scene, SIZE, 3, device=device, denoise="none", **options).linear
 
 
 @pytest.mark.parametrize("case", CASES)

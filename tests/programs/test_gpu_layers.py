@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import places
 import pytest
 
-from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -36,10 +36,8 @@ def layered_by_lamps() -> Scene:
 
 
 def rendered(device: Device, **options: str) -> np.ndarray:
-    renderer = Renderer(layered_by_lamps(), device=device, denoise="none", light_sampler="tree", **options)
-    picture = renderer.render(SIZE, 3).linear
-    renderer.release()
-    return picture
+    options |= {"denoise": "none", "light_sampler": "tree"}
+    return places.picture(layered_by_lamps(), SIZE, 3, device=device, **options).linear
 
 
 @pytest.mark.parametrize("fuse", ["ray", "surface"])

@@ -233,9 +233,7 @@ def test_mirrors_that_orbit_each_other_equal_a_fresh_build(device, accel: str) -
         picture = moving.render((40, 30), spp=2)
         fresh = two_mirrors()
         fresh.instances[0].transform, fresh.instances[1].transform = orbit(angle), orbit(angle + np.pi)
-        built = Renderer(fresh, **options)
-        again = built.render((40, 30), spp=2)
-        built.release()
+        again = places.picture(fresh, (40, 30), 2, **options)
         assert picture.film is not None and again.film is not None
         assert_same(picture.film, again.film)
         pictures.append(picture.linear)

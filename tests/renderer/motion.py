@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import places
 from numpy.typing import NDArray
 
 from raystream.renderer.renderer import Renderer
@@ -90,10 +91,7 @@ def turning(turns: float = 0.5) -> Scene:
 
 def rendered(scene: Scene, spp: int, **options: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The luminance of each pixel (H, W), and its variance."""
-    renderer = Renderer(scene, **{**OPTIONS, **options})
-    film = renderer.render(SIZE, spp=spp).film
-    renderer.release()
-    assert film is not None
+    film = places.film(scene, SIZE, spp, **{**OPTIONS, **options})
     return film.mean().mean(axis=-1, dtype=np.float64), film.variance().astype(np.float64)
 
 

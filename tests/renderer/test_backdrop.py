@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 
 from raystream import Renderer, Scene
@@ -187,9 +188,8 @@ def test_colours_compile_nothing(renderer: Renderer) -> None:
 def test_machines_agree(device: Any) -> None:
     made = []
     for machine, fuse in (("singlepass", "ray"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface")):
-        other = Renderer(box(), device=device, machine=machine, fuse=fuse, ground="shadow", background="gradient")
-        made.append(other.render(size=(12, 10), spp=2).linear)
-        other.release()
+        shown = {"machine": machine, "fuse": fuse, "ground": "shadow", "background": "gradient"}
+        made.append(places.picture(box(), (12, 10), 2, device=device, **shown).linear)
     assert all(np.array_equal(made[0], each) for each in made[1:])
 
 

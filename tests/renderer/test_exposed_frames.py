@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import places
 import pytest
 from motion import OPTIONS, SIZE, VIEW, assert_alike, passing, sliding, square
 
@@ -35,9 +36,8 @@ def test_frames_are_exposed_each_for_its_own_time(device):
     scene = sliding()
     made = list(render_frames(scene, range(2), fps=2, shutter=(0, 1), render={"size": SIZE, "spp": 16}, **OPTIONS))
     for k, frame in enumerate(made):
-        renderer = Renderer(exposed(scene, k / 2, (k + 1) / 2), **OPTIONS)
-        assert np.array_equal(frame.picture.linear, renderer.render(SIZE, spp=16).linear)
-        renderer.release()
+        other = places.picture(exposed(scene, k / 2, (k + 1) / 2), SIZE, 16, **OPTIONS)
+        assert np.array_equal(frame.picture.linear, other.linear)
     alone = raystream.render(scene, moment=0.5, fps=2, shutter="0,1", size=SIZE, spp=16, **OPTIONS)
     assert np.array_equal(alone.linear, made[1].picture.linear)
 
@@ -68,9 +68,8 @@ def test_later_frames_compile_nothing(device, accel, monkeypatch):
     later = list(frames)
     assert not compiled
     for k, frame in enumerate(later, 1):
-        renderer = Renderer(exposed(scene, k / 4, (k + 1) / 4), **OPTIONS, accel=accel)
-        assert np.array_equal(frame.picture.linear, renderer.render(**shown).linear)
-        renderer.release()
+        other = places.picture(exposed(scene, k / 4, (k + 1) / 4), **shown, **OPTIONS, accel=accel)
+        assert np.array_equal(frame.picture.linear, other.linear)
     assert not np.array_equal(first.picture.linear, later[0].picture.linear)
 
 

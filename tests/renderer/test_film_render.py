@@ -236,9 +236,7 @@ def test_each_bounce_is_what_more_depth_adds(scene: Scene) -> None:
     """The picture at depth k + 1 less that at depth k is layer k + 1: with the same numbers, not on average alone."""
     pictures = []
     for depth in range(4):
-        renderer = Renderer(scene, **{**SINGLE, "depth": depth})
-        pictures.append(renderer.render(SIZE, spp=8, layers="bounce"))
-        renderer.release()
+        pictures.append(places.picture(scene, SIZE, 8, "bounce", **{**SINGLE, "depth": depth}))
     deepest = pictures[-1].layers
     for depth, picture in enumerate(pictures):
         for number in range(depth + 1):
@@ -257,9 +255,7 @@ def test_programs_without_samples_have_neither(scene: Scene, tmp_path: Path) -> 
 
 
 def test_a_clamp_says_so_in_the_file(scene: Scene, tmp_path: Path) -> None:
-    renderer = Renderer(scene, clamp=0.5, **SINGLE)
-    picture = renderer.render(SIZE, spp=4)
-    renderer.release()
+    picture = places.picture(scene, SIZE, 4, clamp=0.5, **SINGLE)
     assert picture.linear.max() <= 0.5 * (1 + 1e-6)
     picture.save(tmp_path / "a.exr")
     assert image.read_exr(tmp_path / "a.exr")[0]["clamp"] == "0.5"

@@ -7,6 +7,7 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
+import places
 import pytest
 from gl_objects import living
 from own_memory import STATUS, own_memory
@@ -52,9 +53,7 @@ def test_300_renders(device) -> None:
 
 
 def one_renderer(scene: raystream.Scene, device: Any, number: int) -> None:
-    renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
-    renderer.render((32, 32), spp=1)
-    renderer.release()
+    places.picture(scene, (32, 32), 1, device=device, **CHOICES[number % len(CHOICES)])
 
 
 def one_session(scene: raystream.Scene, device: Any, number: int) -> None:

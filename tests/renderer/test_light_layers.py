@@ -23,10 +23,7 @@ ROUNDING = 4e-6  # relative to the brightest of what is added up
 
 
 def rendered(device: Any, scene: Any, spp: int = 16, size: tuple[int, int] = SIZE, **options: Any) -> Any:
-    renderer = Renderer(scene, program="path", device=device, **options)
-    picture = renderer.render(size, spp=spp, layers="light")
-    renderer.release()
-    return picture
+    return places.picture(scene, size, spp, "light", program="path", device=device, **options)
 
 
 def assert_whole(picture: Any) -> None:

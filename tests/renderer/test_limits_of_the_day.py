@@ -6,6 +6,7 @@ import shutil
 
 import meshes
 import numpy as np
+import places
 import pytest
 from reproduction.simulators.counts import published_program
 
@@ -24,10 +25,7 @@ SIZE = (12, 10)
 @pytest.fixture(scope="module")
 def full(device) -> np.ndarray:
     """The picture without limits."""
-    renderer = Renderer("cornell", **STEPS)
-    picture = renderer.render(SIZE)
-    renderer.release()
-    return picture.linear
+    return places.picture("cornell", SIZE, **STEPS).linear
 
 
 @pytest.mark.parametrize("mask", ["depth", "kill", "none"])

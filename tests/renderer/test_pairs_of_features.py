@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 from motion import HALF, OPTIONS, following, morphing, sliding
 from numpy.typing import NDArray
 
-from raystream import Renderer
 from raystream.cameras.lens import lens_rays
 from raystream.scene.camera import Camera
 from raystream.scene.exposure import exposed
@@ -53,9 +53,8 @@ def seen(camera: Camera) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(("scene", "name"), PAIRS, ids=[f"{scene.__name__} x {name}" for scene, name in PAIRS])
 def test_what_moves_is_where_the_camera_sees_it(device: Any, scene: Any, name: str) -> None:
-    renderer = Renderer(exposed(scene(), 0.0, 1.0), camera=CAMERAS[name], device=device, **OPTIONS)
-    found = renderer.render(SIZE, spp=SAMPLES).linear[..., 0].astype(np.float64)
-    renderer.release()
+    shown = places.picture(exposed(scene(), 0.0, 1.0), SIZE, SAMPLES, camera=CAMERAS[name], device=device, **OPTIONS)
+    found = shown.linear[..., 0].astype(np.float64)
     wanted = seen(CAMERAS[name])
     error = np.sqrt(np.maximum(wanted * (1 - wanted), 1 / RAYS) * (1 / SAMPLES + 1 / RAYS))
     blurred = (wanted > 0.02) & (wanted < 0.98)

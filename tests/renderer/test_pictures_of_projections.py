@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import places
 import pytest
 from pictures import MACHINES, assert_same, film_of
 
@@ -94,9 +95,7 @@ def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: st
 def test_one_picture_on_every_machine(device: Any, name: str) -> None:
     pictures = []
     for machine in MACHINES:
-        made = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, **machine)
-        pictures.append(made.render(SIZE, 2))
-        made.release()
+        pictures.append(places.picture("cornell", SIZE, 2, device=device, camera=CAMERAS[name], depth=2, **machine))
     shared = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
     point = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
     assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "shared"

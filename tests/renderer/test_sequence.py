@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import places
 import pytest
 from PIL import Image
 from signals import heeding
@@ -43,10 +44,7 @@ PATIENCE = 600.0  # seconds, against hanging alone
 
 def fresh(scene, seconds, **options):
     """The picture of a scene that is posed and built for it alone."""
-    renderer = Renderer(scene.posed(seconds), **options, program="cast")
-    picture = renderer.render(**SIZE, layers=("triangle",))
-    renderer.release()
-    return picture
+    return places.picture(scene.posed(seconds), **SIZE, layers="triangle", **options, program="cast")
 
 
 def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
@@ -81,9 +79,7 @@ def test_lights_move_with_their_nodes_unless_they_are_put_somewhere(device):
                 each.picture.linear for each in render_frames(scene, range(3), 2, render=shown, **options, **shadow)
             ]
             for k, picture in enumerate(made):
-                renderer = Renderer(scene.posed(k / 2), **options, **shadow)
-                assert np.array_equal(picture, renderer.render(**shown).linear)
-                renderer.release()
+                assert np.array_equal(picture, places.picture(scene.posed(k / 2), **shown, **options, **shadow).linear)
             assert np.array_equal(made[0], made[2]) == (bool(options) and tracks == (rise,))
 
 
