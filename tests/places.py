@@ -76,7 +76,7 @@ def alone(corners: NDArray, one: Material, camera: Camera = FRONT, **more) -> Sc
 
 
 def picture(
-    scene: Scene | str, size: tuple[int, int], spp: int | None = None, layers: str = "", **options: Any
+    scene: Scene | str, size: tuple[int, int], spp: int | None = None, layers: Any = (), **options: Any
 ) -> Picture:
     """Of a renderer with these options, which serves no more."""
     renderer = Renderer(scene, **options)
