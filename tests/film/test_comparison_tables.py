@@ -8,16 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from even_pixels import pixels
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import compare, image
 from raystream.film.files.compare import ComparedPicture
 from raystream.film.tonemap import srgb8
 from raystream.options.table import OPTIONS
-
-
-def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:
-    return np.broadcast_to(np.asarray(value, np.float32), (height, width, 3)).copy()
 
 
 def test_the_first_of_equal_differences(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,27 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from even_pixels import pixels
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import image, movie
 
 
-def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:
-    return np.broadcast_to(np.asarray(value, np.float32), (height, width, 3)).copy()
-
-
-@pytest.mark.parametrize(
-    ("fps", "delays"),
-    [
-        (10, [100] * 6),
-        (50, [20] * 6),
-        (25, [40] * 6),
-        (30, [30, 40, 30, 30, 40, 30]),
-        (24, [40, 40, 40, 50, 40, 40]),
-        (0.5, [2000] * 6),
-    ],
-)
+@pytest.mark.parametrize(("fps", "delays"), [
+    (10, [100] * 6), (50, [20] * 6), (25, [40] * 6), (30, [30, 40, 30, 30, 40, 30]), (24, [40, 40, 40, 50, 40, 40]),
+    (0.5, [2000] * 6),
+])  # fmt: skip
 def test_delays_keep_the_rate(fps: float, delays: list[int], tmp_path: Path) -> None:
     """Hundredths of a second, whose ends are rounded: in all as long as the frames."""
     frames = [np.full((4, 6, 3), 40 * k, np.uint8) for k in range(6)]

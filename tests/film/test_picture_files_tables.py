@@ -9,17 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from even_pixels import pixels
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.film.exposure import automatic_exposure, block_edge, block_means, exposure_text
 from raystream.film.files import image
 from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
-
-
-def pixels(value: float | tuple[float, ...], width: int = 5, height: int = 3) -> np.ndarray:
-    return np.broadcast_to(np.asarray(value, np.float32), (height, width, 3)).copy()
-
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 

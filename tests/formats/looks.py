@@ -1,21 +1,7 @@
 """glTF documents of textured squares, up to one with every field of every material extension."""
 
-from __future__ import annotations
-
-import io
-
-import numpy as np
 from documents import SQUARE, TWO, Document
-from PIL import Image as Pillow
-
-PIXELS = np.random.default_rng(0).integers(0, 256, (5, 3, 4), np.uint8)
-
-
-def encoded(pixels: np.ndarray = PIXELS, kind: str = "PNG", mode: str | None = None) -> bytes:
-    file = io.BytesIO()
-    image = Pillow.fromarray(pixels)
-    (image.convert(mode) if mode else image).save(file, kind)
-    return file.getvalue()
+from picture_bytes import encoded
 
 
 def with_materials(*described: dict) -> Document:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from looks import encoded, textured
+from looks import textured
+from picture_bytes import encoded
 
 from raystream.formats import load
 

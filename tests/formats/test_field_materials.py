@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 from fields import field, picture
-from looks import encoded, textured, with_materials
+from looks import textured, with_materials
+from picture_bytes import encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load

@@ -52,6 +52,13 @@ def put(*way: Any) -> Change:
     return change
 
 
+def assert_refused(doc: Document, change: Change, words: str, folder: Path) -> None:
+    change(doc)
+    with pytest.raises(ViewerError, match=words) as caught:
+        load(doc.write(folder))
+    assert "\n" not in str(caught.value)
+
+
 BINDS = columns(np.tile(np.eye(4), (2, 1, 1)))
 LOST = np.where(np.arange(16) == 5, np.nan, BINDS).astype(np.float32)
 ONE = np.float32([[1, 0, 0, 0]] * 10)
@@ -77,11 +84,7 @@ ONE = np.float32([[1, 0, 0, 0]] * 10)
     ],
 )
 def test_faults_of_skins(tmp_path: Path, change: Change, words: str) -> None:
-    doc = simple_skin()
-    change(doc)
-    with pytest.raises(ViewerError, match=words) as caught:
-        load(doc.write(tmp_path))
-    assert "\n" not in str(caught.value)
+    assert_refused(simple_skin(), change, words, tmp_path)
 
 
 def target(values: np.ndarray, key: str = "POSITION") -> Change:
@@ -122,11 +125,7 @@ T = np.float32([0, 1, 2, 3])
     ],
 )
 def test_faults_of_morph_targets(tmp_path: Path, change: Change, words: str) -> None:
-    doc = morphed()
-    change(doc)
-    with pytest.raises(ViewerError, match=words) as caught:
-        load(doc.write(tmp_path))
-    assert "\n" not in str(caught.value)
+    assert_refused(morphed(), change, words, tmp_path)
 
 
 @pytest.mark.parametrize(

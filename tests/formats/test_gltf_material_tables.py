@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from looks import PIXELS, encoded, textured, with_materials
+from looks import textured, with_materials
+from picture_bytes import PIXELS, encoded
 
 from raystream.formats import load
 from raystream.formats.gltf.reader import APPLIED

@@ -9,7 +9,8 @@ import zlib
 import numpy as np
 import pytest
 from documents import SQUARE
-from looks import PIXELS, encoded, full, textured, with_materials
+from looks import full, textured, with_materials
+from picture_bytes import PIXELS, encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load

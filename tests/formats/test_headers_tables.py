@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exr_bytes import attribute
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import exr
 from raystream.formats.image.exr import ExrPart
-
-
-def attribute(name: str, kind: str, data: bytes) -> bytes:
-    return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<i", len(data)) + data
 
 
 def channel(name: str, kind: int = 2, across: int = 1, down: int = 1) -> bytes:

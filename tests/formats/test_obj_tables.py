@@ -12,27 +12,20 @@ from PIL import Image as Pillow
 from raystream.base.errors import ViewerError
 from raystream.formats import load, mtl, obj, polygons
 
-SILENT = (
-    "g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step parm trim hole"
-)
+SILENT = "g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step parm trim "
+SILENT += "hole scrv sp end con ctech stech"
+SURFACES = "curv curv2 surf call csh bsp bzp cdc cdp res"
+UNKNOWN = "vx gg vertexvertexvert shadow_object_of_a_name en fa F"
 
 
-@pytest.mark.parametrize("word", [*SILENT.split(), "scrv", "sp", "end", "con", "ctech", "stech"])
-def test_statements_without_effect(word: str, tmp_path: Path) -> None:
-    scene = read(tmp_path, f"{POINTS}{word} 1 2 3\n{word}\nf 1 2 3\n{word}")
-    assert scene.warnings == [] and scene.triangle_count == 1
-
-
-@pytest.mark.parametrize("word", ["curv", "curv2", "surf", "call", "csh", "bsp", "bzp", "cdc", "cdp", "res"])
-def test_statements_left_out(word: str, tmp_path: Path) -> None:
-    scene = read(tmp_path, f"{POINTS}{word} 1 2 3\nf 1 2 3\n{word} 1")
-    assert scene.warnings == ["2 curves or surfaces were left out"]
-
-
-@pytest.mark.parametrize("word", ["vx", "gg", "vertexvertexvert", "shadow_object_of_a_name", "en", "fa", "F"])
-def test_statements_unknown(word: str, tmp_path: Path) -> None:
-    scene = read(tmp_path, f"{POINTS}{word} 1 2 3\nf 1 2 3\n")
-    assert scene.warnings == ["1 lines with unknown statements were left out"] and scene.triangle_count == 1
+@pytest.mark.parametrize(("word", "after", "warnings"), [
+    *((word, f"{word}\nf 1 2 3\n{word}", []) for word in SILENT.split()),
+    *((word, f"f 1 2 3\n{word} 1", ["2 curves or surfaces were left out"]) for word in SURFACES.split()),
+    *((word, "f 1 2 3\n", ["1 lines with unknown statements were left out"]) for word in UNKNOWN.split()),
+])  # fmt: skip
+def test_statements_that_are_no_geometry(word: str, after: str, warnings: list[str], tmp_path: Path) -> None:
+    scene = read(tmp_path, f"{POINTS}{word} 1 2 3\n{after}")
+    assert scene.warnings == warnings and scene.triangle_count == 1
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,6 @@ from raystream.base.errors import ViewerError
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
 
-@pytest.fixture(params=ENCODINGS)
-def encoding(request) -> str:
-    return request.param
-
-
 read = partial(load_bytes, "mesh.ply")
 
 

@@ -68,11 +68,6 @@ POINTS = [[float(value) for value in row] for row in SQUARE]
 FACE = (["list uchar int vertex_indices"], [[[0, 1, 2]]])
 
 
-@pytest.fixture(params=ENCODINGS)
-def encoding(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 @pytest.mark.parametrize("kind", TYPES)
 def test_coordinates_of_every_type(kind: str, encoding: str, tmp_path: Path) -> None:
     code = TYPES[kind]

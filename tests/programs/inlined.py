@@ -1,12 +1,23 @@
-"""How much of a generated program there is once all calls are inlined, as compilers of shaders do."""
+"""Texts of generated programs, and how much there is once all calls are inlined, as compilers of shaders do."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
+from raystream.renderer.renderer import Renderer
+from raystream.stream.compile.generate import Form, fragment
+from raystream.stream.compile.link import LinkedProgram
+
 _FUNCTION = re.compile(r"^(?:\w+) (\w+)\(([^;{]*)\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(r"\b(\w+)\(")
+
+
+def single_pass(renderer: Renderer) -> tuple[LinkedProgram, str]:
+    """A renderer's program, and its text in a single pass, without comments."""
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
+    return linked, "\n".join(line.split("//")[0] for line in text.splitlines())
 
 
 def copies(text: str) -> Counter[str]:

@@ -8,6 +8,7 @@ import glsl_call
 import numpy as np
 import places
 import pytest
+from inlined import single_pass
 
 from raystream.cli.shader_check.scenes import layered
 from raystream.kernels.records import HIT
@@ -19,7 +20,6 @@ from raystream.scene.material import TEXTURE_FIELDS, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.generate import Form, fragment
 
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
@@ -228,10 +228,9 @@ def test_plain_scenes_have_no_part_of_it(device):
     """What a scene has not is neither in its source nor in its records."""
     scene = plate(Material("matte"))
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
+    linked, text = single_pass(renderer)
     for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "at.uv_1"):
-        assert word not in "\n".join(line.split("//")[0] for line in text.splitlines())
+        assert word not in text
     assert linked.records["interaction"].texels == 5
     look = prepare(everything()).look
     assert {"normal", "sheen", "volume"} <= look.lobes and look.alpha and look.interaction.texels == 5

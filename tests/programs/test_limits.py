@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from inlined import single_pass
 
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
@@ -18,7 +19,6 @@ from raystream.programs import LEVELS, PICTURES, programs_with, trace
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
-from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 RECIPES = [
@@ -94,8 +94,7 @@ def test_scenes_without_dispersion_have_no_part_of_it(device):
             scene.materials[2] = replace(scene.materials[2], ior=1.0)  # alike for all channels, whatever the dispersion
         renderer = Renderer(scene, device=device, program="path", machine="singlepass")
         assert not renderer.prepared.dispersive and "channel" not in renderer.program().by_name
-        linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-        text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
+        _, text = single_pass(renderer)
         assert "dielectric_sample" in text and "channels_part" not in text and "channel_index" not in text
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
@@ -16,7 +17,6 @@ from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.material import Material
-from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)
@@ -221,9 +221,7 @@ def test_volumes_apart_have_no_part_of_it(device):
     scene = places.scene([*meshes, places.flat(floor, 1)], [GLASS, places.material(0.5)])
     assert not nested(scene)
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
-    text = "\n".join(line.split("//")[0] for line in text.splitlines())
+    linked, text = single_pass(renderer)
     assert "volume_transmittance" in text
     assert not any(word in text for word in ("medium", ".inside", "interaction_outside", "EXIT_PASS"))
     assert linked.records["media"].texels == 0  # rays keep nothing of it

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Renderer, Scene
 from raystream.materials.look import look_of
 from raystream.scene.material import Material
-from raystream.stream.compile.generate import Form, fragment
 
 SKY = (0.2, 0.3, 0.5)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off
@@ -108,9 +108,7 @@ def test_the_same_bits_from_both_machines(program: str, device):
 
 def test_glass_of_one_index_has_no_part_of_it(device):
     renderer = Renderer(ball(glass(0.0)), device=device, program="path", machine="singlepass")
-    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
-    text = "\n".join(line.split("//")[0] for line in text.splitlines())
+    _, text = single_pass(renderer)
     assert not any(
         word in text for word in ("half_spread", "channels_part", "interaction_channel", "DIMENSION_CHANNEL")
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
@@ -15,7 +16,6 @@ from raystream.scene.edits.smooth import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance
-from raystream.stream.compile.generate import Form, fragment
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])
 SIZE = (32, 32)
@@ -97,9 +97,7 @@ def test_flat_scenes_have_no_part_of_it(device):
     box = places.box()
     assert not is_smooth(Mesh(box.reshape(-1, 3), np.arange(36).reshape(-1, 3)))  # creases of 90 degrees
     renderer = Renderer(flat, device=device, machine="singlepass")
-    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
-    text = "\n".join(line.split("//")[0] for line in text.splitlines())
+    _, text = single_pass(renderer)
     assert "smooth_lift" not in text and "geometry_lift" not in text
 
 

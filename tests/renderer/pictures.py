@@ -1,13 +1,13 @@
 """What tests of pictures share."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from raystream import Picture, Scene
 from raystream.film.film import Film
+from raystream.scene.light import Light
 
 MACHINES = (
     {"machine": "singlepass"},
@@ -40,6 +40,21 @@ def triangles_with_normals() -> Scene:
     return Scene.from_triangles(
         corners.reshape(-1, 3), np.arange(600).reshape(-1, 3), normals, colors, base_color=(0.9, 0.5, 0.25)
     )
+
+
+def disc_above_a_speck(
+    radius: float = 1.0, height: float = 2.0, corners: int = 64, lights: Sequence[Light] = ()
+) -> Scene:
+    """A level disc, and far away a speck on the floor."""
+    turn = np.linspace(0, 2 * np.pi, corners + 1)[:-1]
+    rim = np.stack([radius * np.cos(turn), np.full(corners, height), radius * np.sin(turn)], axis=1)
+    positions = np.concatenate([[[0, height, 0]], rim, [[30.0, 0, 0], [30.01, 0, 0], [30.0, 0.01, 0]]])
+    k = np.arange(corners)
+    fan = np.stack([0 * k, 1 + k, 1 + (k + 1) % corners], axis=1)
+    triangles = np.concatenate([fan, corners + np.array([[1, 2, 3]])])
+    scene = Scene.from_triangles(positions.astype(np.float32), triangles.astype(np.int32))
+    scene.lights.extend(lights)
+    return scene
 
 
 def of_two_kinds(scene: Scene) -> Scene:

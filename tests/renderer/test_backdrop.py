@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from pictures import disc_above_a_speck
 
 from raystream import Renderer, Scene
 from raystream.base.errors import ViewerError
@@ -102,23 +103,14 @@ def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None
     renderer.update(camera=None, pixel_filter="box", environment_rotation=0.0)
 
 
-def floating(radius: float = 1.0, height: float = 2.0) -> Scene:
-    """A disc at a height, and far away a speck on the floor."""
-    turn = np.linspace(0, 2 * np.pi, 65)[:-1]
-    rim = np.stack([radius * np.cos(turn), np.full(64, height), radius * np.sin(turn)], axis=1)
-    positions = np.concatenate([[[0, height, 0]], rim, [[30.0, 0, 0], [30.01, 0, 0], [30.0, 0.01, 0]]])
-    k = np.arange(64)
-    triangles = np.concatenate([np.stack([0 * k, 1 + k, 1 + (k + 1) % 64], axis=1), [[65, 66, 67]]])
-    return Scene.from_triangles(positions.astype(np.float32), triangles.astype(np.int32))
-
-
 @pytest.mark.parametrize("program", ["path", "whitted"])
 def test_a_shadow_is_the_ratio_of_arriving_light(device: Any, program: str) -> None:
     """Under the middle of a disc a sky of one radiance loses its form factor, r^2 / (r^2 + h^2)."""
     camera = Camera((0.0, 1.0, 0.0), (0.0, 0.0, 0.001), fov=2.0)
     chosen: dict[str, Any] = {"machine": "singlepass", "program": program, "environment": (0.3, 0.5, 0.7)}
+    chosen["sampler"] = "sobol"
     made = Renderer(
-        floating(), device=device, camera=camera, ground="shadow", background=(2.0, 1.0, 0.5), sampler="sobol", **chosen
+        disc_above_a_speck(), device=device, camera=camera, ground="shadow", background=(2.0, 1.0, 0.5), **chosen
     )
     found = made.render(size=(8, 8), spp=256).linear.mean(axis=(0, 1), dtype=np.float64)
     floor = made.prepared.lighting.backdrop.floor.height

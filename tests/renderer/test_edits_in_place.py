@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from raystream import Camera, Instance, Renderer, Scene
-from raystream.accel import structures
-from raystream.accel.two_level import build as two_level
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop
 from raystream.options.declare import Affects
@@ -104,20 +102,6 @@ EDITS: dict[str, tuple[Callable[[Scene], Any], bool]] = {
     "one that appears": (lambda s: s.instances.append(Instance(1, np.eye(4) * (0.5, 1.0, 0.5, 1.0))), True),
     "another shape": (_assign(lambda s: s.meshes[2], "shape", Quadric.sphere((0, 0.2, 0), 0.5).shape), True),
 }
-
-
-@pytest.fixture
-def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the structures that are built."""
-    made: list[str] = []
-
-    def noting(name: str, build: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given: made.append(name) or build(*given)
-
-    for name, build in list(structures.FLAT.items()):
-        monkeypatch.setitem(structures.FLAT, name, noting(name, build))  # type: ignore[arg-type]
-    monkeypatch.setattr(two_level, "over_instances", noting("two-level", two_level.over_instances))
-    return made
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pictures import disc_above_a_speck
 
 from raystream import Renderer, Scene
 from raystream.lighting.backdrop import floor_light, floor_shares
@@ -61,22 +62,12 @@ def expected(at: np.ndarray, environment: ImageEnvironment, lights: tuple[Light,
     return float(through / all_of)
 
 
-def under_a_disc(lights: tuple[Light, ...]) -> Scene:
-    """And far away a speck on the floor."""
-    turn = np.linspace(0, 2 * np.pi, 257)[:-1]
-    rim = np.stack([RADIUS * np.cos(turn), np.full(256, HEIGHT), RADIUS * np.sin(turn)], axis=1)
-    positions = np.concatenate([[[0, HEIGHT, 0]], rim, [[30.0, 0, 0], [30.01, 0, 0], [30.0, 0.01, 0]]])
-    k = np.arange(256)
-    triangles = np.concatenate([np.stack([0 * k, 1 + k, 1 + (k + 1) % 256], axis=1), [[257, 258, 259]]])
-    scene = Scene.from_triangles(positions.astype(np.float32), triangles.astype(np.int32))
-    scene.lights.extend(lights)
-    return scene
-
-
 @pytest.mark.parametrize("lights", [(), LAMPS], ids=["environment alone", "beside lamps"])
 def test_shadows_are_those_of_all_directions(device: Any, lights: tuple[Light, ...]) -> None:
     environment = spotted(40.0)
-    made = Renderer(under_a_disc(lights), device=device, machine="singlepass", environment=environment)
+    made = Renderer(
+        disc_above_a_speck(RADIUS, HEIGHT, 256, lights), device=device, machine="singlepass", environment=environment
+    )
     made.update(ground="shadow", background=(1.0, 1.0, 1.0))
     floor, shares = made.prepared.lighting.backdrop.floor.height, []
     for x, z in ((0.0, 0.0), (-1.6, 0.3), (1.1, 1.2), (-0.6, -1.8)):
@@ -95,7 +86,7 @@ def beside_a_screen() -> tuple[Scene, np.ndarray, np.ndarray]:
     texels = np.random.default_rng(4).integers(200, 256, (4, 4, 4), np.uint8)
     corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]]) * SCREEN_HALF + SCREEN
     uvs = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    scene = under_a_disc(())
+    scene = disc_above_a_speck(RADIUS, HEIGHT, 256)
     faces, kinds = np.int32([[0, 1, 2], [0, 2, 3]]), np.full(2, len(scene.materials), np.int32)
     shining = Material("screen", (0.0, 0.0, 0.0, 1.0), emission=(160.0, 140.0, 120.0), emission_texture=0)
     scene.meshes = [*scene.meshes, Mesh(np.float32(corners), faces, kinds, uvs=np.float32(uvs))]

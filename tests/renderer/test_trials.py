@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,16 +47,8 @@ from raystream.stream.jobs import returned
 from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.picture_texture import PictureTexture
 
+pytestmark = pytest.mark.usefixtures("tuning_folder")
 SIZE = 48, 32
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache without results."""
-    monkeypatch.setattr(tunings, "tuning_path", lambda: tmp_path / "devices.json")
-    tuning.cache_clear()
-    yield tmp_path
-    tuning.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +37,10 @@ from raystream.renderer.session.trials import measure
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.multipass import Multipass
 
+pytestmark = pytest.mark.usefixtures("tuning_folder")
 OTHERS = {name: words[1] for name, words in CHOICES.items()}
 ENTRY: dict[str, Any] = {"auto": OTHERS, "since": "2026-11-26", "note": ""}
 ENTRY |= {"trials": [["mask", "kill", 0.5, 1.0]], "skipped": [["tile", "", "no census"]]}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache without results."""
-    monkeypatch.setattr(tunings, "tuning_path", lambda: tmp_path / "devices.json")
-    tuning.cache_clear()
-    yield tmp_path
-    tuning.cache_clear()
 
 
 class Forged:
@@ -130,7 +122,7 @@ def test_on_gpus_surfaces_are_tried_against_rays(share: float, fuse: str) -> Non
     assert chosen_by(found, first) == first | {"fuse": fuse}
 
 
-def test_results_are_kept_by_driver_build(folder: Path) -> None:
+def test_results_are_kept_by_driver_build(tuning_folder: Path) -> None:
     assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
     tunings.save_tuning("other", DEFAULTS | {"mask": "kill"})
@@ -139,57 +131,42 @@ def test_results_are_kept_by_driver_build(folder: Path) -> None:
         and tuning("other", True) == DEFAULTS | {"mask": "kill"}
         and tuning("third", True) == DEFAULTS
     )
-    assert sorted(path.name for path in folder.iterdir()) == ["devices.json"]
+    assert sorted(path.name for path in tuning_folder.iterdir()) == ["devices.json"]
     settings = Settings(mask="stencil")
     assert tuned(settings, "one", True) == settings.replace(fuse="ray", count="census", tile=8)
     assert tuned(Settings(fuse="none", mask="tiles", count="query"), "one", True).fuse == "none"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{",
-        b"\xff\xfe",
-        b"[]",
-        b"[" * 100_000,
-        json.dumps({"format": FORMAT - 1, "drivers": {"one": OTHERS}}).encode(),
-        json.dumps({"format": FORMAT, "drivers": [OTHERS]}).encode(),
-        *(
-            json.dumps({"format": FORMAT, "drivers": {"one": ENTRY | {name: value}}}).encode()
-            for name, value in (
-                ("auto", {"mask": "colour"}),
-                ("auto", {"mask": ["kill"]}),
-                ("auto", {"speed": "fast"}),
-                ("auto", None),
-                ("since", 2026),
-                ("note", None),
-                ("trials", {}),
-                ("trials", [["mask", "colour", 1.0, 2.0]]),
-                ("trials", [["mask", "kill", 1.0]]),
-                ("trials", [["mask", "kill", 0.0, 2.0]]),
-                ("trials", [["mask", "kill", float("nan"), 2.0]]),
-                ("trials", [["mask", "kill", "1", 2.0]]),
-                ("trials", [7]),
-                ("trials", [[["mask"], "kill", 1.0, 2.0]]),
-                ("skipped", None),
-                ("skipped", [["tile", "7", "no"]]),
-                ("skipped", [["tiles", "", "no"]]),
-                ("skipped", [["tile", "", 7]]),
-                ("skipped", [["tile", ""]]),
-            )
-        ),
-        json.dumps({"format": FORMAT, "drivers": {"one": "kill"}}).encode(),
-    ],
-)
-def test_a_damaged_or_old_file_counts_as_none(folder: Path, content: bytes) -> None:
-    (folder / "devices.json").write_bytes(content)
+@pytest.mark.parametrize("content", [
+    b"",
+    b"{",
+    b"\xff\xfe",
+    b"[]",
+    b"[" * 100_000,
+    json.dumps({"format": FORMAT - 1, "drivers": {"one": OTHERS}}).encode(),
+    json.dumps({"format": FORMAT, "drivers": [OTHERS]}).encode(),
+    *(
+        json.dumps({"format": FORMAT, "drivers": {"one": ENTRY | {name: value}}}).encode()
+        for name, value in (
+            ("auto", {"mask": "colour"}), ("auto", {"mask": ["kill"]}), ("auto", {"speed": "fast"}), ("auto", None),
+            ("since", 2026), ("note", None), ("trials", {}), ("trials", [["mask", "colour", 1.0, 2.0]]),
+            ("trials", [["mask", "kill", 1.0]]), ("trials", [["mask", "kill", 0.0, 2.0]]),
+            ("trials", [["mask", "kill", float("nan"), 2.0]]), ("trials", [["mask", "kill", "1", 2.0]]),
+            ("trials", [7]), ("trials", [[["mask"], "kill", 1.0, 2.0]]), ("skipped", None),
+            ("skipped", [["tile", "7", "no"]]), ("skipped", [["tiles", "", "no"]]), ("skipped", [["tile", "", 7]]),
+            ("skipped", [["tile", ""]]),
+        )
+    ),
+    json.dumps({"format": FORMAT, "drivers": {"one": "kill"}}).encode(),
+])  # fmt: skip
+def test_a_damaged_or_old_file_counts_as_none(tuning_folder: Path, content: bytes) -> None:
+    (tuning_folder / "devices.json").write_bytes(content)
     assert tuning("one", True) == DEFAULTS
     tunings.save_tuning("one", OTHERS)
     assert tuning("one", True) == OTHERS
 
 
-def test_trials_are_kept_with_their_day(folder: Path) -> None:
+def test_trials_are_kept_with_their_day(tuning_folder: Path) -> None:
     """In the process that has made them all stays as it was."""
     made, left = Trial("mask", "kill", 0.5, 1.0), Skipped("tile", "", "no census")
     assert tuning("one", True) == DEFAULTS
@@ -202,14 +179,14 @@ def test_trials_are_kept_with_their_day(folder: Path) -> None:
     assert tuning("one", True) == OTHERS
 
 
-def test_a_folder_that_cannot_be_written_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "file").write_text("")
-    monkeypatch.setattr(tunings, "tuning_path", lambda: folder / "file" / "devices.json")
+def test_a_folder_that_cannot_be_written_is_none(tuning_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tuning_folder / "file").write_text("")
+    monkeypatch.setattr(tunings, "tuning_path", lambda: tuning_folder / "file" / "devices.json")
     tunings.save_tuning("one", OTHERS)
     assert tuning("one", True) == DEFAULTS
 
 
-def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Path) -> None:
+def test_a_choice_decides_machines_and_changes_no_bit(device: Device, tuning_folder: Path) -> None:
     asked = {"size": (40, 30), "spp": 2}
     before = Renderer("cornell", device=device, program="path").render(**asked)
     forged = DEFAULTS | {"fuse": "ray", "mask": "kill", "count": "census", "tile": "8"}
@@ -232,7 +209,7 @@ def test_a_choice_decides_machines_and_changes_no_bit(device: Device, folder: Pa
     assert (machine.options.fuse, machine.options.mask, machine.count) == ("surface", "depth", "query")
 
 
-def test_memory_by_choice(device: Device, folder: Path) -> None:
+def test_memory_by_choice(device: Device, tuning_folder: Path) -> None:
     buffers = Renderer("cornell").device
     tunings.save_tuning(device.driver, DEFAULTS | {"memory": "texture"})
     assert Renderer("cornell").device.max_buffer == 0
@@ -240,7 +217,7 @@ def test_memory_by_choice(device: Device, folder: Path) -> None:
     assert Renderer("cornell", memory="texture").device.max_buffer == 0
 
 
-def test_trials_on_a_scene_are_kept(device: Device, folder: Path) -> None:
+def test_trials_on_a_scene_are_kept(device: Device, tuning_folder: Path) -> None:
     renderer = Renderer("sphere", device=device, program="cast")
     found = measure(renderer)
     assert {each.option for each in found} == CHOICES.keys()

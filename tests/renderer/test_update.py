@@ -1,8 +1,6 @@
 """One `update` for every change: the picture of a renderer made anew, and no more work than the change asks for."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +10,6 @@ from pictures import of_two_kinds
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel import structures
-from raystream.accel.two_level import build as two_level
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.cli.shader_check.scenes import everything
@@ -39,20 +35,6 @@ def side_by_side() -> Scene:
     floor = np.array([[12, 0, 0, -5], [0, 0, 1, -0.2], [0, -12, 0, 6], [0, 0, 0, 1]], np.float64)
     scene.instances.append(replace(scene.instances[0], transform=floor))
     return scene
-
-
-@pytest.fixture
-def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the structures that are built."""
-    made: list[str] = []
-
-    def noting(name: str, build: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given: made.append(name) or build(*given)
-
-    for name, build in list(structures.FLAT.items()):
-        monkeypatch.setitem(structures.FLAT, name, noting(name, build))  # type: ignore[arg-type]
-    monkeypatch.setattr(two_level, "over_instances", noting("two-level", two_level.over_instances))
-    return made
 
 
 def rendered(device: Any, scene: Scene) -> Renderer:

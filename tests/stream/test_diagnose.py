@@ -89,14 +89,12 @@ def test_other_errors_stay_the_driver_s(head: str) -> None:
     assert (error.where, error.what) == ("GLSL", "too many registers")
 
 
-def test_a_function_that_is_missing_in_needs(device) -> None:
-    error = compiled(device, RIGHT.replace("bright(hit.t)", "bright(hit.t) * draw(3)"))
-    assert str(error) == "kernel weigh_probe: calls draw (name draw in its needs)"
-
-
-def test_a_uniform_whose_module_is_missing_in_needs(device) -> None:
-    error = compiled(device, RIGHT.replace("bright(hit.t)", "bright(hit.t) * strength"))
-    assert str(error) == "kernel weigh_probe: uses strength (name settings in its needs)"
+@pytest.mark.parametrize(("factor", "words"), [
+    ("draw(3)", "calls draw (name draw in its needs)"), ("strength", "uses strength (name settings in its needs)"),
+])  # fmt: skip
+def test_what_is_missing_in_needs(device, factor: str, words: str) -> None:
+    error = compiled(device, RIGHT.replace("bright(hit.t)", f"bright(hit.t) * {factor}"))
+    assert str(error) == f"kernel weigh_probe: {words}"
 
 
 def test_needs_of_a_file_elsewhere_are_checked_before_the_driver_s_turn() -> None:
