@@ -29,7 +29,6 @@ from raystream.stream.gl.memory import BufferTexture
 # Of a mesh's size: sums of a few products in float32 are off by some 2^-23 of their terms.
 CLOSE = 1e-5
 
-
 MEMORIES = ("auto", "texture")  # buffer textures, and 2-D ones
 
 

@@ -172,7 +172,6 @@ l 1 2
 """
 MTL = b"newmtl red\nKd 1 0 0\nNs 98\nmap_Kd red.png\nnewmtl blue\nKd 0 0 1\nKe 1 2 3\nd 0.5\n"
 
-
 # Colours and texture coordinates of faces, of which one line has a value too many.
 FACES = b"""ply
 format ascii 1.0

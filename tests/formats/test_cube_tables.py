@@ -131,9 +131,7 @@ def test_names_of_faces(tmp_path: Path) -> None:
 
 DEFAULT = "the scene has no lights and is "
 
-
 STUDIO = DEFAULT + "in the default studio (--environment sky or none)"
-
 
 SKY = DEFAULT + "under the default sky (--environment none for darkness)"
 

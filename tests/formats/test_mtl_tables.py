@@ -163,7 +163,6 @@ def test_options_of_pictures(text: str, name: str, options: dict) -> None:
 
 SQUARE = f"mtllib m.mtl\nusemtl m\n{POINTS}vt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n"
 
-
 RED, SMALL = np.full((2, 4, 4), (200, 100, 50, 255), np.uint8), np.uint8([[[10] * 3, [250] * 3]])
 
 

@@ -18,7 +18,6 @@ from raystream.base.errors import ViewerError
 
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 
-
 read = partial(load_bytes, "mesh.ply")
 
 

@@ -12,7 +12,6 @@ from raystream.base.errors import ViewerError
 
 CORNERS = SQUARE[TWO].reshape(-1, 3, 3)
 
-
 read = partial(load_bytes, "mesh.stl")
 
 

@@ -19,7 +19,6 @@ from raystream.formats.stl import sniff as is_stl
 
 read_stl = partial(load_bytes, "facets.stl")
 
-
 FACET = "facet normal 0 0 1\nouter loop\nvertex {0} 0 0\nvertex 1 {0} 0\nvertex 0 1 {0}\nendloop\nendfacet\n"
 
 

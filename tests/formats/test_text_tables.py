@@ -17,7 +17,6 @@ from raystream.formats.ply import sniff as is_ply
 
 read = partial(load_bytes, "points.ply")
 
-
 TYPES = {
     **PLY_TYPES,
     "int8": "b",
@@ -32,9 +31,7 @@ TYPES = {
     "float64": "d",
 }
 
-
 ENCODINGS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-
 
 Rows = list[tuple[list[str], list[list]]]  # properties of an element, and its entries: numbers or lists
 
@@ -61,9 +58,7 @@ def ply(encoding: str, parts: dict[str, Rows]) -> bytes:
 
 XYZ = ["float x", "float y", "float z"]
 
-
 POINTS = [[float(value) for value in row] for row in SQUARE]
-
 
 FACE = (["list uchar int vertex_indices"], [[[0, 1, 2]]])
 

@@ -18,7 +18,6 @@ LOOKUP = "vec3 texture_color(int number, vec3 place)"
 # Decoding takes a power, which drivers compute by an approximate logarithm: good to about 2^-18 of the value here.
 DECODED = 4e-6
 
-
 SHARP = -1e3  # the log2 of no footprint
 
 

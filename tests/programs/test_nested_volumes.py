@@ -126,7 +126,6 @@ SCENES = {
 STEEP, SLANTED = Camera((0, 0, 30.0), (0, 0, 0), fov=2.0), Camera((20, 3, 20.0), (0, 0, 0), fov=2.0)
 BELOW = Camera((0, 12, -20.0), (0, 0, 0), fov=2.0)
 
-
 SLOW = ("wine over glass", "three, one within another")
 
 

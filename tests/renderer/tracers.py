@@ -14,7 +14,6 @@ from raystream.accel.structures import Structure
 
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
 
-
 STRUCTURES = {"bvh": {"accel": "bvh"}, "octants": {"accel": "bvh", "traversal": "octants"}, "grid": {"accel": "grid"}}
 
 
