@@ -1,10 +1,10 @@
 """The renderer that tests of pictures share, where a file has none of its own; builds, and a cache of tuning."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-
-from __future__ import annotations
 
 import pytest
 from pictures import triangles_with_normals
