@@ -133,41 +133,41 @@ def _binned(refs, first, last, summary, bins, counts, after):
 
 
 @helper
-def _sort(refs, first, last, axis, numbers):
-    """The rows first .. last - 1 by their centres along the axis, stable: numbers (SWEPT,) int64, written."""
+def _sort(refs, first, last, axis, order):
+    """The rows first .. last - 1 by their centres along the axis, stable: order (SWEPT,) int64, written."""
     for i in range(last - first):
         centre = np.float64(refs[first + i, axis]) - np.float64(refs[first + i, 3 + axis])
         k = i
         while k > 0:
-            j = first + numbers[k - 1]
+            j = first + order[k - 1]
             if np.float64(refs[j, axis]) - np.float64(refs[j, 3 + axis]) <= centre:
                 break
-            numbers[k] = numbers[k - 1]
+            order[k] = order[k - 1]
             k -= 1
-        numbers[k] = i
+        order[k] = i
 
 
 @helper
-def _swept(refs, first, last, summary, numbers, rows, after):
+def _swept(refs, first, last, summary, order, rows, after):
     """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
 
-    numbers (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
+    order (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
     """
     n = last - first
     best, axis, middle = np.inf, -1, 0
     for a in range(3):
         if not summary[6 + a] < -summary[9 + a]:
             continue
-        _sort(refs, first, last, a, numbers)
+        _sort(refs, first, last, a, order)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1, 0, -1):
-            i = first + numbers[k]
+            i = first + order[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
             after[k] = half_area(x, y, z, u, v, w) * (n - k)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1):
-            i = first + numbers[k]
+            i = first + order[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
             cost = half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
@@ -175,13 +175,13 @@ def _swept(refs, first, last, summary, numbers, rows, after):
                 best, axis, middle = cost, a, k + 1
     if axis >= 0:
         if axis < 2:
-            _sort(refs, first, last, axis, numbers)
+            _sort(refs, first, last, axis, order)
         for k in range(n):
             for c in range(8):
                 rows[k, c] = refs[first + k, c]
         for k in range(n):
             for c in range(8):
-                refs[first + k, c] = rows[numbers[k], c]
+                refs[first + k, c] = rows[order[k], c]
     return best, axis, first + middle
 
 
@@ -253,7 +253,7 @@ def _halve(refs, first, last, summary):
 
 
 @helper
-def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows):
+def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows):
     """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
 
     depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
@@ -271,7 +271,7 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
                 axis, base = a, middle
     else:
         if n <= SWEPT:
-            cost, axis, place = _swept(refs, first, last, summary, numbers, rows, after)
+            cost, axis, place = _swept(refs, first, last, summary, order, rows, after)
         else:
             cost, axis, base, scale, limit = _binned(refs, first, last, summary, bins, counts, after)
         area = half_area(summary[0], summary[1], summary[2], summary[3], summary[4], summary[5])
@@ -349,9 +349,9 @@ def stack():
     return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
 
 
-def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, numbers, rows):
+def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, order, rows):
     """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
-    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows)
+    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows)
     if axis >= 0:
         measure(refs, first, place, left)
         measure(refs, place, last, right)
@@ -372,7 +372,7 @@ def grow(
     bins,
     counts,
     after,
-    numbers,
+    order,
     rows,
     waiting,
     summaries,
@@ -393,9 +393,7 @@ def grow(
             links[parent, 0] = nodes
         for c in range(6):
             boxes[node, c] = current[c]
-        axis, place = divide(
-            refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, numbers, rows
-        )
+        axis, place = divide(refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, order, rows)
         nodes += 1
         links[node, 0] = -1
         links[node, 1] = first

@@ -148,7 +148,7 @@ class Quadric(Mesh):
 
     @classmethod
     def surface(cls, shape: QuadricShape, material: int = 0, name: str = "quadric") -> Quadric:
-        """Any shape, with a material's number in the scene."""
+        """Any shape, with a material's index in the scene."""
         return cls(shape=shape, materials=np.array([material], np.int32), name=name)
 
     @classmethod
@@ -277,16 +277,16 @@ class Quadric(Mesh):
 
 @dataclass(frozen=True)
 class PlacedQuadrics:
-    """Quadrics among primitives. numbers (Q,) int64: of the primitives. transforms (Q, 4, 4) float64, from
+    """Quadrics among primitives. indices (Q,) int64: of the primitives. transforms (Q, 4, 4) float64, from
     the space of each one's shape. kinds (Q,): which of the ``shapes`` each has."""
 
-    numbers: NDArray[np.int64]
+    indices: NDArray[np.int64]
     transforms: NDArray[np.float64]
     kinds: NDArray[np.int64]
     shapes: tuple[QuadricShape, ...]
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.indices)
 
     @classmethod
     def of(cls, shape: QuadricShape, transforms: NDArray[np.float64], first: int = 0) -> PlacedQuadrics:
@@ -302,15 +302,15 @@ class PlacedQuadrics:
         if len(parts) == 1:  # as of points, without copies of a million maps
             return parts[0]
         shapes = {id(shape): shape for part in parts for shape in part.shapes}
-        row = {key: number for number, key in enumerate(shapes)}
+        row = {key: index for index, key in enumerate(shapes)}
         kinds = [np.array([row[id(shape)] for shape in part.shapes], np.int64)[part.kinds] for part in parts]
-        numbers, transforms = [part.numbers for part in parts], [part.transforms for part in parts]
-        return cls(np.concatenate(numbers), np.concatenate(transforms), np.concatenate(kinds), tuple(shapes.values()))
+        indices, transforms = [part.indices for part in parts], [part.transforms for part in parts]
+        return cls(np.concatenate(indices), np.concatenate(transforms), np.concatenate(kinds), tuple(shapes.values()))
 
     def by_shape(self) -> Iterator[tuple[QuadricShape, NDArray[np.intp] | slice]]:
         """Each shape with the rows that have it."""
-        for number, shape in enumerate(self.shapes):
-            yield shape, slice(None) if len(self.shapes) == 1 else np.flatnonzero(self.kinds == number)
+        for index, shape in enumerate(self.shapes):
+            yield shape, slice(None) if len(self.shapes) == 1 else np.flatnonzero(self.kinds == index)
 
 
 def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:

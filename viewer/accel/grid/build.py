@@ -392,7 +392,7 @@ def build(
     """Build a uniform grid: every triangle is listed in the voxels that it overlaps, widened by traversal's rounding.
 
     corners    : (T, 3, 3) float32, world space. Triangles with a non-finite corner, and exactly degenerate ones, are
-                 left out; numbers refer to `corners`.
+                 left out; indices refer to `corners`.
     resolution : voxels along the minimal dimension (near-cubical voxels), or (nx, ny, nz), or "auto": of the least
                  expected cost (`grid_cost`).
     progress   : called with the fraction done, 0 to 1.
@@ -666,10 +666,10 @@ BOX_COST = 8.0
 def build_boxes(
     low: NDArray[np.floating], high: NDArray[np.floating], resolution: int | str | Resolution = "auto"
 ) -> Grid:
-    """A uniform grid over boxes: each number is listed in all voxels that the box overlaps, widened as in `build`.
+    """A uniform grid over boxes: each index is listed in all voxels that the box overlaps, widened as in `build`.
 
     low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or with low above high, are
-    left out; numbers refer to the arrays. A box may be flat, or a point.
+    left out; indices refer to the arrays. A box may be flat, or a point.
     resolution : as for `build`; "auto" uses `BOX_COST`.
 
     Raises ViewerError as `build` does.
@@ -680,27 +680,27 @@ def build_boxes(
     if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
         raise ViewerError("grid", f"corners of boxes have shapes {low.shape} and {high.shape}, expected (B, 3) twice")
     with np.errstate(invalid="ignore"):
-        numbers = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
-    if not len(numbers):
+        indices = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
+    if not len(indices):
         return empty(len(low), begin)
-    if len(numbers) >= LIMIT:
-        raise ViewerError("grid", f"{len(numbers):,} boxes, and list addresses end at {LIMIT:,}")
+    if len(indices) >= LIMIT:
+        raise ViewerError("grid", f"{len(indices):,} boxes, and list addresses end at {LIMIT:,}")
     total = len(low)
-    low, high = low[numbers], high[numbers]
+    low, high = low[indices], high[indices]
     bounds = np.stack([low.min(axis=0), high.max(axis=0)])
     box, finest = extent(bounds, "boxes")
     sizes = high - low
     areas = sizes[:, [1, 2, 0]] * sizes[:, [2, 0, 1]]
     volume = float(sizes.prod(axis=1).sum())
-    survey = Survey(len(numbers), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
-    grid = at_resolution(survey, requested, partial(_enter, low, high, numbers, bounds, box))
+    survey = Survey(len(indices), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
+    grid = at_resolution(survey, requested, partial(_enter, low, high, indices, bounds, box))
     crossing = float(survey.crossing(np.array([grid.resolution]))[0])
     references = int(grid.statistics["references"])
     grid.statistics.update(
         {
             "triangles": total,
-            "left_out": total - len(numbers),
-            "duplication": references / len(numbers),
+            "left_out": total - len(indices),
+            "duplication": references / len(indices),
             "expected_steps": crossing * grid.pointers.size,
             "expected_tests": crossing * references,
             "seconds": time.perf_counter() - begin,
@@ -712,12 +712,12 @@ def build_boxes(
 def _enter(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    numbers: NDArray[np.intp],
+    indices: NDArray[np.intp],
     bounds: NDArray[np.float64],
     box: NDArray[np.float64],
     resolution: Resolution,
 ) -> Grid | None:
-    """Boxes (B, 3) of these numbers (B,), listed in voxels; None beyond the limits."""
+    """Boxes (B, 3) of these indices (B,), listed in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
     corner, voxel, margin = space(bounds, box, resolution)
@@ -729,7 +729,7 @@ def _enter(
     references = int(counts.sum())
     if references > LIMIT:
         return None
-    # All boxes' voxels concatenated, x fastest, by decomposing the number within the box.
+    # All boxes' voxels concatenated, x fastest, by decomposing the index within the box.
     owner = np.repeat(np.arange(len(low)), counts)
     within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
     wide, tall = spans[owner, 0], spans[owner, 1]
@@ -737,7 +737,7 @@ def _enter(
     z, y = np.divmod(remainder, tall)
     x, y, z = x + first[owner, 0], y + first[owner, 1], z + first[owner, 2]
     at = (z * resolution[1] + y) * resolution[0] + x
-    order = np.argsort(at, kind="stable")  # within a voxel, ascending numbers
+    order = np.argsort(at, kind="stable")  # within a voxel, ascending indices
     at, owner = at[order], owner[order]
     voxels = int(np.prod(resolution))
     lengths = np.bincount(at, minlength=voxels)
@@ -748,7 +748,7 @@ def _enter(
         return None
     starts = np.cumsum(lengths + full) - lengths - full
     lists = np.full(length, -1.0, np.float32)
-    lists[np.arange(references) + ends[at] - 1] = numbers[owner]
+    lists[np.arange(references) + ends[at] - 1] = indices[owner]
     pointers = np.where(full, starts, -1).astype(np.float32)
     statistics: dict[str, float | int] = {
         "triangles": 0,

@@ -114,18 +114,18 @@ def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
             kind[:] = (kind & TESTED) | shared
     deforming = prepared.structure.deforming
-    posed = set() if deforming is None else {*deforming.numbers}
+    posed = set() if deforming is None else {*deforming.indices}
     shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in mesh_numbers]
     return shapes, of
 
 
 def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested: NDArray) -> NDArray[np.uint8]:
     """(T,) of a mesh's triangles, in the mesh's own materials or all of one."""
-    numbers = scene.meshes[mesh].materials
+    indices = scene.meshes[mesh].materials
     if material is not None:
-        numbers = np.full_like(numbers, material)
-    numbers = np.where((numbers >= 0) & (numbers < len(scene.materials)), numbers, -1)
-    return (ONE_SIDED * sides[numbers] + TESTED * tested[numbers]).astype(np.uint8)
+        indices = np.full_like(indices, material)
+    indices = np.where((indices >= 0) & (indices < len(scene.materials)), indices, -1)
+    return (ONE_SIDED * sides[indices] + TESTED * tested[indices]).astype(np.uint8)
 
 
 def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMesh:
@@ -137,8 +137,8 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
     ends = primitives.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
     corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
     faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
-    numbers = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
-    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), numbers)
+    indices = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
+    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), indices)
 
 
 def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:
@@ -262,15 +262,15 @@ class GBufferRaster:
         if deformer.posed is None:
             return
         objects, poses = prepared.structure.built.objects, deformer.deforming.poses
-        places = {mesh: object_numbers for object_numbers, mesh in enumerate(deformer.deforming.numbers)}
+        places = {mesh: object_numbers for object_numbers, mesh in enumerate(deformer.deforming.indices)}
         owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
         posed = np.flatnonzero(owners >= 0)
         transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
-        numbers, first = np.unique(of[posed], return_index=True)
+        indices, first = np.unique(of[posed], return_index=True)
         object_numbers = owners[posed[first]]
         middle, half = objects.parts[object_numbers, 0, :3], objects.parts[object_numbers, 0, 3:6]
-        self.meshes.groups.enclose(numbers, middle - half, middle + half)
-        self.meshes.write_positions(numbers, deformer.posed, poses.firsts[object_numbers])
+        self.meshes.groups.enclose(indices, middle - half, middle + half)
+        self.meshes.write_positions(indices, deformer.posed, poses.firsts[object_numbers])
 
     @property
     def prepared(self) -> PreparedScene | None:
