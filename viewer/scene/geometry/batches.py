@@ -56,12 +56,12 @@ def batches(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
         at = end
 
 
-def alike(kinds: NDArray, numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """The places of ``numbers`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of a number follow
+def alike(kinds: NDArray, indices: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """The places of ``indices`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of an index follow
     one another."""
-    if not len(numbers):
+    if not len(indices):
         return
     _, kind = np.unique(kinds, axis=0, return_inverse=True)
-    item_kinds = kind.reshape(-1)[numbers]
-    order = np.lexsort((numbers, item_kinds))
+    item_kinds = kind.reshape(-1)[indices]
+    order = np.lexsort((indices, item_kinds))
     yield from np.split(order, np.flatnonzero(np.diff(item_kinds[order])) + 1)

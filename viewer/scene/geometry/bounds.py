@@ -22,18 +22,18 @@ MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes belo
 
 
 def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn: set[int]) -> Float:
-    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by number, and over
+    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by index, and over
     quadrics; zeros without any."""
     shapes = {k: mesh for k, mesh in enumerate(meshes) if isinstance(mesh, (Quadric, Quadrics))}
     drawn = drawn - shapes.keys()
     points = [np.zeros((0, 3))] * len(meshes)
-    for number, vertices in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
-        points[number] = vertices
-    numbers, transforms = meshes_of(instances), transforms_of(instances)
-    bounds = bounds_of(points, numbers, transforms)
+    for index, vertices in zip(drawn, used_points([meshes[index] for index in drawn]), strict=True):
+        points[index] = vertices
+    indices, transforms = meshes_of(instances), transforms_of(instances)
+    bounds = bounds_of(points, indices, transforms)
     boxes = [bounds] if bounds is not None else []
-    for number, mesh in shapes.items():
-        maps = transforms[numbers == number]
+    for index, mesh in shapes.items():
+        maps = transforms[indices == index]
         if isinstance(mesh, Quadric):
             boxes += [*bounds_of_quadric(mesh.shape, maps @ mesh.maps)]
         else:
@@ -58,7 +58,7 @@ def _box_of_quadrics(mesh: Quadrics, transform: Float) -> Float:
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
     """(2, 3): lowest and highest corner over the finite vertices of instances, None without any.
 
-    points : of each mesh (V, 3), finite. meshes : (I,) the mesh number of each instance. transforms : (I, 4, 4).
+    points : of each mesh (V, 3), finite. meshes : (I,) the mesh index of each instance. transforms : (I, 4, 4).
 
     An instance is examined only if its mesh's transformed box reaches beyond the bounds so far, farthest first: only a
     few in a scene of any size.
@@ -87,10 +87,8 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
         box = np.full((2, 3), -np.inf)
         for places in alike(sizes[:, None], meshes[shown[chosen]]):
             part = shown[chosen[places]]
-            numbers = meshes[part].tolist()
-            every = (
-                points[numbers[0]] if numbers[0] == numbers[-1] else np.stack([points[number] for number in numbers])
-            )
+            indices = meshes[part].tolist()
+            every = points[indices[0]] if indices[0] == indices[-1] else np.stack([points[index] for index in indices])
             moved = transform_points(every, transforms[part])
             moved = finite_rows(moved.reshape(-1, 3))
             if len(moved):

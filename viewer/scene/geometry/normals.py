@@ -527,10 +527,10 @@ def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Flo
     faces = face_normals(positions, triangles).astype(np.float32)
     faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
     vertices = triangles.ravel().astype(np.int64)
-    number = np.arange(len(vertices))
+    indices = np.arange(len(vertices))
     first = np.empty(len(positions), np.int64)
-    first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment wins
-    module_state = first[vertices] == number
+    first[vertices[::-1]] = indices[::-1]  # of equal indices, the last assignment wins
+    module_state = first[vertices] == indices
     corner = vertices.copy()
     corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))
     source = np.concatenate([np.arange(len(positions)), vertices[~module_state]])
