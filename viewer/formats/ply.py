@@ -95,15 +95,15 @@ def read_header(data: bytes, path: Path) -> Header:
     elements: list[Element] = []
     textures: list[bytes] = []
     unknown: list[str] = []
-    at, number = 0, 0
+    at, line_number = 0, 0
     while True:
         line, at = _line(data, at)
-        number += 1
+        line_number += 1
         if line is None:
             raise ViewerError(str(path), "the PLY header does not end", "the file is damaged or truncated")
         words = line.decode("utf-8", "replace").split()
-        where = f"{path}: line {number}"
-        if not words or words[0] in ("comment", "obj_info") or number == 1:
+        where = f"{path}: line {line_number}"
+        if not words or words[0] in ("comment", "obj_info") or line_number == 1:
             textures += _TEXTURE.findall(line)
             continue
         if words[0] not in (*_STATEMENTS, "end_header"):
@@ -190,9 +190,9 @@ class _Reader:
     def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
         """The scalar properties by name, if asked for, and these list properties: the first as integers."""
         begin, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
-        for number, name in enumerate(names):
+        for index, name in enumerate(names):
             self._go(begin)
-            list_properties.append(self.lists(element, name, integers=not number))
+            list_properties.append(self.lists(element, name, integers=not index))
         if scalars:
             self._go(begin)
             columns = self.columns(element)
@@ -593,7 +593,7 @@ def with_attributes(
 ) -> tuple[Mesh, Float | None]:
     """The mesh, and its vertices' normals, with a vertex for each combination of attributes at corners.
 
-    corners (T, 3): numbers of corners of triangles, the mesh's first ones; polygon (T,): their faces. Triangles behind
+    corners (T, 3): indices of corners of triangles, the mesh's first ones; polygon (T,): their faces. Triangles behind
     these have the vertices' attributes. Of colours of faces and of vertices those are used that differ.
     """
     order = mesh.triangles.ravel()
@@ -609,11 +609,11 @@ def with_attributes(
         colors = np.ones((len(order), 4), np.float32) if mesh.colors is None else mesh.colors[order]
         colors[:count] = np.repeat(faces.colors[polygon], 3, axis=0)
         rows.append(colors.view(np.uint32))
-    number, first = weld(np.ascontiguousarray(np.concatenate(rows, axis=1)), small=len(order) < SMALL)
+    indices, first = weld(np.ascontiguousarray(np.concatenate(rows, axis=1)), small=len(order) < SMALL)
     source = order[first]
     mesh = Mesh(
         mesh.positions[source],
-        number.reshape(-1, 3),
+        indices.reshape(-1, 3),
         mesh.materials,
         uvs=uvs[first] if uvs is not None else None if mesh.uvs is None else mesh.uvs[source],
         colors=colors[first] if colors is not None else None if mesh.colors is None else mesh.colors[source],
@@ -814,8 +814,8 @@ def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     values = np.insert(values, np.cumsum(strips.lengths)[:-1], -1)
     ends = values == -1
     _check(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
-    number = np.arange(len(values))
-    nth = number - np.maximum.accumulate(np.where(ends, number, -1)) - 1  # position in its strip
+    indices = np.arange(len(values))
+    nth = indices - np.maximum.accumulate(np.where(ends, indices, -1)) - 1  # position in its strip
     last = np.flatnonzero(~ends & (nth >= 2))
     odd = (nth[last] % 2).astype(bool)
     a, b, c = values[last - 2], values[last - 1], values[last]

@@ -183,5 +183,5 @@ def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
     corners = np.require(corners, np.float32, ["C"])
-    number, first = weld(corners.view(np.uint32), small=len(corners) < SMALL)
-    return corners[first], number.reshape(-1, 3)
+    indices, first = weld(corners.view(np.uint32), small=len(corners) < SMALL)
+    return corners[first], indices.reshape(-1, 3)
