@@ -62,15 +62,15 @@ class SpecularSpheres:
             else:
                 moving.setdefault(own_key, []).append(instance.motion)
         world_spheres = [np.zeros((0, 4))]
-        for (number, material), transforms in placed.items():
-            mesh = scene.meshes[number]
+        for (index, material), transforms in placed.items():
+            mesh = scene.meshes[index]
             specular_triangles = specular[mesh.materials] if material is None else specular[[material]]
             if specular_triangles.any():
                 key = id(mesh), specular_triangles.tobytes()
                 self._known[key] = before.get(key) or (mesh, _mesh_spheres(mesh, specular_triangles))
                 spheres = self._known[key][1]
                 world_spheres.append(_in_world(spheres, np.array(transforms).reshape(-1, 4, 4)))
-                for motion in moving.get((number, material), ()):  # what is within all keys' is, in between, within one
+                for motion in moving.get((index, material), ()):  # what is within all keys' is, in between, within one
                     world_spheres.append(np.array([(*middle, radius) for middle, radius in _swept(spheres, motion)]))
         every = np.concatenate(world_spheres)
         every = _split(every, _around_spheres, every[:, :3], MOST_SPHERES)

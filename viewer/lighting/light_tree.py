@@ -71,9 +71,9 @@ class Bounds(NamedTuple):
     power: Float
     both: NDArray[np.bool_]
 
-    def of(self, numbers: NDArray) -> Bounds:
+    def of(self, indices: NDArray) -> Bounds:
         """Those of some."""
-        middle, radius, axis, spread, emission, power, both = (part[numbers] for part in self)
+        middle, radius, axis, spread, emission, power, both = (part[indices] for part in self)
         return Bounds(middle, radius, axis, spread, emission, power, both)
 
 
