@@ -348,5 +348,5 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     )
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _count(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -62,10 +62,10 @@ def silhouettes(
     size = visible.shape[1], visible.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
     finished, group, pixels = list[Silhouette](), list[int](), 0
-    for number, frame in enumerate(frames):
-        group.append(number)
+    for index, frame in enumerate(frames):
+        group.append(index)
         pixels += frame[2] * frame[3]
-        if pixels >= TOGETHER or number + 1 == len(frames):
+        if pixels >= TOGETHER or index + 1 == len(frames):
             finished += _traced(renderer, camera, owners, balls, frames, visible, group)
             group, pixels = [], 0
     return finished
@@ -78,13 +78,13 @@ def _traced(
     balls: list[Ball],
     frames: list[Box],
     visible: NDArray[np.int32],
-    numbers: list[int],
+    indices: list[int],
 ) -> list[Silhouette]:
     """Of the objects of some numbers."""
     size = visible.shape[1], visible.shape[0]
-    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
-    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in numbers]
-    owner = np.repeat(numbers, [len(part.places) for part in parts])
+    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in indices}
+    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
+    owner = np.repeat(indices, [len(part.places) for part in parts])
     places, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
@@ -92,8 +92,8 @@ def _traced(
         at, rays = near[active], directions[active]
         hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
         owned = owners[hits.instance] == owner[active]
-        for number in np.unique(owner[active[owned]]).tolist():
-            canvases[number].reshape(-1)[places[active[owned & (owner[active] == number)]]] = True
+        for index in np.unique(owner[active[owned]]).tolist():
+            canvases[index].reshape(-1)[places[active[owned & (owner[active] == index)]]] = True
         near[active] = at + hits.distance + step[owner[active]]
         active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
     return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]

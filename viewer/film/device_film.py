@@ -438,8 +438,8 @@ class FilmBuffer(Buffer):
     def _pairs(self, moment: Samples) -> Iterator[tuple[Stream, Stream | None]]:
         """The streams of the blocks, with those of the first halves where these are half of all."""
         halves = self.halves if moment.halved else None
-        for number, block in enumerate(self.blocks):
-            yield block.stream, None if halves is None else halves.blocks[number].stream
+        for index, block in enumerate(self.blocks):
+            yield block.stream, None if halves is None else halves.blocks[index].stream
 
     def _history(self, sums: NDArray[np.float64], moment: Samples) -> ConvergenceHistory:
         """The history of `Halves` with the samples of a moment added, from their `_sums`."""

@@ -57,17 +57,17 @@ def _earlier(
     now, then = transforms_of(of.scene.instances), transforms_of(scene.instances)
     earlier = positions.copy()
     order = np.argsort(instances, kind="stable")
-    numbers, begins = np.unique(instances[order], return_index=True)
-    for number, first, last in zip(numbers.tolist(), begins, [*begins[1:], len(order)], strict=False):
+    indices, begins = np.unique(instances[order], return_index=True)
+    for index, first, last in zip(indices.tolist(), begins, [*begins[1:], len(order)], strict=False):
         rows = order[first:last]
-        mesh, other = (frame_scene.meshes[frame_scene.instances[number].mesh] for frame_scene in (of.scene, scene))
+        mesh, other = (frame_scene.meshes[frame_scene.instances[index].mesh] for frame_scene in (of.scene, scene))
         if mesh is other:
-            if not np.array_equal(now[number], then[number]):
-                earlier[rows] = _carried(now[number], then[number], earlier[rows])
+            if not np.array_equal(now[index], then[index]):
+                earlier[rows] = _carried(now[index], then[index], earlier[rows])
         elif _follows(mesh, other):
             corners = other.positions[other.triangles[of.triangles(hits[rows], instances[rows])]].astype(np.float64)
             local = (corners * of.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
-            earlier[rows] = local @ then[number, :3, :3].T + then[number, :3, 3]
+            earlier[rows] = local @ then[index, :3, :3].T + then[index, :3, 3]
         else:
             earlier[rows] = np.nan
     return earlier

@@ -43,7 +43,7 @@ def dataset(arguments: Namespace) -> bool:
             progress.note(f"raystream: note: {note}")
         with opened(output, stage) as folder:
             before = len(folder.done)
-            missing = [number for number in range(recipe.pictures) if number not in folder.done]
+            missing = [index for index in range(recipe.pictures) if index not in folder.done]
             if before and missing and not arguments.quiet:
                 progress.note(f"raystream: note: goes on after {before:,} of {recipe.pictures:,} pictures")
             try:

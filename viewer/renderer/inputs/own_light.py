@@ -159,9 +159,9 @@ def _diffuse(scene: Scene) -> Float:
     """(M,): of each material the part that is no metal; metals show their surroundings, and delta lights hardly at
     all."""
     diffuse = np.ones(len(scene.materials))
-    for number, material in enumerate(scene.materials):
+    for index, material in enumerate(scene.materials):
         if material.kind == "principled":
-            diffuse[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
+            diffuse[index] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
     return diffuse
 
 

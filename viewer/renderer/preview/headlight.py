@@ -80,9 +80,9 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     mesh_numbers: dict[tuple[int, int | None], int] = {}
     of = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
-    numbers = [number for number in dict.fromkeys(named) if number < len(scene.textures)][:MOST_LAYERS]
-    layers = {number: layer for layer, number in enumerate(numbers)}
-    meshes = [_mesh(scene, scene.meshes[number], material) for number, material in mesh_numbers]
+    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
+    layers = {index: layer for layer, index in enumerate(indices)}
+    meshes = [_mesh(scene, scene.meshes[index], material) for index, material in mesh_numbers]
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
     return HeadlightScene(
         MeshGroups(meshes, ordered=False),
@@ -90,14 +90,14 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
         transforms,
         scene.bounds(ground=False),
         np.array([_material(scene, item, layers) for item in (*scene.materials, Material())], np.float32),
-        _images([scene.textures[number] for number in numbers]),
+        _images([scene.textures[index] for index in indices]),
         background,
         white,
     )
 
 
 def _material(scene: Scene, material: Material, layers: Mapping[int, int]) -> list[tuple[float, ...]]:
-    """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by number."""
+    """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by index."""
     cutoff = {"opaque": -1.0, "mask": material.alpha_cutoff, "blend": 0.0}[material.alpha_mode]
     red, green, blue = (SHEEN * each for each in material.sheen_color)
     layer = -1 if material.texture is None else layers.get(material.texture, -1)
@@ -130,14 +130,14 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
     count, kinds = len(mesh.positions), np.zeros(len(mesh.triangles), np.uint8)
     tint = np.ones((count, 4), np.float32) if mesh.colors is None else mesh.colors
     texel = np.zeros((count, 3), np.float32)
-    for number in used.tolist():
-        in_scene = 0 <= number < len(scene.materials)
-        surface = scene.materials[number] if in_scene else Material()
-        mine = mesh.materials == number
+    for index in used.tolist():
+        in_scene = 0 <= index < len(scene.materials)
+        surface = scene.materials[index] if in_scene else Material()
+        mine = mesh.materials == index
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
         blended = surface.alpha_mode == "blend" or _transmission(surface) > 0.0
         kinds[mine] = ONE_SIDED * culls(surface) + BLENDED * blended
-        place = number if in_scene else len(scene.materials)
+        place = index if in_scene else len(scene.materials)
         slot = surface.texture
         texture = scene.textures[slot] if slot is not None and slot < len(scene.textures) else None
         uvs = mesh.uvs_1 if texture is not None and texture.uv_set and mesh.uvs_1 is not None else mesh.uvs
@@ -154,10 +154,10 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
 
 def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
     """(3,) a surface's emission, of a texture the mean, linear."""
-    emission, number = np.minimum(material.emission, 1.0), material.emission_texture
-    if number is None or number >= len(scene.textures) or not emission.any():
+    emission, index = np.minimum(material.emission, 1.0), material.emission_texture
+    if index is None or index >= len(scene.textures) or not emission.any():
         return emission
-    texels = linear_texels(_coarse(scene.textures[number].image.texels, LOOKED_AT), True)
+    texels = linear_texels(_coarse(scene.textures[index].image.texels, LOOKED_AT), True)
     return np.asarray(emission * texels[..., :3].mean(axis=(0, 1)))
 
 
