@@ -321,8 +321,8 @@ class LinkedProgram:
 
     def count_parts(self, step: Step) -> list[tuple[int, ...]]:
         """The count textures of a step in groups for one pass each."""
-        numbers = self.count_textures(step)
-        return [tuple(numbers[k : k + MOST_ATTACHMENTS]) for k in range(0, len(numbers), MOST_ATTACHMENTS)]
+        indices = self.count_textures(step)
+        return [tuple(indices[k : k + MOST_ATTACHMENTS]) for k in range(0, len(indices), MOST_ATTACHMENTS)]
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, directly or through others, providers before users."""
@@ -474,10 +474,10 @@ class LinkedProgram:
 
     def samplers(self, step: Step, scheduled: bool = True) -> int:
         """Number of input textures of a step. scheduled : whether the ray's state comes from a stream."""
-        number = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
+        count = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
         memories = self.memories_of(step)
-        number += sum(not isinstance(m, Table) or m.hot for m in memories)
-        return number + any(isinstance(m, Table) and not m.hot for m in memories)
+        count += sum(not isinstance(m, Table) or m.hot for m in memories)
+        return count + any(isinstance(m, Table) and not m.hot for m in memories)
 
     def attachments(self, step: Step, scheduled: bool = True) -> int:
         """Number of output textures of a step."""
@@ -512,13 +512,13 @@ class LinkedProgram:
                     "fuse the traversal's states, or choose a traversal without a stack",
                 )
         self._check_gathers(where, step.states)
-        for what, number, most in (
+        for what, count, most in (
             ("attachments", self.attachments(step, scheduled), MOST_ATTACHMENTS),
             ("samplers", self.samplers(step, scheduled), MOST_SAMPLERS),
         ):
-            if number > most:
+            if count > most:
                 hint = "split the kernel, or fuse fewer states"
-                raise WiringError(where, f"needs {number} {what}, {most} are granted", hint)
+                raise WiringError(where, f"needs {count} {what}, {most} are granted", hint)
 
     def _check_gathers(self, where: str, states: Sequence[str]) -> None:
         """Raises where one of these states gathers from a stream that one of them writes, or two gather under one name

@@ -373,9 +373,9 @@ class Drawing:
         parts, tiles = self.shader.parts, self.tiles
         assert not tiles.all and len(queries) == tiles.count
         if parts is None:
-            for number, query in enumerate(queries):
+            for index, query in enumerate(queries):
                 with query:
-                    self._draw(number, 1)
+                    self._draw(index, 1)
             return
         parts.collect_timings()
         area = tiles.edge**2
@@ -385,9 +385,9 @@ class Drawing:
                 self._in_boxes(parts, self._box(first), first, 1, queries[first])
             else:
                 with parts.each(count * area, queries[first : first + count]) as asked:
-                    for number, query in enumerate(asked, first):
+                    for index, query in enumerate(asked, first):
                         with query:
-                            self._draw(number, 1)
+                            self._draw(index, 1)
             if first + count < tiles.count:
                 self.device.flush()
 
@@ -402,9 +402,9 @@ class Drawing:
         """Whether a tile has more rays than a draw may have; of a census it is a texel."""
         return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
 
-    def _box(self, number: int) -> Box:
+    def _box(self, index: int) -> Box:
         """Of a kept tile."""
-        left, low = (int(at) * self.tiles.edge for at in self.tiles.places[number])
+        left, low = (int(at) * self.tiles.edge for at in self.tiles.places[index])
         width, height = self.tiles.size
         return left, low, min(self.tiles.edge, width - left), min(self.tiles.edge, height - low)
 
