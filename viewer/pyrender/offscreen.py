@@ -176,14 +176,14 @@ class OffscreenRenderer:
         depth, color = np.zeros(count), np.zeros((count, 3), np.uint8)
         if renderer is not None:
             palette = np.array([_segment(colors[node]) for node in shown.convert.nodes if node in colors], np.uint8)
-            number = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
-            number[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
+            indices = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
+            indices[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
             origins, directions = eye.rays()
             rays, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
             while len(rays):
                 place = origins[rays] + gone[rays, None] * directions[rays]
                 hits = renderer.trace(place, directions[rays], eye.far - eye.near - gone[rays], view=True)
-                hit, colored = hits.instance >= 0, number[hits.instance]
+                hit, colored = hits.instance >= 0, indices[hits.instance]
                 gone[rays[hit]] += hits.distance[hit].astype(np.float64)
                 finished = rays[colored >= 0]
                 color[finished], depth[finished] = palette[colored[colored >= 0]], begin + gone[finished]

@@ -549,9 +549,9 @@ class CanvasLoop:
         self._piece_number += 1
         self._loop.call_later(delay, self._work, self._piece_number)
 
-    def _work(self, number: int) -> None:
+    def _work(self, job: int) -> None:
         """A piece of work, and the next one is scheduled."""
-        if number != self._piece_number:
+        if job != self._piece_number:
             return
         self._bitmap = self.view.advance(PIECE)
         self._say()

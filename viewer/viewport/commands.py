@@ -227,10 +227,10 @@ def numbered_file(name: str, ending: str) -> Path:
     folder = user_pictures_path()
     if not folder.is_dir():
         folder = Path.cwd()
-    stem, number = file_stem(name), 1
-    while (folder / f"{stem}_{number:03}{ending}").exists():
-        number += 1
-    return folder / f"{stem}_{number:03}{ending}"
+    stem, suffix = file_stem(name), 1
+    while (folder / f"{stem}_{suffix:03}{ending}").exists():
+        suffix += 1
+    return folder / f"{stem}_{suffix:03}{ending}"
 
 
 # -- light ----------------------------------------------------------------------------------------------------------

@@ -540,10 +540,10 @@ class SceneLoader:
             view.say("")
         self.on_show(same)
 
-    def show_camera(self, number: int) -> None:
+    def show_camera(self, index: int) -> None:
         """Take one of the scene's own cameras."""
-        camera = self.view.require_scene()[0].prepared.scene.cameras[number]
-        self.camera_number = number
+        camera = self.view.require_scene()[0].prepared.scene.cameras[index]
+        self.camera_number = index
         self.view.take(camera)
         self.view.say(f"camera: {camera.name}")
 

@@ -33,9 +33,9 @@ def draw_motion(context: ViewportContext) -> None:
     if len(animations) > 1:
         label("animation")
         if imgui.begin_combo("##animation", editing.animation):
-            for number, name in enumerate(animations):
-                if imgui.selectable(f"{name}##{number}", name == editing.animation)[0]:
-                    editing.choose_animation(number)
+            for index, name in enumerate(animations):
+                if imgui.selectable(f"{name}##{index}", name == editing.animation)[0]:
+                    editing.choose_animation(index)
             if imgui.selectable("all##all", editing.animation == "all")[0]:
                 editing.choose_animation("all")
             imgui.end_combo()
