@@ -127,13 +127,13 @@ def boxes_of(covers: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box
 def _moved(boxes: Box, joints: Box, scales: Box, least: Box, most: Box) -> Box:
     """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
     sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
-    linear, place = joints[:, :3, :3], joints[:, :3, 3] * scales
+    linear, translation = joints[:, :3, :3], joints[:, :3, 3] * scales
     middle, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
-    center = np.einsum("jrc,jc->jr", linear, middle) + place
+    center = np.einsum("jrc,jc->jr", linear, middle) + translation
     reach = np.einsum("jrc,jc->jr", np.abs(linear), half)
     reach = np.where((half >= 0).all(axis=1, keepdims=True), reach, -np.inf)
     # Large terms may cancel.
-    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(place))
+    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(translation))
     moved = np.stack([center - reach, center + reach], axis=1)
     ends = np.stack([least * moved, most * moved])
     return np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
@@ -302,12 +302,12 @@ class PoseTables:
                 continue
             vertex, column = np.nonzero(mesh.deformation.weights)
             counts = np.bincount(vertex, minlength=len(rows))
-            begin = np.cumsum(counts) - counts
-            place = np.arange(len(vertex)) - begin[vertex]
+            starts = np.cumsum(counts) - counts
+            slot = np.arange(len(vertex)) - starts[vertex]
             pairs = (counts + 1) // 2
             rows["influences"], rows["influence"] = pairs, total + np.cumsum(pairs) - pairs
             influences = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
-            at = (rows["influence"] - total)[vertex] + place // 2, place % 2
+            at = (rows["influence"] - total)[vertex] + slot // 2, slot % 2
             influences["joints"][at] = mesh.deformation.joints[vertex, column] + joint
             influences["weights"][at] = mesh.deformation.weights[vertex, column]
             parts.append(influences)
@@ -505,12 +505,12 @@ def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64]
     indices = indices[np.argsort(counts[indices], kind="stable")]  # neighbours loop alike
     small = int(np.count_nonzero(counts[indices] <= FEW))
     few = ROW_GROUP * -(-small // (ROW_GROUP * WIDTH))
-    place = np.arange(len(indices))
-    place[small:] += few * WIDTH - small
-    ranges = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
-    ranges[place] = spans[indices]
+    slot = np.arange(len(indices))
+    slot[small:] += few * WIDTH - small
+    ranges = np.zeros(int(slot[-1]) + 1 if len(slot) else 0, RANGE.dtype)
+    ranges[slot] = spans[indices]
     box = -1 - (np.cumsum(~inner) - 1)
-    box[indices] = place
+    box[indices] = slot
     return box, ranges, few
 
 
@@ -701,19 +701,19 @@ class Deforming:
         deforming = self._deforming_meshes(meshes, posed)
         if not deforming:
             return {}
-        boxes = boxes_of([self.covers[place] for place, _ in deforming], [mesh.pose for _, mesh in deforming])
-        return {place: box for (place, _), box in zip(deforming, boxes, strict=True)}
+        boxes = boxes_of([self.covers[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
+        return {slot: box for (slot, _), box in zip(deforming, boxes, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
         """Have the poses of the scene's meshes, which `fits`; the changed rows."""
         changed: Rows = []
-        for place, mesh in self._deforming_meshes(meshes, posed):
-            changed += self.poses.pose(place, mesh)
+        for slot, mesh in self._deforming_meshes(meshes, posed):
+            changed += self.poses.pose(slot, mesh)
         self.version += bool(changed)
         return joined(changed)
 
     def _deforming_meshes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
         """Those of the meshes that are deforming objects, with their places."""
-        places = {index: place for place, index in enumerate(self.indices)}
-        candidates = ((places.get(index), meshes[index]) for index in posed)
-        return [(place, mesh) for place, mesh in candidates if place is not None and isinstance(mesh, DeformedMesh)]
+        slots = {index: slot for slot, index in enumerate(self.indices)}
+        candidates = ((slots.get(index), meshes[index]) for index in posed)
+        return [(slot, mesh) for slot, mesh in candidates if slot is not None and isinstance(mesh, DeformedMesh)]

@@ -132,8 +132,8 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     if len(distinct(_hashes(sample))) == len(sample):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
-    _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)
-    original = first[place]
+    _, first, inverse = np.unique(_hashes(corners), return_index=True, return_inverse=True)
+    original = first[inverse]
     repeats = np.flatnonzero(original != np.arange(count))
     repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those with merely equal hashes
     if culled is not None:

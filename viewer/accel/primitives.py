@@ -101,10 +101,10 @@ def radius(placed: PlacedQuadrics) -> float:
         return np.inf
     (box,) = boxes(placed).astype(np.float64)
     low, _ = placed.shapes[0].bounds()
-    linear, place = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
-    off = np.abs((box[0] + box[1]) / 2.0 - place).max()
+    linear, translation = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
+    off = np.abs((box[0] + box[1]) / 2.0 - translation).max()
     size = float(-low[0] * np.linalg.norm(linear, 2))
-    return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))
+    return size + 2.0 * off + ROUNDING * (size + float(np.abs(translation).max()))
 
 
 def quadric_module(rows: NDArray) -> Module:

@@ -42,7 +42,7 @@ def render(arguments: Namespace) -> bool | int:
         return rendering.render(arguments)
     from raystream.cli.progress import TerminalProgress
 
-    tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
+    tasks, start_time, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
@@ -57,7 +57,7 @@ def render(arguments: Namespace) -> bool | int:
     for fault, _ in failed:
         print(f"raystream: error: {printable(fault)}", file=sys.stderr)
     if not arguments.quiet:
-        done, seconds = len(tasks) - len(failed), perf_counter() - begin
+        done, seconds = len(tasks) - len(failed), perf_counter() - start_time
         print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
     return min(code for _, code in failed) if failed else True
 

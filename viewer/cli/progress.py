@@ -44,10 +44,10 @@ class TimeLeft:
         """Seconds left when the last share was seen; None where nothing can be told yet."""
         if not self._seen:
             return None
-        (begin, before), (now, fraction) = self._seen[0], self._seen[-1]
-        if now - begin < LEAST or fraction <= before:
+        (start_time, before), (now, fraction) = self._seen[0], self._seen[-1]
+        if now - start_time < LEAST or fraction <= before:
             return None
-        return (1 - fraction) * (now - begin) / (fraction - before)
+        return (1 - fraction) * (now - start_time) / (fraction - before)
 
 
 class TerminalProgress:

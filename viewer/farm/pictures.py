@@ -77,7 +77,7 @@ def _whole(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | Non
     of_tiles = [halves for _, halves in parts]
     differences, variances = (
         {
-            level: sum(weight * of[level] for weight, of in zip(weights, tables, strict=True))
+            level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
             for level in _common(tables)
         }
         for tables in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
@@ -95,8 +95,8 @@ def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances
     result = {}
     for level in _common([halves.relative_std_errors for halves in of_tiles]):
         errors = [
-            weight * of.variances[level] * of.relative_std_errors[level]
-            for weight, of in zip(weights, of_tiles, strict=True)
+            weight * table.variances[level] * table.relative_std_errors[level]
+            for weight, table in zip(weights, of_tiles, strict=True)
         ]
         result[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return result

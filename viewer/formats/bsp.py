@@ -197,8 +197,8 @@ def drawn_faces(
             lambda row: f"has {lump} {first[row]:,} to {first[row] + many[row]:,} of {total:,}",  # noqa: B023
         )
     flags = textures["flags"][chosen["texture"]] if len(chosen) else np.zeros(0, np.int32)
-    shown = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
-    return owners[shown], indices[shown]
+    visible = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
+    return owners[visible], indices[visible]
 
 
 def unfolded(face_indices: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> Unfolded:

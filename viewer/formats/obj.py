@@ -150,7 +150,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
     end = len(data)
     fault = 0
     while at < end:
-        begin = at
+        start = at
         if (
             counts[0] == len(vertices)
             or counts[1] == len(texcoords)
@@ -158,7 +158,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             or counts[4] == len(faces)
             or counts[5] == len(events)
         ):
-            return FULL, begin
+            return FULL, start
         at = skip_blanks(data, at, end)
         if at >= end:
             break
@@ -205,7 +205,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             faces[counts[4], 2] = FACE if first == 102 else (LINE if first == 108 else POINT)
             filled, after, fault = _face(data, after, end, counts, corners, counts[3])
             if fault:
-                at = begin if fault == FULL else after
+                at = start if fault == FULL else after
                 break
             faces[counts[4], 0] = filled - counts[3]
             counts[3] = filled
@@ -290,12 +290,12 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
     materials, of_face = _materials(data, events, len(lengths), path, warnings)
     textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
-    positions, place = centred(vertices[:, :3])
+    positions, transform = centred(vertices[:, :3])
     vertices[:, :3] = positions
     scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
     points_only = not len(kinds) and not left_out and len(vertices) > 0
     for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, points_only):
-        scene.instances.append(Instance(len(scene.meshes), place))
+        scene.instances.append(Instance(len(scene.meshes), transform))
         scene.meshes.append(points)
     if scene.meshes:
         corners, polygons = corners[np.repeat(kinds == FACE, lengths)], kinds == FACE
@@ -313,7 +313,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
     scene.meshes.insert(0, mesh)
-    scene.instances = [Instance(index, place) for index in range(len(scene.meshes))]
+    scene.instances = [Instance(index, transform) for index in range(len(scene.meshes))]
     return scene
 
 
@@ -346,8 +346,8 @@ def _joined(data: bytes) -> bytes:
     out: bytearray | None = None
     for match in _CONTINUED.finditer(data):
         at = match.start()
-        begin = data.rfind(b"\n", 0, at) + 1
-        if data[at - 1 : at] < b"\x80" and not _COMMENT.search(data, begin, at):
+        start = data.rfind(b"\n", 0, at) + 1
+        if data[at - 1 : at] < b"\x80" and not _COMMENT.search(data, start, at):
             out = bytearray(data) if out is None else out
             out[at : match.end()] = b" " * len(match[0])
     return data if out is None else bytes(out)

@@ -189,12 +189,12 @@ class _Reader:
 
     def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
         """The scalar properties by name, if asked for, and these list properties: the first as integers."""
-        begin, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
+        start, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
         for index, name in enumerate(names):
-            self._go(begin)
+            self._go(start)
             list_properties.append(self.lists(element, name, integers=not index))
         if scalars:
-            self._go(begin)
+            self._go(start)
             columns = self.columns(element)
         return columns, list_properties
 
@@ -356,9 +356,9 @@ class AsciiReader(_Reader):
         """The scalar properties by name, float64."""
         scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
         if len(scalars) < len(element.properties):
-            begin, columns = self.at, {}
+            start, columns = self.at, {}
             for k in scalars:  # a rare layout: the element is read once for each
-                self._go(begin)
+                self._go(start)
                 columns[element.properties[k].name] = self._list(element, k).values
             if not scalars:
                 self.skip(element)
@@ -709,7 +709,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     # Of single floats alone nothing is lost by float32.
     single = all(vertex[name].dtype.itemsize == 4 and vertex[name].dtype.kind == "f" for name in "xyz")
     kind = np.float32 if single else np.float64
-    positions, place = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
+    positions, transform = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
     mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
     normals = columns_of(vertex, ("nx", "ny", "nz"))
@@ -726,7 +726,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
         mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
         materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
-        return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings)
+        return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings)
     mesh.triangles, mesh.materials = faces, np.zeros(len(faces), np.int32)
     if face is not None and face.attributes:
         corners, polygon = _whole_triangles(face.corners) if cut is None else cut
@@ -737,7 +737,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     names = [decoded(name) for name in header.textures]
     materials, textures = textured(mesh, names, path.parent, warnings, lenient, max_texture)
-    return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings, textures=textures)
+    return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
 def _read_elements(

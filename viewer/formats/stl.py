@@ -133,12 +133,12 @@ def read(path: Path) -> Scene:
     if not exact:
         data = without_mark(data)
     if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
-        near, place = centred(_read_ascii(with_newlines(data), path, warnings))
+        near, transform = centred(_read_ascii(with_newlines(data), path, warnings))
     else:
-        near, place = centred(_read_binary(data, path, warnings))
+        near, transform = centred(_read_binary(data, path, warnings))
     positions, triangles = _weld(near)
     mesh = Mesh(positions, triangles, name=path.stem)
-    return Scene([mesh], [Instance(0, place)], [Material()], name=path.stem, warnings=warnings)
+    return Scene([mesh], [Instance(0, transform)], [Material()], name=path.stem, warnings=warnings)
 
 
 def _count(data: bytes) -> int:

@@ -81,9 +81,9 @@ class SpecularSpheres:
 def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> NDArray[np.float64]:
     """(N, 4): spheres (S, 4) of a mesh around all its instances, whose transforms are (I, 4, 4); the finite ones."""
     transforms = transforms[np.isfinite(transforms).all(axis=(1, 2))]
-    linear, place = transforms[:, :3, :3], transforms[:, :3, 3]
+    linear, translation = transforms[:, :3, :3], transforms[:, :3, 3]
     with np.errstate(all="ignore"):
-        middles = spheres[None, :, :3] @ linear.transpose(0, 2, 1) + place[:, None]
+        middles = spheres[None, :, :3] @ linear.transpose(0, 2, 1) + translation[:, None]
         radii = spheres[None, :, 3] * np.linalg.norm(linear, 2, axis=(1, 2))[:, None]  # by the greatest stretch
     every = np.concatenate([middles, radii[..., None]], axis=2).reshape(-1, 4)
     return every[np.isfinite(every).all(axis=1)]

@@ -70,7 +70,7 @@ def _standing(scene: Scene) -> Emitters:
     round_ones: list[NDArray] = [np.zeros(0, bool)]
     places: list[NDArray] = [np.zeros((0, 2), np.int64)]
     starts = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])[:-1]
-    for place, instance in () if dark.all() else enumerate(scene.instances):
+    for instance_index, instance in () if dark.all() else enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
         override = instance.material
         face_materials = mesh.materials if override is None else np.full(len(mesh.triangles), override, np.int32)
@@ -78,7 +78,7 @@ def _standing(scene: Scene) -> Emitters:
         if not len(lit):
             continue
         materials.append(face_materials[lit].astype(np.int32))
-        places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
+        places.append(np.column_stack([np.full(len(lit), instance_index), starts[instance_index] + lit]))
         round_ones.append(np.full(len(lit), isinstance(mesh, (Quadric, Quadrics))))
         textures.append(np.full(len(lit), -1, np.int32))
         uvs.append(np.zeros((len(lit), 3, 2), np.float32))

@@ -40,12 +40,12 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
         for index, material in lit
         if material.emission_texture is not None
     }
-    of: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
-    of += [part for texture, factor in textured.values() for part in (texture, *factor)]
+    parts: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
+    parts += [part for texture, factor in textured.values() for part in (texture, *factor)]
     cached = _HELD.get(id(mesh))
-    if cached is None or len(cached.of) != len(of) or any(a is not b for a, b in zip(cached.of, of, strict=True)):
+    if cached is None or len(cached.of) != len(parts) or any(a is not b for a, b in zip(cached.of, parts, strict=True)):
         key = id(mesh)
-        cached = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
+        cached = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), parts, _shares(mesh, textured))
     return cached.shares
 
 

@@ -108,24 +108,26 @@ def nested(scene: Scene) -> bool:
     if not volumes:
         return False
     owners, boxes = [], []
-    for place, instance in enumerate(scene.instances):
+    for instance_index, instance in enumerate(scene.instances):
         used = volumes & _materials(scene, instance)
         for index in sorted(used):
             low, high = _boxes(scene, instance, index)[0]
-            owners.append((place, index))
+            owners.append((instance_index, index))
             inset = TOUCHING * (high.max(axis=0) - low.min(axis=0))
             boxes.append((low.min(axis=0) + inset, high.max(axis=0) - inset))
     if not boxes:
         return False
     lows, highs = (np.array(corners) for corners in zip(*boxes, strict=True))
-    for place, instance in enumerate(scene.instances):
+    for instance_index, instance in enumerate(scene.instances):
         low, high = _bounds(scene, instance)
         near = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
         if not len(near):
             continue
         (low, high), face_materials = _boxes(scene, instance)
         for k in near.tolist():
-            foreign = face_materials != owners[k][1] if owners[k][0] == place else np.ones(len(face_materials), bool)
+            foreign = (
+                face_materials != owners[k][1] if owners[k][0] == instance_index else np.ones(len(face_materials), bool)
+            )
             if ((low <= highs[k]) & (high >= lows[k])).all(axis=1)[foreign].any():
                 return True
     return False

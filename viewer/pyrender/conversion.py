@@ -322,8 +322,8 @@ def _light(scene: Scene, node: Node) -> Light:
     assert light is not None
     red, green, blue = (float(channel) * light.intensity for channel in light.color)
     color = red, green, blue
-    place, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
-    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": place, "direction": ahead}
+    position, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
+    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": ahead}
     if isinstance(light, SpotLight):
         outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
         return Light(

@@ -279,10 +279,10 @@ class PhotonMap:
                 emission = replace(emission, sets=sets)
             else:
                 emission = emission.fewer(part)
-        of = sample, emission.sets, *common
+        key = sample, emission.sets, *common
         maps = 2 if emission.apart and settings.estimate != "published" else 1
         grid = _grid(prepared, settings, camera, height, sample_index, maps)
-        traced = self._traced.get(name) == of
+        traced = self._traced.get(name) == key
         ordered = grid, map_settings(settings)
         if traced and name == self._mapped and ordered == (self.grid, self._map):
             return
@@ -292,7 +292,7 @@ class PhotonMap:
         steps = self.scene.executor.run(self._steps(settings, sample, grid, emission, name))
         for count, _ in enumerate(_grouped(steps)):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._traced[name] = of
+        self._traced[name] = key
         self._mapped, (self.grid, self._map) = name, ordered
 
     def uniforms(self, settings: Settings, camera: Camera, height: int, sample_index: int = 0) -> dict[str, Any]:

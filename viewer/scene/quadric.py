@@ -137,11 +137,11 @@ class Quadric(Mesh):
 
     def __post_init__(self) -> None:
         low, high = self.shape.bounds()
-        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        linear, translation = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         if not np.isfinite(self.shape.transform).all():
             raise ViewerError(self.name, "its position, size or transformation is not finite", "give finite numbers")
         check_map(self.name, self.shape.transform)
-        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + place).astype(np.float32)
+        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + translation).astype(np.float32)
         self.triangles = np.zeros((1, 3), np.int32)
         self.normals, self.uvs, self.colors = np.array([(0, 1, 0)] * 8, np.float32), None, None
         super().__post_init__()
@@ -250,7 +250,7 @@ class Quadric(Mesh):
         x, z = radii[:, :1] * np.sin(angle), radii[:, 1:] * np.cos(angle)
         points = np.stack([x, np.broadcast_to(height[:, None], x.shape), z], axis=-1).reshape(-1, 3)
         slopes = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
-        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        linear, translation = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         normals = slopes @ np.linalg.inv(linear)
         size = np.linalg.norm(normals, axis=1, keepdims=True)
         tip = -linear[:, 1] / np.linalg.norm(linear[:, 1])  # of a cone, which opens along its axis
@@ -267,7 +267,7 @@ class Quadric(Mesh):
         if self.shape.flipped:
             normals = -normals
         return Mesh(
-            (points @ linear.T + place).astype(np.float32),
+            (points @ linear.T + translation).astype(np.float32),
             triangles,
             np.full(len(triangles), self.materials[0], np.int32),
             normals=normals.astype(np.float32),
@@ -381,8 +381,8 @@ def _axis(name: str, start: ArrayLike, end: ArrayLike) -> tuple[Vector, Vector]:
     return first, last - first
 
 
-def _frame(place: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
-    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, the origin to ``place``."""
+def _frame(translation: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
+    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, then by ``translation``."""
     y = np.asarray(axis, np.float64)
     unit = y / np.linalg.norm(y)
     z = np.eye(3)[2 if abs(unit[2]) < 0.9 else 0]
@@ -390,5 +390,5 @@ def _frame(place: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float
     x /= np.linalg.norm(x)
     out = np.eye(4)
     out[:3, 0], out[:3, 1], out[:3, 2] = x * radius, y, np.cross(x, unit) * radius
-    out[:3, 3] = place
+    out[:3, 3] = translation
     return out

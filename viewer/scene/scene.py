@@ -41,7 +41,7 @@ def mesh_of_arrays(
     """A mesh relative to its centre, the map (4, 4) that puts it back, and remarks on its triangles, see
     `Scene.from_triangles`."""
     points = checked(name, "vertices", vertices, (3,))
-    points, place = centred(vertices) if len(points) else (points, np.eye(4))
+    points, transform = centred(vertices) if len(points) else (points, np.eye(4))
     corners = checked(name, "faces", faces, (3,), np.integer)
     rgba = None
     if colors is not None:
@@ -58,7 +58,7 @@ def mesh_of_arrays(
     lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
     notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
     notes += [] if len(corners) else [f"{name}: no triangles"]
-    return mesh, place, notes
+    return mesh, transform, notes
 
 
 def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
@@ -153,9 +153,11 @@ class Scene:
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
         """
-        mesh, place, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
+        mesh, transform, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
         checked(name, "base_color", [base_color], (3,))
-        return cls([mesh], [Instance(0, place)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
+        return cls(
+            [mesh], [Instance(0, transform)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes
+        )
 
     @property
     def triangle_count(self) -> int:
@@ -182,9 +184,9 @@ class Scene:
         every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[index].materials for index in indices)])
         wrong = (every < 0) | (every >= len(self.materials))
         if wrong.any():
-            begin = offsets([len(self.meshes[index].materials) for index in indices])
-            at = int(np.searchsorted(begin, wrong.argmax(), side="right")) - 1
-            of_mesh = slice(begin[at], begin[at + 1])
+            starts = offsets([len(self.meshes[index].materials) for index in indices])
+            at = int(np.searchsorted(starts, wrong.argmax(), side="right")) - 1
+            of_mesh = slice(starts[at], starts[at + 1])
             what = f"mesh {indices[at]}, triangle"
             self._refuse(what, "material", every[of_mesh], wrong[of_mesh], len(self.materials))
         for index, material in enumerate(self.materials):

@@ -39,17 +39,17 @@ def trimesh_scene(source: Any) -> Any:
     geometry_names: dict[tuple[int, int], str] = {}
     images: dict[int, Any] = {}
     for index, instance in enumerate(instances):
-        mesh, place = meshes[instance.mesh], shifted(instance.transform, origin)
+        mesh, transform = meshes[instance.mesh], shifted(instance.transform, origin)
         used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
         for chosen in used:
             key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{index}_{chosen}"
             if key in geometry_names:
-                scene.graph.update(node, geometry=geometry_names[key], matrix=place)
+                scene.graph.update(node, geometry=geometry_names[key], matrix=transform)
                 continue
             faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
             geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
             geometry_names[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
-            scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=place)
+            scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=transform)
     for camera in (camera.about((0.0, 0.0, 0.0)) for camera in cameras):
         right, up, forward = camera.basis()
         matrix = np.eye(4)

@@ -296,11 +296,11 @@ class InstancedMeshes:
     def write_positions(self, meshes: NDArray[np.int64], source: Stream, firsts: NDArray[np.int64]) -> None:
         """Take the positions of meshes (N,), ascending, from the first three components of a stream's elements, from
         the numbers (N,) ``firsts`` on; those that follow each other there and here at once."""
-        begin, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
-        apart = np.flatnonzero((begin[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != begin[1:] - begin[:-1])) + 1
+        starts, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
+        apart = np.flatnonzero((starts[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != starts[1:] - starts[:-1])) + 1
         for a, b in zip(np.r_[0, apart].tolist(), np.r_[apart, len(meshes)].tolist(), strict=True):
             if a < b:
-                self._take(source, int(firsts[a]), int(begin[a]), int(end[b - 1] - begin[a]))
+                self._take(source, int(firsts[a]), int(starts[a]), int(end[b - 1] - starts[a]))
 
     def _take(self, source: Stream, first: int, at: int, count: int) -> None:
         """Positions of ``count`` vertices from number ``at`` on, as of `write_positions`."""
@@ -313,9 +313,9 @@ class InstancedMeshes:
             copied = part[2] * rows
             first, at, count = first + copied, at + copied, count - copied
 
-    def place(self, of: NDArray, transforms: NDArray, extra: NDArray) -> None:
+    def place(self, meshes: NDArray, transforms: NDArray, extra: NDArray) -> None:
         """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
-        self._of, self._extra = np.asarray(of, np.int64), np.asarray(extra, np.float32)
+        self._of, self._extra = np.asarray(meshes, np.int64), np.asarray(extra, np.float32)
         self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
         low, high = self.groups.mesh_low[self._of], self.groups.mesh_high[self._of]
         self._there: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
@@ -332,14 +332,14 @@ class InstancedMeshes:
         """Have the instances that this view may see in the textures and in the index buffer."""
         groups, count = self.groups, len(self.groups.meshes)
         linear = view.rows @ self._linear
-        place = (self._origins - view.origin) @ view.rows.T
-        planes, offsets = _PLANES @ linear, place @ _PLANES.T
+        origins = (self._origins - view.origin) @ view.rows.T
+        planes, offsets = _PLANES @ linear, origins @ _PLANES.T
         instances = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
         instances = instances[np.lexsort((self._mirrored[instances], self._of[instances]))]
-        of, mirrored = self._of[instances], self._mirrored[instances]
-        copies = np.bincount(of, minlength=count)
+        meshes, mirrored = self._of[instances], self._mirrored[instances]
+        copies = np.bincount(meshes, minlength=count)
         first = np.cumsum(copies) - copies
-        turned = np.bincount(of, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
+        turned = np.bincount(meshes, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
         # Groups of meshes that are seen once, all of one batch, and of others, of a batch each.
         group_instances = np.append(instances, -1)[np.minimum(first[groups.mesh], len(instances))]
         once, visible = copies[groups.mesh] == 1, copies[groups.mesh] > 0
@@ -350,7 +350,7 @@ class InstancedMeshes:
         batches = np.where(once, groups.kinds + 4 * flipped, 8 + 4 * groups.mesh + groups.kinds)
         batches[~visible] = -1
         self._write_triangles(batches)
-        self._write_slots(instances, linear, place, first)
+        self._write_slots(instances, linear, origins, first)
         self.draws = list(self._ranges(copies, turned))
         self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
 
@@ -463,8 +463,8 @@ def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -
 
 def _runs(batches: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
     """Each batch with its first group and the one after its last."""
-    for batch, begin, end in zip(batches, first, np.append(first, count)[1:], strict=True):
-        yield int(batch), int(begin), int(end)
+    for batch, start, end in zip(batches, first, np.append(first, count)[1:], strict=True):
+        yield int(batch), int(start), int(end)
 
 
 def _write(texture: moderngl.Texture, values: NDArray[np.float32]) -> None:

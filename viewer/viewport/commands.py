@@ -257,8 +257,8 @@ def _neighbour(context: ViewportContext, step: int) -> None:
     if not current.is_file():
         raise ViewerError(str(current), "is built in, and has no folder", "open a file first")
     files = sorted(p for p in current.parent.iterdir() if p.suffix.lower() in formats.suffixes())
-    place = files.index(current) if current in files else 0
-    context.scene_loader.open(str(files[(place + step) % len(files)]))
+    index = files.index(current) if current in files else 0
+    context.scene_loader.open(str(files[(index + step) % len(files)]))
 
 
 def _escape(context: ViewportContext) -> None:

@@ -78,8 +78,8 @@ class PictureTexture:
     def end(self) -> None:
         """The picture is complete: a preview is shown."""
         if self._coming is not None:
-            coming, self._coming = self._coming, None
-            self._show(coming)
+            pending, self._coming = self._coming, None
+            self._show(pending)
             self.changes += 1
 
     def drop(self) -> None:

@@ -141,15 +141,15 @@ class FirstPicture:
         if session.pictures > self._before or (session.running and not session.previewing):
             self.end()
             return
-        of = controller.camera, view.area.pixels
-        if of == self.drawn or session.screen is None or min(view.area.pixels) < 1:
+        key = controller.camera, view.area.pixels
+        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1:
             return
         if controller.camera.kind:  # the headlight's picture is a pinhole's
             return
         headlight = self._headlight
         assert headlight is not None
         session.screen.warp(view.area.pixels, lambda stream: headlight.draw(controller.camera, stream))
-        self.drawn, self.shown = of, True
+        self.drawn, self.shown = key, True
         view.wake()
 
     def end(self) -> None:
@@ -397,8 +397,8 @@ class SceneLoader:
 
     def _drop_coming(self) -> None:
         if self._upload_steps is not None:
-            coming, self._upload_steps = self._upload_steps, None
-            coming.close()  # type: ignore[attr-defined]  # a generator
+            steps, self._upload_steps = self._upload_steps, None
+            steps.close()  # type: ignore[attr-defined]  # a generator
 
     def _keep(self) -> None:
         """The requested scene does not come: the request is the scene on show again."""
@@ -457,16 +457,16 @@ class SceneLoader:
 
     def _upload(self) -> None:
         """Go on with the scene that comes."""
-        coming, self._upload_steps = self._upload_steps, None  # a fault ends it
-        assert coming is not None
+        steps, self._upload_steps = self._upload_steps, None  # a fault ends it
+        assert steps is not None
         began = time.perf_counter()
         try:
-            for self._upload_share in coming:
+            for self._upload_share in steps:
                 if time.perf_counter() - began > UPLOADING:
-                    self._upload_steps = coming
+                    self._upload_steps = steps
                     return
         finally:
-            if self._upload_steps is not coming:
+            if self._upload_steps is not steps:
                 self._keep()
                 if self.view.renderer is None:
                     self._drop_first()
@@ -603,13 +603,13 @@ class SceneLoader:
         """Off, and on again; where there is none, the default sky."""
         renderer, _ = self.view.require_scene()
         requested, now = self.requested.environment, self.view.environment
-        coming = requested is not renderer.settings.environment
-        if requested in ("none", DARKNESS) or (now.flux == 0 and not coming):
+        switched_on = requested is not renderer.settings.environment
+        if requested in ("none", DARKNESS) or (now.flux == 0 and not switched_on):
             self.light_by(self._hidden_environment)
             self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
-        read = requested is not None and requested not in UNLIT and not coming  # once alone
+        read = requested is not None and requested not in UNLIT and not switched_on  # once alone
         self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else requested
         self.view.say_switched("environment", False)
 

@@ -263,22 +263,22 @@ def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]
     voxels, longest list.
     """
     workers, voxels = counts.shape
-    place = full = longest = 0
+    offset = full = longest = 0
     for v in range(voxels):
-        begin = place
+        start = offset
         for w in range(workers):
             count = counts[w, v]
-            counts[w, v] = place
-            place += count
-        length = place - begin
+            counts[w, v] = offset
+            offset += count
+        length = offset - start
         if length == 0:
             pointers[v] = -1.0
         else:
-            pointers[v] = begin
+            pointers[v] = start
             full += 1
             longest = max(longest, length)
-            place += 1
-    return place, full, longest
+            offset += 1
+    return offset, full, longest
 
 
 def fill(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
@@ -402,7 +402,7 @@ def build(
     (with the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     report = progress or (lambda fraction: None)
     requested = parse(resolution)
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
@@ -411,7 +411,7 @@ def build(
     with _workers(len(corners)) as workers:
         soup = _survey(workers, corners)
         if soup.survey.count == 0:
-            return empty(len(corners), begin)
+            return empty(len(corners), start_time)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         if boxed is not None:
@@ -423,7 +423,7 @@ def build(
     report(1.0)
     nx, ny, nz = entries.resolution
     pointers = entries.pointers.reshape(nz, ny, nx)
-    statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - begin}
+    statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - start_time}
     return Grid(entries.low, entries.voxel, entries.resolution, pointers, lists, statistics)
 
 
@@ -644,13 +644,13 @@ def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> d
     }
 
 
-def empty(triangles: int, begin: float) -> Grid:
-    """A grid of one empty voxel; ``begin`` is the `time.perf_counter` of its start."""
+def empty(triangles: int, start_time: float) -> Grid:
+    """A grid of one empty voxel; ``start_time`` is the `time.perf_counter` of its start."""
     pointers, lists = np.full((1, 1, 1), -1.0, np.float32), np.full(1, -1.0, np.float32)
     counts = {"triangles": triangles, "left_out": triangles, "voxels": 1, "full_voxels": 0, "references": 0}
     rates = {"references_per_full_voxel": 0.0, "duplication": 0.0, "expected_steps": 1.0, "expected_tests": 0.0}
     sizes = {"longest_list": 0, "list_entries": 1, "texture_bytes": 8, "peak_bytes": triangles + 8}
-    statistics: dict[str, float | int] = counts | rates | sizes | {"seconds": time.perf_counter() - begin}
+    statistics: dict[str, float | int] = counts | rates | sizes | {"seconds": time.perf_counter() - start_time}
     return Grid(np.zeros(3, np.float32), np.ones(3, np.float32), (1, 1, 1), pointers, lists, statistics)
 
 
@@ -674,7 +674,7 @@ def build_boxes(
 
     Raises ViewerError as `build` does.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     requested = parse(resolution)
     low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for traversal alone
     if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
@@ -682,7 +682,7 @@ def build_boxes(
     with np.errstate(invalid="ignore"):
         indices = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
     if not len(indices):
-        return empty(len(low), begin)
+        return empty(len(low), start_time)
     if len(indices) >= LIMIT:
         raise ViewerError("grid", f"{len(indices):,} boxes, and list addresses end at {LIMIT:,}")
     total = len(low)
@@ -703,7 +703,7 @@ def build_boxes(
             "duplication": references / len(indices),
             "expected_steps": crossing * grid.pointers.size,
             "expected_tests": crossing * references,
-            "seconds": time.perf_counter() - begin,
+            "seconds": time.perf_counter() - start_time,
         }
     )
     return grid

@@ -194,5 +194,5 @@ def _with_progress(
         before += len(part)
 
 
-def _scaled_progress(progress: Progress, before: float, of: float, fraction: float, text: str) -> None:
-    progress(before + of * fraction, text)
+def _scaled_progress(progress: Progress, before: float, scale: float, fraction: float, text: str) -> None:
+    progress(before + scale * fraction, text)

@@ -132,7 +132,7 @@ def objects_of(scene: Scene) -> Objects:
     placed: list[PlacedQuadrics | None] = []
     keys: list[list[Mesh]] = []
     moving: list[Moving | None] = []
-    of = np.full(len(scene.instances), -1, np.int32)
+    objects = np.full(len(scene.instances), -1, np.int32)
     deforms = np.array([isinstance(scene.meshes[instance.mesh], DeformedMesh) for instance in scene.instances], bool)
     deforming: list[int] = []
     for index in np.argsort(~(deforms & ~baked), kind="stable").tolist():
@@ -154,11 +154,11 @@ def objects_of(scene: Scene) -> Objects:
                 keys.append(poses if shapes else [])
                 if deforms[index] and not baked[index]:
                     deforming.append(instance.mesh)
-        of[index] = indices[key]
+        objects[index] = indices[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
     bound = frozenset(scene.instances[index].mesh for index in np.flatnonzero(deforms & baked).tolist())
     scaled = np.array(scales, np.float64)
-    return Objects(meshes, scaled, corners, covered, of, baked, placed, keys, moving, deforming, bound)
+    return Objects(meshes, scaled, corners, covered, objects, baked, placed, keys, moving, deforming, bound)
 
 
 def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
@@ -294,33 +294,33 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     return covers
 
 
-def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
+def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
     """Whether a corner of these triangles (T, 3, 3) is beyond the limit of `Scene.flatten`."""
     sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
     with np.errstate(over="ignore"):
-        return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
+        return bool((np.abs((sound @ linear.T + translation).astype(np.float32)) > LARGEST_COORDINATE).any())
 
 
 def world_boxes(
     parts: NDArray[np.float64],
     corners: Sequence[NDArray[np.float32]],
-    of: NDArray[np.int32],
+    objects: NDArray[np.int32],
     linear: NDArray[np.float64],
-    place: NDArray[np.float64],
+    translation: NDArray[np.float64],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Conservative boxes (I, 3) twice, float32, of instances: ``of`` (I,) objects of these corners, covered by
-    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty (inf, -inf) for
-    empty instances.
+    """Conservative boxes (I, 3) twice, float32, of instances of ``objects`` (I,), of these corners, covered by
+    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then ``translation`` (I, 3). Empty (inf, -inf) for empty
+    instances.
 
     Raises ViewerError beyond the range of float32 ray tracing.
     """
-    low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
-    shown = np.flatnonzero(of >= 0)
+    low, high = np.full((len(objects), 3), np.inf, np.float32), np.full((len(objects), 3), -np.inf, np.float32)
+    visible = np.flatnonzero(objects >= 0)
     # (7, 1 + PARTS, O): arithmetic on contiguous arrays takes a fifth of the time of small matrix products.
     columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
-    for first in range(0, len(shown), CHUNK):
-        at = shown[first : first + CHUNK]
-        part, rows = columns[..., of[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
+    for first in range(0, len(visible), CHUNK):
+        at = visible[first : first + CHUNK]
+        part, rows = columns[..., objects[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
         own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
         for axis in range(3):
             row, size = rows[axis], np.abs(rows[axis])
@@ -332,10 +332,11 @@ def world_boxes(
             low_end, high_end = center - half, center + half
             own_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
             own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
-        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
-        least, most = own_low + place[at] - margin, own_high + place[at] + margin
+        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(translation[at]))
+        least, most = own_low + translation[at] - margin, own_high + translation[at] + margin
         far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
-        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than their contents
+        # Boxes are wider than their contents.
+        if any(_beyond(corners[objects[k]], linear[k], translation[k]) for k in at[far]):
             raise ViewerError(
                 "instances",
                 f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
@@ -465,8 +466,10 @@ class TwoLevel:
         self.table.data["keys"] = -1
         self.table.data["keys"][indices] = np.arange(len(indices)) * count
         keys = np.zeros(motion.shape[:2], INSTANCE_KEY.dtype)
-        of = self.objects.of[indices]
-        scale = np.where(of >= 0, self.objects.scales[np.maximum(of, 0)] if len(self.objects.scales) else 1.0, 1.0)
+        objects = self.objects.of[indices]
+        scale = np.where(
+            objects >= 0, self.objects.scales[np.maximum(objects, 0)] if len(self.objects.scales) else 1.0, 1.0
+        )
         for row, axis in enumerate("xyz"):
             keys[f"linear_{axis}"] = motion[:, :, row, :3] / scale[:, None, None]
         keys["place"] = motion[:, :, :3, 3]
@@ -480,13 +483,13 @@ class TwoLevel:
     def _sweep(self, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
         """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4); returns those at each of them,
         as triangles."""
-        shown = self.objects.of[indices] >= 0
-        indices, motion = indices[shown], motion[shown]
-        of = self.objects.of[indices]
-        linear = motion[..., :3, :3] / self.objects.scales[of][:, None, None, None]
+        visible = self.objects.of[indices] >= 0
+        indices, motion = indices[visible], motion[visible]
+        objects = self.objects.of[indices]
+        linear = motion[..., :3, :3] / self.objects.scales[objects][:, None, None, None]
         boxes = np.empty((motion.shape[1], len(indices), 2, 3), np.float32)
         for key, key_boxes in enumerate(boxes):
-            ends = world_boxes(self.objects.parts, self.objects.corners, of, linear[:, key], motion[:, key, :3, 3])
+            ends = world_boxes(self.objects.parts, self.objects.corners, objects, linear[:, key], motion[:, key, :3, 3])
             key_boxes[:, 0], key_boxes[:, 1] = ends
         size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
         turns = motion[..., :3, :3].reshape(-1, 3, 3)
@@ -538,15 +541,15 @@ class TwoLevel:
     def _place(self, indices: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
         """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of
         the linear parts."""
-        of = self.objects.of[indices]
-        scale = np.ones((len(of), 1, 1))
-        scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]
-        linear, inverse, place = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
-        low, high = world_boxes(self.objects.parts, self.objects.corners, of, linear, place)
+        objects = self.objects.of[indices]
+        scale = np.ones((len(objects), 1, 1))
+        scale[objects >= 0, 0, 0] = self.objects.scales[objects[objects >= 0]]
+        linear, inverse, translation = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
+        low, high = world_boxes(self.objects.parts, self.objects.corners, objects, linear, translation)
         rows = self.table.data
         for row, axis in enumerate("xyz"):
             rows[f"inverse_{axis}"][indices, :3] = inverse[:, row]
-            rows[f"inverse_{axis}"][indices, 3] = place[:, row]
+            rows[f"inverse_{axis}"][indices, 3] = translation[:, row]
             rows[f"linear_{axis}"][indices] = linear[:, row]
         self.low[indices], self.high[indices] = low, high
         self.mirrored[indices] = np.linalg.det(linear) < 0

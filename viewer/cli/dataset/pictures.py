@@ -49,10 +49,10 @@ def pictures(
 
     finished = 0
 
-    def placing(copies: int, of: int) -> None:
+    def placing(copies: int, total: int) -> None:
         progress(
             (stage.recipe.pictures - len(indices) + finished) / stage.recipe.pictures,
-            f"{copies:,} of {of:,} copies placed",
+            f"{copies:,} of {total:,} copies placed",
         )
 
     maker = Maker(stage, placing)

@@ -38,7 +38,7 @@ def moving(quadrics: bool = False) -> Scene:
     scene.instances = [replace(instance, motion=motion) for instance in scene.instances]
     scene.instances += [Instance(index, material=0, motion=motion) for index in range(1, len(scene.meshes))]
     scene.lights = [replace(light, motion=(light, replace(light, position=(1, 0, 0)))) for light in scene.lights]
-    scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
+    scene.cameras = [moving_camera([Camera((0, 0, z), (0, 0, 0)) for z in (4.0, 5.0)])]
     return scene
 
 

@@ -159,15 +159,15 @@ class Accessors:
     def _sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
         count = sparse.integer("count", low=0, high=1 << 40)
         places, values = sparse.child("indices"), sparse.child("values")
-        where = self._view(places, count, 1, self._component(places))[:, 0]
-        if where.dtype.kind != "u":
+        indices = self._view(places, count, 1, self._component(places))[:, 0]
+        if indices.dtype.kind != "u":
             raise places.fail("componentType", "indices must be unsigned integers")
-        if count and int(where.max()) >= len(raw):
-            raise places.fail("bufferView", f"names element {int(where.max())} of {len(raw)}")
+        if count and int(indices.max()) >= len(raw):
+            raise places.fail("bufferView", f"names element {int(indices.max())} of {len(raw)}")
         new = self._view(values, count, raw.shape[1], raw.dtype)
         self.budget.charge(raw.nbytes)
         raw = np.array(raw)
-        raw[where.astype(np.int64)] = new
+        raw[indices.astype(np.int64)] = new
         return raw
 
     def _buffer(self, index: int) -> bytes:

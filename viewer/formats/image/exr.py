@@ -395,12 +395,12 @@ class ExrColors:
         cannot be decoded."""
         part = self._part
         down = part.window[1] - part.top
-        begin, end = (min(max(row + down, 0), part.height) for row in (first, last))
+        start, end = (min(max(row + down, 0), part.height) for row in (first, last))
         out = np.zeros((last - first, self.width, 3), np.float32)
-        if begin < end:
+        if start < end:
             with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
-                colors = self._colors(begin, end)
-            out[begin - down - first : end - down - first] = _display_rows(colors, part)
+                colors = self._colors(start, end)
+            out[start - down - first : end - down - first] = _display_rows(colors, part)
         return out
 
     def close(self) -> None:

@@ -474,11 +474,11 @@ class GpuScene:
 
         Without it they are uploaded when the first picture needs them.
         """
-        coming = prepared or self.prepared
-        program = PICTURES[settings.program](LEVELS[coming.structure.levels], **_program_form(coming, settings))
-        modules = self._linked(coming, program, settings).modules
+        goal = prepared or self.prepared
+        program = PICTURES[settings.program](LEVELS[goal.structure.levels], **_program_form(goal, settings))
+        modules = self._linked(goal, program, settings).modules
         memories = [memory for module in modules for memory in module.memories]
-        if (deforming := coming.structure.deforming) is not None:
+        if (deforming := goal.structure.deforming) is not None:
             memories += read_tables(deforming, tables_of(modules))
         return self.device.steps(self.resources.upload(memories))
 

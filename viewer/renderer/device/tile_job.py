@@ -102,13 +102,13 @@ def tile_job(
             yield from copies(piece.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
         streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
-        cached, of = first_hits.cached, (*first_hits.of, rectangle)
-        if cached.stream is not stream or cached.of != of:
+        cached, key = first_hits.cached, (*first_hits.of, rectangle)
+        if cached.stream is not stream or cached.of != key:
             cached.of = None
             outputs = {"pixel": streams["pixel"], "hit": stream}
             counting = piece.counting
             yield Run(first_hits.program, first_hits.key, piece.size, rays, outputs, piece.uniforms, counting=counting)
-            cached.stream, cached.of = stream, of
+            cached.stream, cached.of = stream, key
     elif first_hits is not None:
         streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
         sample = int(piece.uniforms.get("path_samples", 1)) - 1

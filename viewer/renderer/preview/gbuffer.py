@@ -105,7 +105,9 @@ def raster_scene(prepared: PreparedScene) -> RasterScene:
 def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
     scene, mesh_numbers = prepared.scene, dict[tuple[int, int | None], int]()
-    of = np.array([mesh_numbers.setdefault((i.mesh, i.material), len(mesh_numbers)) for i in scene.instances], np.int64)
+    mesh_indices = np.array(
+        [mesh_numbers.setdefault((i.mesh, i.material), len(mesh_numbers)) for i in scene.instances], np.int64
+    )
     sides = np.array([*map(culls, scene.materials), False]) & (prepared.structure_options.back_faces == "culled")
     tested = np.array([*(item.alpha_mode != "opaque" for item in scene.materials), False])
     kinds = {key: _kinds(scene, *key, sides, tested) for key in mesh_numbers}
@@ -116,7 +118,7 @@ def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np
     deforming = prepared.structure.deforming
     posed = set() if deforming is None else {*deforming.indices}
     shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in mesh_numbers]
-    return shapes, of
+    return shapes, mesh_indices
 
 
 def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested: NDArray) -> NDArray[np.uint8]:
@@ -242,21 +244,21 @@ class GBufferRaster:
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
         self._blended = prepared.look.blend
-        modules, of = drawn.modules(prepared), drawn.of
+        modules, mesh_indices = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
-        extra = np.zeros((len(of), 1, 4), np.float32)
+        extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
         if prepared.structure.levels == 2:
-            extra[:, 0, 0] = np.arange(len(of))
+            extra[:, 0, 0] = np.arange(len(mesh_indices))
         else:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
         if deformer is not None:
             resources.settle()
-            self._pose(prepared, of, transforms, deformer)
-        self.meshes.place(of, transforms, extra)
+            self._pose(prepared, mesh_indices, transforms, deformer)
+        self.meshes.place(mesh_indices, transforms, extra)
 
     def _pose(
-        self, prepared: PreparedScene, of: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
+        self, prepared: PreparedScene, mesh_indices: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
     ) -> None:
         """Draw posed vertices, in their objects' spaces; transforms (I, 4, 4), changed: from there."""
         if deformer.posed is None:
@@ -266,7 +268,7 @@ class GBufferRaster:
         owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
         posed = np.flatnonzero(owners >= 0)
         transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
-        indices, first = np.unique(of[posed], return_index=True)
+        indices, first = np.unique(mesh_indices[posed], return_index=True)
         object_numbers = owners[posed[first]]
         middle, half = objects.parts[object_numbers, 0, :3], objects.parts[object_numbers, 0, 3:6]
         self.meshes.groups.enclose(indices, middle - half, middle + half)

@@ -78,7 +78,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     if background is None:
         background = np.zeros((*DIRECTIONS, 3), np.float32)
     mesh_numbers: dict[tuple[int, int | None], int] = {}
-    of = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
+    mesh_indices = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
     indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
     layers = {index: layer for layer, index in enumerate(indices)}
@@ -86,7 +86,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
     return HeadlightScene(
         MeshGroups(meshes, ordered=False),
-        np.array(of, np.int64),
+        np.array(mesh_indices, np.int64),
         transforms,
         scene.bounds(ground=False),
         np.array([_material(scene, item, layers) for item in (*scene.materials, Material())], np.float32),
@@ -137,16 +137,16 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
         blended = surface.alpha_mode == "blend" or _transmission(surface) > 0.0
         kinds[mine] = ONE_SIDED * culls(surface) + BLENDED * blended
-        place = index if in_scene else len(scene.materials)
+        row = index if in_scene else len(scene.materials)
         slot = surface.texture
         texture = scene.textures[slot] if slot is not None and slot < len(scene.textures) else None
         uvs = mesh.uvs_1 if texture is not None and texture.uv_set and mesh.uvs_1 is not None else mesh.uvs
         if texture is None or uvs is None:
-            texel[vertices, 2] = -1.0 - place
+            texel[vertices, 2] = -1.0 - row
             continue
         with np.errstate(invalid="ignore"):
             at = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
-        texel[vertices, :2], texel[vertices, 2] = at, place
+        texel[vertices, :2], texel[vertices, 2] = at, row
     normals = np.zeros_like(mesh.positions) if mesh.normals is None else mesh.normals
     attributes = {"normal": normals, "tint": tint, "texel": texel}
     return RasterMesh(mesh.positions, mesh.triangles, kinds, attributes=attributes)
@@ -163,12 +163,14 @@ def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
 
 def _unshared(mesh: Mesh) -> Mesh:
     """A mesh with vertices of their own for every triangle."""
-    of = mesh.triangles.ravel()
+    vertices = mesh.triangles.ravel()
     positions, normals, uvs, colors = (
-        None if each is None else each[of] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
+        None if each is None else each[vertices] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
     )
     assert positions is not None
-    return Mesh(positions, np.arange(len(of), dtype=np.int32).reshape(-1, 3), mesh.materials, normals, uvs, colors)
+    return Mesh(
+        positions, np.arange(len(vertices), dtype=np.int32).reshape(-1, 3), mesh.materials, normals, uvs, colors
+    )
 
 
 def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:

@@ -194,23 +194,23 @@ def _broadleaf(kind: Species, rng: np.random.Generator) -> Mesh:
     leaves = (TRIANGLES - count) // 2
     centre = np.array([lean[0] * 0.4, kind.height * (0.42 + 0.3 * kind.bare), lean[1] * 0.4])
     anchor = anchors[np.arange(leaves) % len(anchors)]
-    place = anchor + rng.normal(0, 0.24 * kind.crown, (leaves, 3))
-    foliage, shade = _leaves(place, centre, kind.leaf, rng)
+    positions = anchor + rng.normal(0, 0.24 * kind.crown, (leaves, 3))
+    foliage, shade = _leaves(positions, centre, kind.leaf, rng)
     builder.add(foliage, np.asarray(kind.green) * shade[:, None], LEAVES)
     return builder.mesh(kind.name)
 
 
-def _leaves(place: Array, centre: Array, length: float, rng: np.random.Generator) -> tuple[Part, Array]:
+def _leaves(positions: Array, centre: Array, length: float, rng: np.random.Generator) -> tuple[Part, Array]:
     """Sprays of leaves as bent rhombs of two triangles, (the part, brightness per vertex); they face outwards."""
-    count = len(place)
-    outward = place - centre
+    count = len(positions)
+    outward = positions - centre
     normal = unit(unit(outward) + [0, 0.35, 0] + rng.normal(0, 0.45, (count, 3)))
     axis = unit(np.cross(normal, rng.normal(size=(count, 3))))
     side = np.cross(normal, axis)
     size = length * rng.uniform(0.8, 1.35, (count, 1))
-    tip, stem = place + 0.62 * size * axis, place - 0.62 * size * axis
+    tip, stem = positions + 0.62 * size * axis, positions - 0.62 * size * axis
     sink = 0.12 * size * normal
-    left, right = place + 0.42 * size * side - sink, place - 0.42 * size * side - sink
+    left, right = positions + 0.42 * size * side - sink, positions - 0.42 * size * side - sink
     # Each half keeps its own normal: a spray is two flat triangles.
     corners = np.stack([np.stack([stem, tip, left], 1), np.stack([tip, stem, right], 1)], axis=1).reshape(-1, 3, 3)
     flat = unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))

@@ -35,15 +35,15 @@ def culled(indices: NDArray[np.int32], materials: Sequence[Material]) -> NDArray
 
 
 def culled_of_objects(
-    scene: Scene, meshes: Sequence[Mesh], of: NDArray[np.int32], baked: NDArray[np.bool_]
+    scene: Scene, meshes: Sequence[Mesh], objects: NDArray[np.int32], baked: NDArray[np.bool_]
 ) -> list[NDArray[np.bool_] | None]:
-    """The same for the objects (O,) of these ``meshes``; ``of`` (I,): each instance's object, -1 for none; ``baked``
+    """The same for the objects (O,) of these ``meshes``. ``objects`` (I,): of instances, -1 for none; ``baked``
     (I,): the object is the instance itself, with its material.
 
     Instances that share an object under different materials share its triangles: culled only if all cull.
     """
     by_object: dict[int, NDArray[np.bool_] | None] = {}
-    for instance, index, is_baked in zip(scene.instances, of.tolist(), baked.tolist(), strict=True):
+    for instance, index, is_baked in zip(scene.instances, objects.tolist(), baked.tolist(), strict=True):
         if index < 0:
             continue
         materials = meshes[index].materials

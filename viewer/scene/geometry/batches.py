@@ -18,8 +18,8 @@ def offsets(counts: ArrayLike) -> NDArray[np.int64]:
 
 def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers from ``first`` (N,) on, ``counts`` (N,) of each, one range after the other."""
-    begin = offsets(counts)
-    return np.repeat(first - begin[:-1], counts) + np.arange(begin[-1])
+    starts = offsets(counts)
+    return np.repeat(first - starts[:-1], counts) + np.arange(starts[-1])
 
 
 class Joined(NamedTuple):

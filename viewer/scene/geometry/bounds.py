@@ -65,28 +65,28 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
     """
     sizes = np.array([len(vertices) for vertices in points], np.int64)
     full = sizes > 0
-    shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
-    if not len(shown):
+    visible = np.flatnonzero(full[meshes]) if len(meshes) else meshes
+    if not len(visible):
         return None
     boxes = np.zeros((len(points), 2, 3))
     boxes[full] = _boxes([vertices for vertices in points if len(vertices)])
-    box, linear, place = boxes[meshes[shown]], transforms[shown, :3, :3], transforms[shown, :3, 3]
+    box, linear, translation = boxes[meshes[visible]], transforms[visible, :3, :3], transforms[visible, :3, 3]
     with np.errstate(all="ignore"):
         center = (linear @ (box.sum(axis=1) / 2)[..., None])[..., 0]
         half = (np.abs(linear) @ ((box[:, 1] - box[:, 0]) / 2)[..., None])[..., 0]
-        margin = MARGIN * (np.abs(center) + half + np.abs(place))
+        margin = MARGIN * (np.abs(center) + half + np.abs(translation))
         reach = (
-            np.stack([half - center - place, center + half + place], axis=1) + margin[:, None]
+            np.stack([half - center - translation, center + half + translation], axis=1) + margin[:, None]
         )  # (S, 2, 3), outwards
     reach[~np.isfinite(reach)] = np.inf
 
-    counts = sizes[meshes[shown]]
+    counts = sizes[meshes[visible]]
 
     def extents(chosen: NDArray[np.intp]) -> Float:
         """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
         box = np.full((2, 3), -np.inf)
-        for places in alike(sizes[:, None], meshes[shown[chosen]]):
-            part = shown[chosen[places]]
+        for places in alike(sizes[:, None], meshes[visible[chosen]]):
+            part = visible[chosen[places]]
             indices = meshes[part].tolist()
             every = points[indices[0]] if indices[0] == indices[-1] else np.stack([points[index] for index in indices])
             moved = transform_points(every, transforms[part])
@@ -103,16 +103,16 @@ def used_points(meshes: Sequence[Mesh]) -> list[Float]:
     """Of each mesh (V, 3): the finite vertices of its triangles."""
     result: list[Float] = []
     for part in batches(np.array([len(mesh.positions) for mesh in meshes], np.int64), VERTICES):
-        points, triangles, begin, _ = joined(meshes[part])
+        points, triangles, starts, _ = joined(meshes[part])
         used = np.zeros(len(points), bool)
         used[triangles.ravel()] = True
         finite = np.isfinite(points)
         if not finite.all():  # row by row takes far longer
             used &= finite.all(axis=1)
         if not used.all():
-            points, begin = points[used], offsets(used)[begin]
+            points, starts = points[used], offsets(used)[starts]
         wide = points.astype(np.float64)
-        result += [wide[first:last] for first, last in pairwise(begin.tolist())]
+        result += [wide[first:last] for first, last in pairwise(starts.tolist())]
     return result
 
 
@@ -124,10 +124,10 @@ def _boxes(points: list[Float]) -> Float:
         if part.stop - part.start == 1:
             boxes[part.start] = _box(points[part.start])
             continue
-        begin = offsets(sizes[part])[:-1]
+        starts = offsets(sizes[part])[:-1]
         columns = np.ascontiguousarray(np.concatenate(points[part]).T)
-        boxes[part, 0] = np.minimum.reduceat(columns, begin, axis=1).T
-        boxes[part, 1] = np.maximum.reduceat(columns, begin, axis=1).T
+        boxes[part, 0] = np.minimum.reduceat(columns, starts, axis=1).T
+        boxes[part, 1] = np.maximum.reduceat(columns, starts, axis=1).T
     return boxes
 
 

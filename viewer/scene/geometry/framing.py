@@ -48,12 +48,12 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
     ]
     placed: list[Float] = [np.zeros((0, 3))] * len(indices)
     sizes = np.array([len(vertices) for vertices in points], np.int64)
-    for places in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
-        moved = transform_points(np.stack([points[which[place]] for place in places]), transforms[places])
-        for place, vertices in zip(places, moved, strict=True):
-            placed[place] = vertices
+    for slots in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
+        moved = transform_points(np.stack([points[which[slot]] for slot in slots]), transforms[slots])
+        for slot, vertices in zip(slots, moved, strict=True):
+            placed[slot] = vertices
     order = np.argsort(indices, kind="stable")
-    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(placed[place] for place in order)])))
+    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(placed[slot] for slot in order)])))
 
 
 def outermost(points: NDArray) -> NDArray:

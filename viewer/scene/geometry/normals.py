@@ -41,9 +41,9 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     with np.errstate(all="ignore"):  # non-finite corners are ignored
         u_directions, area = _along_u(mesh.positions, mesh.triangles, uvs)
     words = np.concatenate([mesh.positions, mesh.normals, uvs], axis=1).view(np.uint32)
-    place, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
+    inverse, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
     # Two groups at each position: faces with the image as it is, and mirrored.
-    group = 2 * place[mesh.triangles].astype(np.int64) + (area < 0)[:, None]
+    group = 2 * inverse[mesh.triangles].astype(np.int64) + (area < 0)[:, None]
     total = np.zeros((2 * len(words), 3))
     for corner in range(3):
         with np.errstate(all="ignore"):
@@ -266,10 +266,10 @@ def crease_normals(
     total = vertices
 
     for g in range(vertices):
-        begin, end = start[g], start[g + 1]
-        many = end - begin > FEW
+        first, end = start[g], start[g + 1]
+        many = end - first > FEW
         used = 0
-        for at in range(begin, end):
+        for at in range(first, end):
             corner = order[at]
             t, c = corner // 3, corner % 3
             x, y, z, weight = faces[t, 0], faces[t, 1], faces[t, 2], angles[t, c]
@@ -291,7 +291,7 @@ def crease_normals(
 
         # Mostly no edge at the point is sharp: then its vertices have one normal, and none is split.
         if not many and _smooth(near, used, threshold, size):
-            for at in range(begin, end):
+            for at in range(first, end):
                 t, c = order[at] // 3, order[at] % 3
                 v = triangles[t, c]
                 if not claimed[v]:
@@ -301,7 +301,7 @@ def crease_normals(
             continue
 
         recent_count = 0
-        for at in range(begin, end):
+        for at in range(first, end):
             corner = order[at]
             t = corner // 3
             x, y, z = faces[t, 0], faces[t, 1], faces[t, 2]
@@ -337,7 +337,7 @@ def crease_normals(
 
         # Faces with a direction first: the others then share a vertex with a normal.
         for flat_pass in range(2):
-            for at in range(begin, end):
+            for at in range(first, end):
                 corner = order[at]
                 t, c = corner // 3, corner % 3
                 v = triangles[t, c]
@@ -455,10 +455,10 @@ def _merged_with_normals(meshes: list[Mesh]) -> list[Mesh]:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     source, normals = source[order], normals[order]
-    begin = offsets(np.bincount(owner[source], minlength=len(meshes)))
-    corners = (place[corners] - np.repeat(begin[:-1], np.diff(faces))[:, None]).astype(np.int32)
-    source_vertices = source - np.repeat(vertices[:-1], np.diff(begin))
-    bounds = np.column_stack([begin[:-1], begin[1:], faces[:-1], faces[1:]]).tolist()
+    starts = offsets(np.bincount(owner[source], minlength=len(meshes)))
+    corners = (place[corners] - np.repeat(starts[:-1], np.diff(faces))[:, None]).astype(np.int32)
+    source_vertices = source - np.repeat(vertices[:-1], np.diff(starts))
+    bounds = np.column_stack([starts[:-1], starts[1:], faces[:-1], faces[1:]]).tolist()
     result = []
     for mesh, (first, last, face, end) in zip(meshes, bounds, strict=True):
         finished = copy(mesh)

@@ -189,7 +189,7 @@ def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.fl
     rows, distance = rows[distance > 0.0], distance[distance > 0.0]
     sort = np.lexsort((distance, rows))
     rows, distance = rows[sort], distance[sort]
-    begin = np.searchsorted(rows, np.arange(len(chosen)))
-    near = np.arange(len(rows)) - begin[rows] < NEIGHBOURS
+    starts = np.searchsorted(rows, np.arange(len(chosen)))
+    near = np.arange(len(rows)) - starts[rows] < NEIGHBOURS
     full = np.bincount(rows, minlength=len(chosen)) >= min(NEIGHBOURS, len(points) - 1)
     return distance[near], float(full.mean())

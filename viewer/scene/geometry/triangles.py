@@ -243,7 +243,10 @@ class _Stack(NamedTuple):
         chosen = [meshes[index] for index in indices.tolist()]
         columns = ([getattr(mesh, name) for mesh in chosen] for name in cls._fields)
         return cls(
-            *(None if of[0] is None else np.concatenate(of).reshape(len(chosen), *of[0].shape) for of in columns)
+            *(
+                None if column[0] is None else np.concatenate(column).reshape(len(chosen), *column[0].shape)
+                for column in columns
+            )
         )
 
 

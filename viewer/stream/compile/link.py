@@ -435,9 +435,14 @@ class LinkedProgram:
         """The states of a loop reached from a later one in its order: possible states of a ray after an iteration."""
         if isinstance(loop, str):
             return []
-        place = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
-        back = [(name, s) for name in place for s in self.program.successors(name) if place.get(s, -1) < place[name]]
-        return list(dict.fromkeys(target for name, target in back if target in place))
+        position = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
+        back = [
+            (name, s)
+            for name in position
+            for s in self.program.successors(name)
+            if position.get(s, -1) < position[name]
+        ]
+        return list(dict.fromkeys(target for name, target in back if target in position))
 
     @cached_property
     def live(self) -> dict[str, set[str]]:

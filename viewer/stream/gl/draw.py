@@ -107,12 +107,11 @@ class DrawSizes:
                 left += wide
             top += tall
 
-    def ranges(self, count: int, of: int = 1) -> Iterator[tuple[int, int]]:
-        """The first and the number of the elements of each part of a list, each as large as draws may be by then. of :
-        rays of an element."""
+    def ranges(self, count: int, rays_per_element: int = 1) -> Iterator[tuple[int, int]]:
+        """The first and the number of the elements of each part of a list, each as large as draws may be by then."""
         first = 0
         while first < count:
-            some = min(count - first, max(1, self.rays // of))
+            some = min(count - first, max(1, self.rays // rays_per_element))
             yield first, some
             first += some
 
@@ -275,9 +274,9 @@ class Shader:
         device.require("glUseProgram", unsigned)(program.glo)
         put = device.require("glUniform1i", ctypes.c_int, ctypes.c_int)
         for name in names:
-            place = locate(program.glo, name.encode())
-            if place >= 0:
-                put(place, self._units.setdefault(name, len(self._units)))
+            location = locate(program.glo, name.encode())
+            if location >= 0:
+                put(location, self._units.setdefault(name, len(self._units)))
 
     def set(self, name: str, value: Any) -> None:
         """Set a uniform; one removed by the compiler is ignored."""

@@ -127,11 +127,11 @@ class Stream:
         """Fields by name as `fields` gives them, in steps between which the device is not waited for."""
         runs = [run for run in self.record.runs if run.field.name in names]
         with self.device.current():
-            coming = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
+            readbacks = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
         while True:
             with self.device.current():
-                if all(readback.ready for readback in coming.values()):
-                    return _parts(runs, {index: readback.read() for index, readback in coming.items()})
+                if all(readback.ready for readback in readbacks.values()):
+                    return _parts(runs, {index: readback.read() for index, readback in readbacks.items()})
             self.device.in_vain += 1
             yield
 

@@ -28,13 +28,13 @@ def microseconds(device: Device, once: Callable[[], object]) -> float:
     """Of one call, to the end of its work on the device: the mean of as many as take `SECONDS`, after a first one."""
     once()
     device.wait()
-    begin, calls, batch = perf_counter(), 0, 1
+    start_time, calls, batch = perf_counter(), 0, 1
     while True:
         for _ in range(batch):
             once()
         device.wait()
         calls += batch
-        passed = perf_counter() - begin
+        passed = perf_counter() - start_time
         if passed > SECONDS:
             return 1e6 * passed / calls
         batch *= 2

@@ -261,10 +261,10 @@ def early_depth_test(device: Device) -> Finding:
             context.enable(moderngl.DEPTH_TEST)
             context.depth_func = "=="
             device.wait()
-            begin = perf_counter()
+            start_time = perf_counter()
             render(heavy, rounds=rounds, depth=step * DEPTH_OF_STEP)
             device.wait()
-            times.append(perf_counter() - begin)
+            times.append(perf_counter() - start_time)
             context.disable(moderngl.DEPTH_TEST)
         return min(times[1:])
 

@@ -263,11 +263,11 @@ def timer_query(device: Device) -> Finding:
     for rounds in (10, 10, 1000):
         query = Query(device, time=True)
         device.wait()
-        begin = perf_counter()
+        start_time = perf_counter()
         with query:
             draw(loop, target.framebuffer, [source_stream], n=rounds)
         device.wait()
-        times[rounds] = query.elapsed * NANOSECOND, perf_counter() - begin
+        times[rounds] = query.elapsed * NANOSECOND, perf_counter() - start_time
     source_stream.release()
     target.release()
     short, (measured, clock) = times[10][0], times[1000]

@@ -196,9 +196,9 @@ def _percentile(counts: NDArray[np.integer], percent: float) -> float:
     below = np.cumsum(counts)
     if not below[-1]:
         return 0.0
-    place = percent / 100 * (int(below[-1]) - 1)
-    low, high = np.searchsorted(below, [np.floor(place), np.ceil(place)], side="right")
-    return float(low + (high - low) * (place - np.floor(place)))
+    rank = percent / 100 * (int(below[-1]) - 1)
+    low, high = np.searchsorted(below, [np.floor(rank), np.ceil(rank)], side="right")
+    return float(low + (high - low) * (rank - np.floor(rank)))
 
 
 def vector(

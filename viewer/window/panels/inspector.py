@@ -173,8 +173,8 @@ def draw_legend(legend: Legend) -> None:
     for ramp in legend.ramps:
         _ramp(ramp)
     right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
-    for place, entry in enumerate(legend.labels):
-        _square(entry, right, first=place == 0)
+    for index, entry in enumerate(legend.labels):
+        _square(entry, right, first=index == 0)
 
 
 def _packed(rgb: Color) -> int:

@@ -190,8 +190,8 @@ def _camera(context: ViewportContext) -> None:
         controller.speed = speed
     draw_lens(context)
     wide = shares(3)
-    for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
-        if place:
+    for index, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
+        if index:
             imgui.same_line()
         press(context, text, action, wide)
 
