@@ -75,10 +75,10 @@ def ranked(
     begins = np.searchsorted(pixels, pixels, side="left")
     rank = np.arange(len(pixels)) - begins
     within = rank < ranks
-    ranked_numbers, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
-    ranked_numbers[pixels[within], rank[within]] = indices[within]
+    ranked_indices, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    ranked_indices[pixels[within], rank[within]] = indices[within]
     times[pixels[within], rank[within]] = counts[within]
-    return ranked_numbers, times
+    return ranked_indices, times
 
 
 # -- names of a scene's objects, parts, assets, semantic classes and materials, with numbers ---------------------------
@@ -278,11 +278,11 @@ def layer_of(
     most, (pixels, indices, counts) = max(1, len(ids)), pairs
     single = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
     keys, sums = summed((pixels * most + indices)[~single], counts[~single])
-    ranked_numbers, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
-    ranked_numbers[pixels[single], 0], times[pixels[single], 0] = indices[single], counts[single]
+    ranked_indices, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
+    ranked_indices[pixels[single], 0], times[pixels[single], 0] = indices[single], counts[single]
     out = np.zeros((height * width, RANKS, 2), np.float32)
-    present = ranked_numbers >= 0
-    out[..., 0][present] = ids[ranked_numbers[present]].view(np.float32)
+    present = ranked_indices >= 0
+    out[..., 0][present] = ids[ranked_indices[present]].view(np.float32)
     out[..., 1] = times / np.maximum(samples.reshape(-1, 1), 1)
     return out.reshape(height, width, 2 * RANKS)
 

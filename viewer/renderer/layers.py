@@ -81,7 +81,7 @@ class HitLayers:
 
     def _fill(self, camera: Camera, hits: NDArray, before: PosedFrame | None) -> None:
         flat = hits.reshape(-1)
-        instances = self.of.prepared.instance_numbers(flat)
+        instances = self.of.prepared.instance_indices(flat)
         triangles = self.of.triangles(flat, instances)
         places = positions(camera, hits) if {"position", "motion"} & self.layers.keys() else None
         for name, layer in self.layers.items():
@@ -143,7 +143,7 @@ class MatteCounts:
     def add(self, hits: Mapping[str, NDArray], mask: NDArray[np.bool_] | None = None) -> None:
         """One sample of every pixel, or of those in ``mask``: the fields `SEEN` (H, W) of `HIT`."""
         flat = {name: hits[name].reshape(-1) for name in SEEN}
-        instances = self.of.prepared.instance_numbers(flat)
+        instances = self.of.prepared.instance_indices(flat)
         if mask is not None:
             instances[~mask.reshape(-1)] = -1
         materials = self.of.materials(instances, self.of.triangles(flat, instances))

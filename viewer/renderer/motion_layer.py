@@ -34,7 +34,7 @@ def motion(
         return motion_vectors
     size = hits.shape[::-1]
     flat = hits.reshape(-1)
-    instances = attributes.prepared.instance_numbers(flat)
+    instances = attributes.prepared.instance_indices(flat)
     rows = np.flatnonzero(instances >= 0)
     points = positions.reshape(-1, 3)[rows]
     earlier = _earlier(attributes, before.scene, flat[rows], instances[rows], points)

@@ -159,7 +159,7 @@ def _next_camera(context: ViewportContext) -> None:
     cameras, scene_loader = _scene(context).cameras, context.scene_loader
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    scene_loader.show_camera((scene_loader.camera_number + 1) % len(cameras))
+    scene_loader.show_camera((scene_loader.camera_index + 1) % len(cameras))
 
 
 def _focus(context: ViewportContext) -> None:

@@ -325,7 +325,7 @@ class SceneLoader:
         self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
         self.shown_path = ""
-        self.camera_number = -1
+        self.camera_index = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
         self._upload_steps: Iterator[float] | None = None  # a scene that is uploaded
         self._rehearsal: Iterator[float] | None = None  # of what pictures of any scene run
@@ -526,7 +526,7 @@ class SceneLoader:
         view.apply_camera()
         if path != self.shown_path and self.shown_path:  # an exposure set by hand was that scene's
             view.tone.choose(exposure=view.preferences.exposure)
-        self.shown_path, self.camera_number = path, -1
+        self.shown_path, self.camera_index = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
         notes = [*renderer.gpu_scene.fallbacks(renderer.settings), *renderer.prepared.scene.warnings]
@@ -543,7 +543,7 @@ class SceneLoader:
     def show_camera(self, index: int) -> None:
         """Take one of the scene's own cameras."""
         camera = self.view.require_scene()[0].prepared.scene.cameras[index]
-        self.camera_number = index
+        self.camera_index = index
         self.view.take(camera)
         self.view.say(f"camera: {camera.name}")
 

@@ -165,12 +165,12 @@ def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tu
     for edges in sorted(by_shape):
         indices = np.concatenate(by_shape[edges])
         per_axis = [BLOCK // edge for edge in edges]
-        block_numbers, offset = np.divmod(np.arange(len(indices)), math.prod(per_axis))
-        block[indices] = blocks + block_numbers
+        block_indices, offset = np.divmod(np.arange(len(indices)), math.prod(per_axis))
+        block[indices] = blocks + block_indices
         remainder, x = np.divmod(offset, per_axis[0])
         z, y = np.divmod(remainder, per_axis[1])
         within[indices] = np.stack([x, y, z], 1) * edges
-        blocks += int(block_numbers[-1]) + 1
+        blocks += int(block_indices[-1]) + 1
     wide, tall, deep = volume_shape(blocks)
     remainder, x = np.divmod(block, wide)
     z, y = np.divmod(remainder, tall)

@@ -194,15 +194,15 @@ class _PlacedTextures:
 class DocumentProperties:
     """`Properties` of a glTF document.
 
-    textures : the scene's at rest. texture_numbers : their indices by the places that name them. light_numbers,
-    camera_numbers : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
+    textures : the scene's at rest. texture_numbers : their indices by the places that name them. light_indices,
+    camera_indices : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
     """
 
     document: JsonObject
     textures: list[Texture]
     texture_numbers: Mapping[tuple[str, str], int]
-    light_numbers: list[int]
-    camera_numbers: list[int]
+    light_indices: list[int]
+    camera_indices: list[int]
     rest_lights: list[Light] = field(default_factory=list)
 
     def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
@@ -221,7 +221,7 @@ class DocumentProperties:
         """See `Properties`."""
         changes, moved = _grouped(values, "lights"), list(lights)
         extension = self.document.extension(LIGHTS)
-        for k, (index, at_rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
+        for k, (index, at_rest) in enumerate(zip(self.light_indices, self.rest_lights, strict=True)):
             if index in changes and extension is not None:
                 item = _patched(extension.objects("lights")[index], changes[index])
                 at_rest = describe(item, index, [], [], []) or at_rest
@@ -235,7 +235,7 @@ class DocumentProperties:
     def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
         """See `Properties`."""
         changes, moved = _grouped(values, "cameras"), list(cameras)
-        for k, index in enumerate(self.camera_numbers):
+        for k, index in enumerate(self.camera_indices):
             if index in changes:
                 with suppress(ViewerError):
                     moved[k] = _changed(moved[k], changes[index])

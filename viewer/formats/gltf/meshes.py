@@ -66,7 +66,7 @@ class Meshes:
         self._numbers: dict[tuple, list[int]] = {}
         self._targets: dict[int, int] = {}
         self._geometry: dict[tuple, Geometry | None] = {}
-        self._mesh_numbers: dict[tuple, int] = {}
+        self._mesh_indices: dict[tuple, int] = {}
         self._variants: list[dict[int, int]] = []
 
     def materials_of(self, variant: int) -> dict[int, int]:
@@ -92,11 +92,11 @@ class Meshes:
             primitives = mesh.objects("primitives")
             meshes = []
             for k, primitive in enumerate(primitives):
-                mesh_number = None
+                mesh_index = None
                 with self.omissions:
-                    mesh_number = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
-                if mesh_number is not None:
-                    meshes.append(mesh_number)
+                    mesh_index = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
+                if mesh_index is not None:
+                    meshes.append(mesh_index)
             self._numbers[key] = meshes
         return self._numbers[key]
 
@@ -126,15 +126,15 @@ class Meshes:
             return None
         rig = geometry.rig(rig)
         mesh_key = (*key, material, *sorted(variants.items()), rig)
-        if mesh_key in self._mesh_numbers:
-            return self._mesh_numbers[mesh_key]
+        if mesh_key in self._mesh_indices:
+            return self._mesh_indices[mesh_key]
         shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
         index = len(self.meshes)
         mesh = replace(shared, materials=materials, name=name)
         self.meshes.append(mesh if rig == Rig() else self.deformers.pose(index, mesh, geometry, rig, attributes))
-        self._mesh_numbers[mesh_key] = index
+        self._mesh_indices[mesh_key] = index
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[other] for other in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):

@@ -270,10 +270,10 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         raise omissions.first
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras, camera_places, camera_numbers = _cameras(document, nodes, warnings, omissions)
+    cameras, camera_places, camera_indices = _cameras(document, nodes, warnings, omissions)
     light_places: list[int] = []
-    light_numbers: list[int] = []
-    lights = read_lights(document, nodes, warnings, omissions, light_places, light_numbers)
+    light_indices: list[int] = []
+    lights = read_lights(document, nodes, warnings, omissions, light_places, light_indices)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
@@ -295,7 +295,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         hierarchy=_hierarchy(document, nodes, placed, camera_places, light_places, deformers),
         animations=animations,
         properties=DocumentProperties(
-            document, textures.textures, textures.places, light_numbers, camera_numbers, lights
+            document, textures.textures, textures.places, light_indices, camera_indices, lights
         )
         if animated.targets
         else None,

@@ -15,7 +15,7 @@ from raystream.scene.mesh import Mesh, meshes_of, transforms_of
 
 
 class HitAttributes:
-    """Of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_numbers` has them."""
+    """Of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_indices` has them."""
 
     def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene

@@ -145,7 +145,7 @@ class PreparedScene:
         shading_inputs = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *shading_inputs, *motion_of(scene))
 
-    def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
+    def triangle_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
         """Of hits (...) of record `HIT`, or their fields by name: the triangles' indices in the scene, -1 for none.
 
         int32 where all of the scene's indices are, else int64.
@@ -156,7 +156,7 @@ class PreparedScene:
             indices = np.where(indices >= 0, self.starts[hits["instance"].astype(np.intp)] + indices, -1).astype(kind)
         return np.asarray(indices)
 
-    def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
+    def instance_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
         """The same hits' instances, -1 for none."""
         instance: Any = 0
         if self.structure.levels == 2:

@@ -104,20 +104,20 @@ def raster_scene(prepared: PreparedScene) -> RasterScene:
 
 def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
-    scene, mesh_numbers = prepared.scene, dict[tuple[int, int | None], int]()
+    scene, index_of = prepared.scene, dict[tuple[int, int | None], int]()
     mesh_indices = np.array(
-        [mesh_numbers.setdefault((i.mesh, i.material), len(mesh_numbers)) for i in scene.instances], np.int64
+        [index_of.setdefault((i.mesh, i.material), len(index_of)) for i in scene.instances], np.int64
     )
     sides = np.array([*map(culls, scene.materials), False]) & (prepared.structure_options.back_faces == "culled")
     tested = np.array([*(item.alpha_mode != "opaque" for item in scene.materials), False])
-    kinds = {key: _kinds(scene, *key, sides, tested) for key in mesh_numbers}
+    kinds = {key: _kinds(scene, *key, sides, tested) for key in index_of}
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
         for (mesh, _), kind in kinds.items():
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
             kind[:] = (kind & TESTED) | shared
     deforming = prepared.structure.deforming
     posed = set() if deforming is None else {*deforming.indices}
-    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in mesh_numbers]
+    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in index_of]
     return shapes, mesh_indices
 
 
@@ -264,15 +264,15 @@ class GBufferRaster:
         if deformer.posed is None:
             return
         objects, poses = prepared.structure.built.objects, deformer.deforming.poses
-        places = {mesh: object_numbers for object_numbers, mesh in enumerate(deformer.deforming.indices)}
+        places = {mesh: slot for slot, mesh in enumerate(deformer.deforming.indices)}
         owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
         posed = np.flatnonzero(owners >= 0)
         transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
         indices, first = np.unique(mesh_indices[posed], return_index=True)
-        object_numbers = owners[posed[first]]
-        middle, half = objects.parts[object_numbers, 0, :3], objects.parts[object_numbers, 0, 3:6]
+        object_indices = owners[posed[first]]
+        middle, half = objects.parts[object_indices, 0, :3], objects.parts[object_indices, 0, 3:6]
         self.meshes.groups.enclose(indices, middle - half, middle + half)
-        self.meshes.write_positions(indices, deformer.posed, poses.firsts[object_numbers])
+        self.meshes.write_positions(indices, deformer.posed, poses.firsts[object_indices])
 
     @property
     def prepared(self) -> PreparedScene | None:

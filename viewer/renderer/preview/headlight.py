@@ -77,12 +77,12 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     None: before black."""
     if background is None:
         background = np.zeros((*DIRECTIONS, 3), np.float32)
-    mesh_numbers: dict[tuple[int, int | None], int] = {}
-    mesh_indices = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
+    index_of: dict[tuple[int, int | None], int] = {}
+    mesh_indices = [index_of.setdefault((item.mesh, item.material), len(index_of)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
     indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
     layers = {index: layer for layer, index in enumerate(indices)}
-    meshes = [_mesh(scene, scene.meshes[index], material) for index, material in mesh_numbers]
+    meshes = [_mesh(scene, scene.meshes[index], material) for index, material in index_of]
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
     return HeadlightScene(
         MeshGroups(meshes, ordered=False),

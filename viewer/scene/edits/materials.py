@@ -79,8 +79,8 @@ def decided_materials(scene: Scene) -> list[Material]:
 def colorings(scene: Scene, indices: set[int]) -> dict[int, set[bool]]:
     """Per material index: whether its meshes have vertex colours; both if mixed."""
     colored: dict[int, set[bool]] = {index: set() for index in indices}
-    for mesh_number, override in {(instance.mesh, instance.material) for instance in scene.instances}:
-        mesh = scene.meshes[mesh_number]
+    for mesh_index, override in {(instance.mesh, instance.material) for instance in scene.instances}:
+        mesh = scene.meshes[mesh_index]
         used = set(np.unique(mesh.materials).tolist()) if override is None else {override}
         for index in used & indices:
             colored[index].add(mesh.colors is not None)

@@ -38,10 +38,10 @@ def movable_lights(scene: Scene) -> list[Movable]:
         return movables
     for index, instance in enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
-        material_numbers = (
+        material_indices = (
             mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
         )
-        lit = mesh.triangles[emitting[material_numbers]] if len(mesh.triangles) else mesh.triangles
+        lit = mesh.triangles[emitting[material_indices]] if len(mesh.triangles) else mesh.triangles
         if not len(lit):
             continue
         with np.errstate(all="ignore"):  # non-finite corners belong to triangles that are ignored

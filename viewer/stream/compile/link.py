@@ -605,7 +605,7 @@ class LinkedProgram:
             for step in steps
         }
 
-    def start_numbers(self) -> tuple[int, int]:
+    def start_indices(self) -> tuple[int, int]:
         """Initial (state, return state) of every ray."""
         start = self.program.start
         if isinstance(start, str):

@@ -217,7 +217,7 @@ class PassMachine(Machine):
 
     def _start(self, rays: int) -> None:
         self.state.clear()
-        state, caller = self.linked.start_numbers()
+        state, caller = self.linked.start_indices()
         if rays:
             self.state.clear([(state, caller, 0.0, 0.0)], rays)
             if self.chosen is not None:

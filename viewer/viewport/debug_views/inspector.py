@@ -235,7 +235,7 @@ class Inspector:
         self._run = machine.run()
         self._camera, self._photons = camera, self._photon_options()
         self.passes = []
-        self._start = machine.linked.start_numbers()
+        self._start = machine.linked.start_indices()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
         self._shown, self._read = {}, {}
 

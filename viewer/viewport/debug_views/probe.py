@@ -475,7 +475,7 @@ class _History:
         self.two: TwoLevel | None = None if flat else renderer.prepared.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
-        self.back = machine.linked.start_numbers()[1]
+        self.back = machine.linked.start_indices()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
@@ -513,7 +513,7 @@ class _History:
         hit = self.held.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
             return None
-        triangle, instance = self.prepared.triangle_numbers(hit), self.prepared.instance_numbers(hit)
+        triangle, instance = self.prepared.triangle_indices(hit), self.prepared.instance_indices(hit)
         placed = self.prepared.scene.instances[instance]
         name = placed.name or self.prepared.scene.meshes[placed.mesh].name or f"object {instance}"
         return PixelSurface(int(triangle), int(instance), name, float(hit["t"]))
