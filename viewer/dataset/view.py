@@ -85,7 +85,7 @@ def _traced(
     canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in indices}
     parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
     owner = np.repeat(indices, [len(part.places) for part in parts])
-    places, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    pixels, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
     while len(active):
@@ -93,7 +93,7 @@ def _traced(
         hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
         owned = owners[hits.instance] == owner[active]
         for index in np.unique(owner[active[owned]]).tolist():
-            canvases[index].reshape(-1)[places[active[owned & (owner[active] == index)]]] = True
+            canvases[index].reshape(-1)[pixels[active[owned & (owner[active] == index)]]] = True
         near[active] = at + hits.distance + step[owner[active]]
         active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
     return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
@@ -131,8 +131,8 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
     left, top, width, height = frame
     shown = np.zeros((height, width), bool)
     _within(shown, frame, visible)[...] = _within(visible, (0, 0, *size), shown, frame)
-    places = np.flatnonzero(~shown)
-    film = np.stack([places % max(width, 1) + left, places // max(width, 1) + top], axis=1) + 0.5
+    pixels = np.flatnonzero(~shown)
+    film = np.stack([pixels % max(width, 1) + left, pixels // max(width, 1) + top], axis=1) + 0.5
     _, directions = camera.unproject(film, size)
     towards = ball.middle - np.asarray(camera.origin)
     projection = directions @ towards
@@ -141,7 +141,7 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
         far = projection + np.sqrt(np.maximum(under, 0.0))
         crossing = (under > 0) & (far > 0)
     near = np.maximum(projection - np.sqrt(np.maximum(under, 0.0)), 0.0)
-    return _Rays(places[crossing], directions[crossing], near[crossing], far[crossing])
+    return _Rays(pixels[crossing], directions[crossing], near[crossing], far[crossing])
 
 
 def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:

@@ -61,8 +61,8 @@ class Coverage:
 
 def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Different keys in order, and the sum of each one's counts."""
-    unique_keys, places = np.unique(keys, return_inverse=True)
-    return unique_keys, np.bincount(places, counts, len(unique_keys)).astype(np.int64)
+    unique_keys, inverse = np.unique(keys, return_inverse=True)
+    return unique_keys, np.bincount(inverse, counts, len(unique_keys)).astype(np.int64)
 
 
 def ranked(
@@ -143,8 +143,8 @@ def classes(scene: Scene) -> Labels:
         below[node] = name or below.get(parent, "")
     keys = ["" if owner < 0 else shortened(below[owner]) for owner in _owners(scene)]
     names = tuple(dict.fromkeys(key for key in keys if key))
-    places = {name: place for place, name in enumerate(names)}
-    return Labels(np.array([places.get(key, -1) for key in keys], np.int32), names)
+    indices = {name: index for index, name in enumerate(names)}
+    return Labels(np.array([indices.get(key, -1) for key in keys], np.int32), names)
 
 
 def material_names(scene: Scene) -> tuple[str, ...]:

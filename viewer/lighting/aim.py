@@ -140,7 +140,7 @@ def _around_spheres(spheres: NDArray[np.float64]) -> Sphere:
 def _split(
     things: NDArray[np.float64],
     around: Callable[[Any], Sphere],
-    places: NDArray[np.float64],
+    points: NDArray[np.float64],
     most: int,
 ) -> NDArray[np.float64]:
     """(S, 4), S <= ``most``: spheres around groups of things (N, ...), which are halved at the middle of their places
@@ -151,7 +151,7 @@ def _split(
     leaves, ends = [root], 0
     while leaves and len(leaves) + ends < most:
         largest = leaves.pop(int(np.argmax([leaf.radius for leaf in leaves])))
-        at = places[largest.members, int(np.argmax(np.ptp(places[largest.members], axis=0)))]
+        at = points[largest.members, int(np.argmax(np.ptp(points[largest.members], axis=0)))]
         low = at < (at.min() + at.max()) / 2
         if not low.any() or low.all():
             ends += 1  # they lie at one place

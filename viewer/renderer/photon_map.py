@@ -75,12 +75,12 @@ class PhotonCells:
         if self._fits == request:  # most of it is taken by now
             return
         free = available() if self.device.software else None
-        places = size[0] * size[1]
-        needed = beside + places * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
+        slots = size[0] * size[1]
+        needed = beside + slots * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
         if settings.photon_map == "stencil":
             needed += routing_bytes(grid.cells, settings.footprint)
         else:
-            needed += 16 * (2 * ENTRY.texels * places + FIRST.texels * grid.cells)
+            needed += 16 * (2 * ENTRY.texels * slots + FIRST.texels * grid.cells)
         allocated = sum(stream.bytes for stream in self.streams.values())
         if free is not None and needed - allocated > free:
             what = f"takes about {text(needed)} of memory, and {text(free)} are free"

@@ -251,10 +251,10 @@ class Camera:
     def unproject(self, film: ArrayLike, size: tuple[int, int]) -> tuple[Array, Array]:
         """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height),
         in pixels from its upper left corner, and the middle of the lens; directions are NaN where nothing is seen."""
-        places = np.asarray(film, np.float64).reshape(-1, 2)
-        at, half = 2 * places / size - 1, np.zeros(len(places))
+        points = np.asarray(film, np.float64).reshape(-1, 2)
+        at, half = 2 * points / size - 1, np.zeros(len(points))
         if self.eyes:
-            half = np.where(places[:, 0] < size[0] / 2, -1.0, 1.0)
+            half = np.where(points[:, 0] < size[0] / 2, -1.0, 1.0)
             at[:, 0] = 2 * at[:, 0] - half
             size = size[0] / 2, size[1]  # type: ignore[assignment]
         starts, ways = self.model.rays(at, size)

@@ -80,9 +80,9 @@ def camera_deviation(cameras: Sequence[Camera]) -> float:
     if all(camera == cameras[0] for camera in cameras):
         return 0.0
     axes = np.array([camera.basis() for camera in cameras])
-    places = np.array([camera.origin for camera in cameras])
+    origins = np.array([camera.origin for camera in cameras])
     scale = min(camera.focus_distance for camera in cameras)
-    return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(places)).max()) / scale)
+    return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(origins)).max()) / scale)
 
 
 def _bent(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -505,9 +505,9 @@ def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]
     return corners, indices.astype(np.float32), lengths, kinds[starts], low, high
 
 
-def _along_curve(places: ArrayLike) -> NDArray[np.int64]:
-    """(N,) numbers of places (N, 3) along Morton's curve: those that follow each other lie near each other."""
-    at = np.asarray(places, np.float64).reshape(-1, 3)
+def _along_curve(points: ArrayLike) -> NDArray[np.int64]:
+    """(N,) numbers of points (N, 3) along Morton's curve: those that follow each other lie near each other."""
+    at = np.asarray(points, np.float64).reshape(-1, 3)
     low = at.min(axis=0, initial=np.inf)
     size = float(np.max(at.max(axis=0, initial=-np.inf) - low, initial=0.0))
     cells = ((at - low) * (1023 / size if size > 0 else 0.0)).astype(np.int64)

@@ -96,8 +96,8 @@ class LightMarkers:
         listed, controller = self.listed(), self.view.controller
         if not listed or controller is None:
             return []
-        places = np.array([self.place(light) for light in listed])
-        at, before = project_points(controller.camera, self.view.area.size, places)
+        positions = np.array([self.place(light) for light in listed])
+        at, before = project_points(controller.camera, self.view.area.size, positions)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
     @staticmethod

@@ -140,8 +140,8 @@ def _color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
         if limits is not None:
             low, high = float(limits[0]), float(limits[1])
         fraction = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
-        places = np.linspace(0, 1, len(VIRIDIS))
-        colors = linear(np.stack([np.interp(fraction, places, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
+        samples = np.linspace(0, 1, len(VIRIDIS))
+        colors = linear(np.stack([np.interp(fraction, samples, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
     else:
         return
     if of_points:

@@ -264,8 +264,8 @@ class GBufferRaster:
         if deformer.posed is None:
             return
         objects, poses = prepared.structure.built.objects, deformer.deforming.poses
-        places = {mesh: slot for slot, mesh in enumerate(deformer.deforming.indices)}
-        owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
+        slots = {mesh: slot for slot, mesh in enumerate(deformer.deforming.indices)}
+        owners = np.array([slots.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
         posed = np.flatnonzero(owners >= 0)
         transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
         indices, first = np.unique(mesh_indices[posed], return_index=True)

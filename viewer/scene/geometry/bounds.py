@@ -85,8 +85,8 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
     def extents(chosen: NDArray[np.intp]) -> Float:
         """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
         box = np.full((2, 3), -np.inf)
-        for places in alike(sizes[:, None], meshes[visible[chosen]]):
-            part = visible[chosen[places]]
+        for group in alike(sizes[:, None], meshes[visible[chosen]]):
+            part = visible[chosen[group]]
             indices = meshes[part].tolist()
             every = points[indices[0]] if indices[0] == indices[-1] else np.stack([points[index] for index in indices])
             moved = transform_points(every, transforms[part])

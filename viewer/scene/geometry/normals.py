@@ -63,9 +63,9 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
 
 def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDArray]:
     """(T, 3) unit vectors along +u, and (T,) twice the signed areas in texture coordinates."""
-    corners, places = positions.astype(np.float64)[triangles], uvs.astype(np.float64)[triangles]
+    corners, coordinates = positions.astype(np.float64)[triangles], uvs.astype(np.float64)[triangles]
     ab, ac = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    p, q = places[:, 1] - places[:, 0], places[:, 2] - places[:, 0]
+    p, q = coordinates[:, 1] - coordinates[:, 0], coordinates[:, 2] - coordinates[:, 0]
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
     directions = (q[:, 1:] * ab - p[:, 1:] * ac) * np.sign(area)[:, None]
     return directions / np.linalg.norm(directions, axis=1, keepdims=True), np.nan_to_num(area)

@@ -20,14 +20,14 @@ FAR = 16.0
 def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
     """Positions (V, 3) as float32 relative to a centre, and the map (4, 4) that puts them back; the identity where they
     lie near the origin, or float32 holds them as they are."""
-    places = np.asarray(positions)
+    points = np.asarray(positions)
     transform = np.eye(4)
     with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
-        near = places.astype(np.float32)
-        if places.dtype != np.float64 or not len(places):
+        near = points.astype(np.float32)
+        if points.dtype != np.float64 or not len(points):
             return near, transform
         finite = np.isfinite(near).all(axis=1)
-        finite_places = places if finite.all() else places[finite]
+        finite_places = points if finite.all() else points[finite]
         if not len(finite_places):
             return near, transform
         low, high = finite_places.min(axis=0), finite_places.max(axis=0)
@@ -37,7 +37,7 @@ def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
         if (near[finite] == finite_places).all():
             return near, transform
         transform[:3, 3] = np.round((low + high) / 2.0)
-        return (places - transform[:3, 3]).astype(np.float32), transform
+        return (points - transform[:3, 3]).astype(np.float32), transform
 
 
 def finite_uvs(uvs: NDArray, warnings: list[str]) -> NDArray:
