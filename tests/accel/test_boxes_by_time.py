@@ -26,7 +26,7 @@ def in_motion(seed: int, keys: int, shift: float, still: int = 20) -> tuple[np.n
     way = rng.normal(size=(keys, 60, 1, 3)) * shift + 0.1 * rng.normal(size=(keys, 60, 3, 3))
     way[0], way[:, :still] = 0.0, 0.0
     moving = Moving.of(list((corners + way).astype(np.float32)))
-    assert moving is not None and len(moving.numbers) == 60 - still
+    assert moving is not None and len(moving.indices) == 60 - still
     return corners, moving
 
 
@@ -47,7 +47,7 @@ def at_any_time(moving: Moving, seed: int) -> np.ndarray:
     moments[:100], moments[100:200] = 0, (1 << 16) - 1
     segments = len(moving.corners) - 1
     moments[200:600] = np.clip(rng.integers(0, segments + 1, 400) * 65536 // segments, 0, 65535)
-    aim = rng.integers(0, len(moving.numbers), RAYS)  # at a point of a triangle at about that time
+    aim = rng.integers(0, len(moving.indices), RAYS)  # at a point of a triangle at about that time
     at = moments / 65536 * segments
     key = np.minimum(at.astype(int), segments - 1)
     own = moving.corners[key, aim] + (at - key)[:, None, None] * (
@@ -112,7 +112,7 @@ def test_trees_of_which_some_move(device: Any, traversal: str) -> None:
     numbers, ways = [], []
     for k in (0, 2):
         place = np.full(60, -1)
-        place[moves[k].numbers] = np.arange(len(moves[k].numbers))
+        place[moves[k].indices] = np.arange(len(moves[k].indices))
         at = np.flatnonzero(place[bvhs[k].order] >= 0)
         numbers.append(60 * k + at)
         ways.append(moves[k].corners[:, place[bvhs[k].order[at]]])
@@ -137,7 +137,7 @@ def test_a_still_triangle_under_one_that_will_move_is_kept() -> None:
     """They are equal at one time alone; of two that stand still the first is enough."""
     corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (4, 1, 1))
     moving = Moving.of([corners, corners + np.float32([[[0, 0, 1]]] + [[[0, 0, 0]]] * 3)])
-    assert moving is not None and moving.numbers.tolist() == [0]
+    assert moving is not None and moving.indices.tolist() == [0]
     found = bounding(corners, moving)
     assert np.isfinite(found).all(axis=(1, 2)).tolist() == [True, True, False, False]
     assert np.array_equal(found[1], corners[1]) and found[0, :, 2].max() == pytest.approx(1, abs=1e-6)  # of its way
@@ -150,7 +150,7 @@ def test_boxes_hold_their_triangles_at_every_key() -> None:
     assert built.keys is not None
     for key, boxes in enumerate(built.keys):
         own = corners.copy()
-        own[moving.numbers] = moving.corners[key]
+        own[moving.indices] = moving.corners[key]
         for node in range(len(built.low)):
             leaves = np.arange(node, built.escape[node])
             leaves = leaves[built.second[leaves] < 0]

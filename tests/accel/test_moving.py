@@ -191,7 +191,7 @@ def test_triangles_beyond_32_bits_are_numbered() -> None:
     made.__dict__["starts"] = np.array([0, 10, 2**31, 2**33, 2**33 + 1, 2**34, 2**35])
     hits = np.zeros(3, HIT.dtype)
     hits["triangle"], hits["instance"] = (5, 7, -1), (3, 2, 0)
-    triangle, instance = made.triangle_numbers(hits), made.instance_numbers(hits)
+    triangle, instance = made.triangle_indices(hits), made.instance_indices(hits)
     assert triangle.dtype == np.int64 and triangle.tolist() == [2**33 + 5, 2**31 + 7, -1]
     assert instance.tolist() == [3, 2, -1]
 

@@ -77,7 +77,7 @@ class Alone:
 
     def __init__(self, device: Any) -> None:
         every = PlacedQuadrics.joined([placed_alone(shape_of(name)) for name in ALL])
-        placed = replace(every, numbers=np.zeros(len(ALL), np.int64))
+        placed = replace(every, indices=np.zeros(len(ALL), np.int64))
         text = """
         Hit test_ray(Ray ray, int n) {
             Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
@@ -274,11 +274,11 @@ def test_walks_of_structures_agree_to_the_bit(device: Any, given: tuple[Scene, n
                 first = found if first is None else first
                 assert found.tobytes() == first.tobytes(), (accel, traversal)
     assert first is not None
-    for number in {*placed.numbers.tolist(), 1, 4}:
+    for number in {*placed.indices.tolist(), 1, 4}:
         assert (first["triangle"] == number).sum() > 20
     # Against float64: all that a quadric hides, and is hidden by nothing.
     expected = nearest(placed, rays["origin"], rays["direction"])
-    quadric = np.isin(first["triangle"], placed.numbers)
+    quadric = np.isin(first["triangle"], placed.indices)
     assert (first["triangle"] == expected.number)[quadric & ~expected.doubtful].all()
     assert (expected.t >= first["t"])[~quadric & (first["triangle"] >= 0) & ~expected.doubtful].all()
 

@@ -182,7 +182,7 @@ def test_faults_of_processes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that dies has made nothing."""
 
     def answers(tasks: list[Namespace], jobs: int, maker: str) -> Iterator[Any]:
-        assert (jobs, maker) == (2, pictures.MAKER) and [task.number for task in tasks] == [3, 5]
+        assert (jobs, maker) == (2, pictures.MAKER) and [task.index for task in tasks] == [3, 5]
         yield [], "made", ""
         yield [], "", f"{tasks[0].scene}: died"
 

@@ -161,7 +161,7 @@ def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) ->
         for _ in range(2):
             units = list(tile_units((64, 32), 1, 32))
             tasks = [Task(k, str(unit), worker.trace, (spec, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
-            assert sorted(task.number for task, _ in work.run(tasks, scene)) == [0, 1]
+            assert sorted(task.index for task, _ in work.run(tasks, scene)) == [0, 1]
         assert work.hold(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
 

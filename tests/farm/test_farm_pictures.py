@@ -100,7 +100,7 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer,
     (work,) = farm.works
     units = list(tile_units(SIZE, SPP, tile_side(SIZE, 1)))
     assert [unit for unit, _, _ in seen] == units and len(units) == 6
-    assert [(task.number, task.name, task.cost) for task in work.tasks] == [
+    assert [(task.index, task.name, task.cost) for task in work.tasks] == [
         (k, str(unit), 27 * 20 * 3.0 if unit.left < 54 else 26 * 20 * 3.0) for k, unit in enumerate(units)
     ]
     for number, (unit, traced, seconds) in enumerate(seen):
@@ -381,7 +381,7 @@ def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
             assert (one.picture.film is not None) == films
         work = farm.works[-1]
         assert work.options == {"mixed": mixed, "notify": notes}
-        assert [(task.number, task.name, task.cost) for task in work.tasks] == [
+        assert [(task.index, task.name, task.cost) for task in work.tasks] == [
             (0, "frame 6", 1.0),
             (1, "frame 4", 1.0),
             (2, "frame 2", 1.0),

@@ -35,7 +35,7 @@ def stage(tmp_path: Path) -> DatasetStage:
 def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> None:
     """The models travel: workers have no files of theirs."""
     (Path(stage.recipe.folder) / "a.obj").unlink()
-    found = {made.number: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
+    found = {made.index: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
     maker = Maker(stage)
     for number in (0, 2, 3):
         own = maker.make(number)

@@ -183,7 +183,7 @@ def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: A
     made = Work(client)
     given = tasks(1, 1)
     done = list(made.run(given, made.hold(scene)))
-    assert sorted(task.number for task, _ in done) == [0, 1] and [result for _, result in done] == ["made", "made"]
+    assert sorted(task.index for task, _ in done) == [0, 1] and [result for _, result in done] == ["made", "made"]
     assert [task.attempts for task in given] == [1, 0] and made.lost == 0
 
 
@@ -307,7 +307,7 @@ def test_durations(clock: Clock) -> None:
         made._give("a", made.workers["a"], "digest", waiting)
         clock.now += seconds
         task = made._take("a", client.futures[-1], waiting)
-        assert task is not None and task.number == number and made.workers["a"].busy is None
+        assert task is not None and task.index == number and made.workers["a"].busy is None
     assert made.seconds == {0: 3.0, 1: 5.0} and not waiting
     assert made._take("a", client.futures[-1], waiting) is None, "it was taken already"
     assert made._take("b", client.futures[-1], waiting) is None and made.seconds == {0: 3.0, 1: 5.0}

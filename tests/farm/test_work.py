@@ -34,7 +34,7 @@ def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> N
     client = Told("a", unit=lambda *_: answers.pop(0))
     made = Work(client)
     found = list(made.run(tasks(1, 1), made.hold(scene)))
-    assert sorted(task.number for task, _ in found) == [0, 1]
+    assert sorted(task.index for task, _ in found) == [0, 1]
     kinds = [kind for _, kind in client.given]
     assert kinds == ["code", "build", "scene", "unit", "unit", "scene", "unit"], "the second was given meanwhile"
     assert made.sent == 1 and made.lost == 0, "the cluster has it still"
@@ -140,7 +140,7 @@ def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: 
         found = patience(busy)
         if busy.task is not None:
             asked.append((busy.task.cost, found))
-            clock[0] += durations[busy.task.number]
+            clock[0] += durations[busy.task.index]
             client.futures[-1].end(*DONE)
             clock[0] += 1.0
         return found
@@ -232,7 +232,7 @@ def test_units_in_their_order(scene: raystream.Scene) -> None:
 
     made._fetched = fetch  # type: ignore[method-assign]
     made._events = SimpleNamespace(get=answered, put=queue.put)  # type: ignore[assignment]
-    done = [task.number for task, _ in made.run(tasks(1, 1, 1, 1), made.hold(scene))]
+    done = [task.index for task, _ in made.run(tasks(1, 1, 1, 1), made.hold(scene))]
     (first, _), (last, _) = events[:2]
     assert {first, last} == {"a", "b"} and done == [1, 2, 3, 0]
     quick = [(last, 1), (last, 2), (last, "fetched"), (last, 3), (last, "fetched"), (last, "fetched")]

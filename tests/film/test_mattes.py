@@ -120,22 +120,22 @@ def scene() -> Scene:
 
 def test_objects_are_nodes_and_copies_by_name() -> None:
     found = mattes.objects(scene())
-    assert found.numbers.tolist() == [0, 0, 1, 2, 3, 4]
+    assert found.indices.tolist() == [0, 0, 1, 2, 3, 4]
     assert found.names == ("hand", "hand 3", "hand 4", "hand 2", "other")
 
 
 def test_parts_assets_and_classes() -> None:
     found = mattes.parts(scene())
-    assert found.numbers.tolist() == [0, 0, 1, 1, 2, 3]
+    assert found.indices.tolist() == [0, 0, 1, 1, 2, 3]
     assert found.names == ("root/arm/hand", "root/hand", "hand 2", "other")
     found = mattes.assets(scene())
-    assert found.numbers.tolist() == [0, 0, 0, 0, 1, 2] and found.names == ("root", "hand 2", "other")
+    assert found.indices.tolist() == [0, 0, 0, 0, 1, 2] and found.names == ("root", "hand 2", "other")
     found = mattes.classes(scene())
-    assert found.numbers.tolist() == [0, 0, 1, 1, 2, -1] and found.names == ("tool", "furniture", "wall")
+    assert found.indices.tolist() == [0, 0, 1, 1, 2, -1] and found.names == ("tool", "furniture", "wall")
     assert mattes.material_names(scene()) == ("red", "red 2", "material 2")
     plain = Scene([TRIANGLE], [Instance(0), Instance(0, name="x"), Instance(0, name="x")])
-    assert mattes.objects(plain).names == ("triangle", "x") and mattes.objects(plain).numbers.tolist() == [0, 1, 1]
-    assert mattes.classes(plain).names == () and mattes.classes(plain).numbers.tolist() == [-1] * 3
+    assert mattes.objects(plain).names == ("triangle", "x") and mattes.objects(plain).indices.tolist() == [0, 1, 1]
+    assert mattes.classes(plain).names == () and mattes.classes(plain).indices.tolist() == [-1] * 3
 
 
 def test_long_and_odd_names() -> None:

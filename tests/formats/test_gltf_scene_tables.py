@@ -290,7 +290,7 @@ def test_trees_in_any_order_of_their_nodes(order: tuple[int, ...]) -> None:
     top, left, right, low = order
     nodes[top]["children"], nodes[left]["children"] = [left, right], [low]
     found = scene_nodes(JsonObject({"nodes": nodes}, "a.gltf"), [], Omissions(False))
-    places = {number: place for place, number in enumerate(found.numbers)}
+    places = {number: place for place, number in enumerate(found.indices)}
     assert [found.parents[places[k]] for k in (top, left, right, low, 4)] == [
         -1,
         places[top],

@@ -48,7 +48,7 @@ def test_the_node_s_own_the_mesh_s_and_those_above(tmp_path: Path) -> None:
     ]
     scene = model(tmp_path, nodes, [{"extras": {"class": "furniture"}}, {}, {"name": "m", "extras": 5}], [0, 5])
     found = mattes.classes(scene)
-    assert [found.names[number] if number >= 0 else "" for number in found.numbers] == [
+    assert [found.names[number] if number >= 0 else "" for number in found.indices] == [
         *("seat", "furniture", "indoors", "7"),
         "",
     ]
@@ -61,13 +61,13 @@ def test_the_node_s_own_the_mesh_s_and_those_above(tmp_path: Path) -> None:
 def test_other_extras_are_no_classes(tmp_path: Path, extras: Any) -> None:
     node = {"mesh": 0} if extras is None else {"mesh": 0, "extras": extras}
     scene = model(tmp_path, [node], [{}], [0])
-    assert scene.hierarchy.classes is None and mattes.classes(scene).numbers.tolist() == [-1]
+    assert scene.hierarchy.classes is None and mattes.classes(scene).indices.tolist() == [-1]
 
 
 def test_primitives_of_a_mesh_are_one_object(shared_scenes: Path) -> None:
     scene = raystream.load(shared_scenes / "models" / "ToyCar.glb")
     found = mattes.objects(scene)
-    assert len(found.numbers) == len(scene.instances) and len(set(found.names)) == len(found.names)
+    assert len(found.indices) == len(scene.instances) and len(set(found.names)) == len(found.names)
     assert {"ToyCar", "Fabric", "Glass"} <= set(found.names)
 
 

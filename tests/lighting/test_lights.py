@@ -215,7 +215,7 @@ def test_instances_shine_by_their_own_material() -> None:
     found = emitters(scene)
     assert found.emission[:, 0].tolist() == [1, 3, 3, 1, 1] and found.material.tolist() == [0, 1, 1, 0, 0]
     assert found.instance is not None and found.instance.tolist() == [0, 1, 1, 3, 3]
-    assert found.number is not None and found.number.tolist() == [0, 2, 3, 6, 7]
+    assert found.triangle is not None and found.triangle.tolist() == [0, 2, 3, 6, 7]
 
 
 def test_the_module_by_its_parts() -> None:

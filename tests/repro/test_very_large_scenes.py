@@ -100,7 +100,7 @@ def test_calls_of_each_light_of_a_file_with_a_definition_of_its_own() -> None:
         def read() -> None:
             scene = scene_nodes(document, warnings, omissions)
             assert len(read_lights(document, scene, warnings, omissions)) == count and not warnings
-            semantic_classes(document, scene.numbers)
+            semantic_classes(document, scene.indices)
 
         return python_calls(read)
 

@@ -157,7 +157,7 @@ def test_moved_lights() -> None:
     meshes = [Mesh(np.concatenate([POINTS, POINTS + 9]), [[0, 1, 2], [4, 5, 6]], [1, 0]), square()]
     instances = [Instance(1), Instance(0, at(1, 1, 1, 2), name="tube"), Instance(1, material=1)]
     scene = Scene(meshes, instances, [Material(), lamp], lights=lights)
-    found = [(each.name, each.kind, each.number, each.position) for each in movable_lights(scene)]
+    found = [(each.name, each.kind, each.item_index, each.position) for each in movable_lights(scene)]
     assert found == [
         ("a", "point", 0, (1, 2, 3)),
         ("sun", "directional", 1, (0, 1, 0)),

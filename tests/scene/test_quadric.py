@@ -64,7 +64,7 @@ def test_in_a_flat_scene_each_takes_a_triangle_s_number() -> None:
     flat = scene.flatten()
     assert (len(flat), scene.triangle_count, scene.quadric_count) == (6, 6, 2)
     assert flat.instances.tolist() == [0, 2, 3, 4, 6] and flat.materials.tolist() == [0, 0, 1, 2, 0, 0]
-    assert flat.quadrics.numbers.tolist() == [2, 3]
+    assert flat.quadrics.indices.tolist() == [2, 3]
     np.testing.assert_allclose(flat.quadrics.transforms[1] @ (0, 1, 0, 1), (5, 6, 0, 1))  # its top
     edges = flat.corners()[:, 1:] - flat.corners()[:, :1]
     assert not edges[2:4].any()

@@ -73,7 +73,7 @@ def test_the_worst_of_several() -> None:
 def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
     """As if the driver had written another depth, in one texel."""
     marked = masks.Marked(device, masks.step_numbers())
-    other = marked.numbers.copy()
+    other = marked.steps.copy()
     other[3, 5] = (other[3, 5] + 1) % 14
     marked.state = masks.states(device, other)
     for step in masks.STEPS:

@@ -171,7 +171,7 @@ def test_the_first_of_a_scene_s_cameras_comes_first(view: CanvasView) -> None:
         rest(view)
         for number in (*range(len(cameras)), 0):
             view.perform("camera.next")
-            assert view.scene_loader.camera_number == number
+            assert view.scene_loader.camera_index == number
             assert view.view.message.text == f"camera: {cameras[number].name}"
 
 

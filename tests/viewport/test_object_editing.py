@@ -273,7 +273,7 @@ def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage)
 
 def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
     panel = stage.markers.listed()[2]
-    assert (panel.kind, panel.number, panel.position) == ("area", 3, (2.5, 0.5, 0.0))
+    assert (panel.kind, panel.item_index, panel.position) == ("area", 3, (2.5, 0.5, 0.0))
     stage.view.input.cursor = (125, 45)
     stage.editing.grab_light(panel)
     assert stage.markers.chosen == (True, 3) and stage.said[-1].startswith("panel follows")

@@ -59,7 +59,7 @@ class Desk:
         view.keymap, view.paused, view.tone, view.input = Keymap(), False, ToneMapping(0.0, "none"), InputState()
         view.trace_soon = lambda work: Viewport.trace_soon(view, work)
         view.area, view.toggle_pause = PictureArea((100, 200)), lambda: Viewport.toggle_pause(view)
-        self.loader: Any = SimpleNamespace(requested=Settings(), camera_number=-1, cancel=lambda: False)
+        self.loader: Any = SimpleNamespace(requested=Settings(), camera_index=-1, cancel=lambda: False)
         self.loader.change = self.loader.set = self._change
         self.loader.open = self.opened.append
         self.loader.show_camera = self.shown.append
@@ -296,7 +296,7 @@ def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
         desk.do("camera.next")
     desk.scene.cameras = [START] * 3
     for before, after in ((-1, 0), (0, 1), (1, 2), (2, 0)):
-        desk.loader.camera_number = before
+        desk.loader.camera_index = before
         desk.do("camera.next")
         assert desk.shown.pop() == after
 

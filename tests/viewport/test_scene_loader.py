@@ -112,13 +112,13 @@ def test_the_denoiser_is_switched_at_once(desk: Desk, monkeypatch: pytest.Monkey
 def test_the_first_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "box.ply"
     file.touch()
-    desk.loader.camera_number = 2
+    desk.loader.camera_index = 2
     desk.loader.requested = Settings(fov=33.0)
     made = show(desk, monkeypatch, str(file))
     assert desk.taken() == [("drop", None), "use", "apply_camera", ("show", False)]
     view, loader = desk.view, desk.loader
     assert view.renderer.settings.fov == 33.0 and loader.requested.fov is None, "of the first scene alone"
-    assert loader.shown_path == str(file) and loader.camera_number == -1 and view.tone.exposure == 2.0
+    assert loader.shown_path == str(file) and loader.camera_index == -1 and view.tone.exposure == 2.0
     assert view.preferences.recent == [str(file.resolve())]
     assert view.controller.camera == START and view.controller.mode == "orbit"
     assert view.controller.speed == view.controller.natural_speed and desk.said == [("", False)]
@@ -295,7 +295,7 @@ def test_the_scene_s_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
     show(desk, monkeypatch, made=made_of(desk, cameras=(START, second)))
     desk.taken()
     desk.loader.show_camera(1)
-    assert desk.taken() == [second] and desk.loader.camera_number == 1 and desk.said[-1] == ("camera: second", False)
+    assert desk.taken() == [second] and desk.loader.camera_index == 1 and desk.said[-1] == ("camera: second", False)
 
 
 def test_first_controllers() -> None:

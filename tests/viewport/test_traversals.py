@@ -118,6 +118,6 @@ def test_which_structure_it_is(voxels: Any, nodes: Any) -> None:
     both: Any = SimpleNamespace(memories=[table("quadrics", quadrics)], module_state=None)
     assert traversals([voxels]) is None and traversals([scene]) is None
     found: Any = traversals([scene, voxels])
-    assert isinstance(found, GridTraversals) and found.numbers.tolist() == [5, -1, 6, -2]
+    assert isinstance(found, GridTraversals) and found.triangles.tolist() == [5, -1, 6, -2]
     found = traversals([scene, nodes, both])
-    assert isinstance(found, BvhTraversals) and found.numbers.tolist() == [5, 70, 6, 80]
+    assert isinstance(found, BvhTraversals) and found.triangles.tolist() == [5, 70, 6, 80]

@@ -252,7 +252,7 @@ def state(stage: Any) -> dict[str, Any]:
     found |= {"markers": (markers.chosen, markers.visible)}
     found |= {"turning": editing.turning}
     found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
-    found |= {"camera": stage.scene_loader.camera_number}
+    found |= {"camera": stage.scene_loader.camera_index}
     if controller is not None:
         camera = controller.camera
         found |= {"mode": controller.mode, "speed": controller.speed}

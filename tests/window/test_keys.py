@@ -161,7 +161,7 @@ def test_the_cameras_of_a_scene(hands: Hands) -> None:
     app = hands.app
     cameras = app.view.scene.cameras
     assert len(cameras) > 1
-    numbers = [(app.scene_loader.camera_number + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
+    numbers = [(app.scene_loader.camera_index + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
     for number in numbers:
         hands.key("c")
         assert app.view.controller.camera == cameras[number] == app.view.renderer.camera

@@ -170,7 +170,7 @@ def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
         panel_stage.click(1000, 600)
         if panel_stage.view.controller.camera in scene.cameras:
             chosen.append(panel_stage.view.controller.camera.name)
-            assert panel_stage.scene_loader.camera_number == names.index(chosen[-1])
+            assert panel_stage.scene_loader.camera_index == names.index(chosen[-1])
     assert list(dict.fromkeys(chosen)) == names
 
 

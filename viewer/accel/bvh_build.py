@@ -105,7 +105,7 @@ def _binned(refs, first, last, summary, bins, counts, after):
             bins[row, cell, 3] = min(bins[row, cell, 3], u)
             bins[row, cell, 4] = min(bins[row, cell, 4], v)
             bins[row, cell, 5] = min(bins[row, cell, 5], w)
-    best, axis, place = np.inf, -1, 0
+    best, axis, split_bin = np.inf, -1, 0
     for a in range(3):
         if counts[a, 0] == last - first:
             continue
@@ -124,50 +124,50 @@ def _binned(refs, first, last, summary, bins, counts, after):
                 x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
                 cost = half_area(x, y, z, u, v, w) * n + after[k + 1]
                 if cost < best:
-                    best, axis, place = cost, a, k + 1
+                    best, axis, split_bin = cost, a, k + 1
     if axis == 0:
-        return best, axis, x0, sx, np.float64(place)
+        return best, axis, x0, sx, np.float64(split_bin)
     if axis == 1:
-        return best, axis, y0, sy, np.float64(place)
-    return best, axis, z0, sz, np.float64(place)
+        return best, axis, y0, sy, np.float64(split_bin)
+    return best, axis, z0, sz, np.float64(split_bin)
 
 
 @helper
-def _sort(refs, first, last, axis, numbers):
-    """The rows first .. last - 1 by their centres along the axis, stable: numbers (SWEPT,) int64, written."""
+def _sort(refs, first, last, axis, order):
+    """The rows first .. last - 1 by their centres along the axis, stable: order (SWEPT,) int64, written."""
     for i in range(last - first):
         centre = np.float64(refs[first + i, axis]) - np.float64(refs[first + i, 3 + axis])
         k = i
         while k > 0:
-            j = first + numbers[k - 1]
+            j = first + order[k - 1]
             if np.float64(refs[j, axis]) - np.float64(refs[j, 3 + axis]) <= centre:
                 break
-            numbers[k] = numbers[k - 1]
+            order[k] = order[k - 1]
             k -= 1
-        numbers[k] = i
+        order[k] = i
 
 
 @helper
-def _swept(refs, first, last, summary, numbers, rows, after):
+def _swept(refs, first, last, summary, order, rows, after):
     """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
 
-    numbers (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
+    order (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
     """
     n = last - first
     best, axis, middle = np.inf, -1, 0
     for a in range(3):
         if not summary[6 + a] < -summary[9 + a]:
             continue
-        _sort(refs, first, last, a, numbers)
+        _sort(refs, first, last, a, order)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1, 0, -1):
-            i = first + numbers[k]
+            i = first + order[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
             after[k] = half_area(x, y, z, u, v, w) * (n - k)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1):
-            i = first + numbers[k]
+            i = first + order[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
             cost = half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
@@ -175,13 +175,13 @@ def _swept(refs, first, last, summary, numbers, rows, after):
                 best, axis, middle = cost, a, k + 1
     if axis >= 0:
         if axis < 2:
-            _sort(refs, first, last, axis, numbers)
+            _sort(refs, first, last, axis, order)
         for k in range(n):
             for c in range(8):
                 rows[k, c] = refs[first + k, c]
         for k in range(n):
             for c in range(8):
-                refs[first + k, c] = rows[numbers[k], c]
+                refs[first + k, c] = rows[order[k], c]
     return best, axis, first + middle
 
 
@@ -237,23 +237,23 @@ def _halve(refs, first, last, summary):
         else:
             low = middle
     # Rows below the median first, then those at it, then the others.
-    place = _partition(refs, first, last, axis, high, 1.0, 0.0)
-    if place < first + half:
+    border = _partition(refs, first, last, axis, high, 1.0, 0.0)
+    if border < first + half:
         j = last
-        while place < j:
-            if np.float64(refs[place, axis]) - np.float64(refs[place, 3 + axis]) <= high:
-                place += 1
+        while border < j:
+            if np.float64(refs[border, axis]) - np.float64(refs[border, 3 + axis]) <= high:
+                border += 1
             else:
                 j -= 1
                 for c in range(8):
-                    value = refs[place, c]
-                    refs[place, c] = refs[j, c]
+                    value = refs[border, c]
+                    refs[border, c] = refs[j, c]
                     refs[j, c] = value
     return axis, first + half
 
 
 @helper
-def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows):
+def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows):
     """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
 
     depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
@@ -262,7 +262,7 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
     n = last - first
     if n == 1 or (midpoint and n <= leaf):
         return -1, first
-    axis, place, base, scale, limit = -1, first, 0.0, 1.0, 0.0
+    axis, border, base, scale, limit = -1, first, 0.0, 1.0, 0.0
     if midpoint:
         for offset in range(3):
             a = (depth + offset) % 3
@@ -271,7 +271,7 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
                 axis, base = a, middle
     else:
         if n <= SWEPT:
-            cost, axis, place = _swept(refs, first, last, summary, numbers, rows, after)
+            cost, axis, border = _swept(refs, first, last, summary, order, rows, after)
         else:
             cost, axis, base, scale, limit = _binned(refs, first, last, summary, bins, counts, after)
         area = half_area(summary[0], summary[1], summary[2], summary[3], summary[4], summary[5])
@@ -281,9 +281,9 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
             axis = -1
     if axis >= 0:
         if midpoint or n > SWEPT:
-            place = _partition(refs, first, last, axis, base, scale, limit)
-        if depth + 1 + _levels(max(place - first, last - place)) <= MOST_DEPTH:
-            return axis, place
+            border = _partition(refs, first, last, axis, base, scale, limit)
+        if depth + 1 + _levels(max(border - first, last - border)) <= MOST_DEPTH:
+            return axis, border
     return _halve(refs, first, last, summary)
 
 
@@ -349,13 +349,13 @@ def stack():
     return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
 
 
-def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, numbers, rows):
+def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, order, rows):
     """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
-    axis, place = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, numbers, rows)
+    axis, border = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows)
     if axis >= 0:
-        measure(refs, first, place, left)
-        measure(refs, place, last, right)
-    return axis, place
+        measure(refs, first, border, left)
+        measure(refs, border, last, right)
+    return axis, border
 
 
 def grow(
@@ -372,7 +372,7 @@ def grow(
     bins,
     counts,
     after,
-    numbers,
+    order,
     rows,
     waiting,
     summaries,
@@ -386,27 +386,25 @@ def grow(
     """
     for c in range(12):
         current[c] = summary[c]
-    top, nodes, deepest, parent, begin = 0, 0, depth, -1, 2 * first
+    top, nodes, deepest, parent, first_node = 0, 0, depth, -1, 2 * first
     while True:
-        node = begin + nodes
+        node = first_node + nodes
         if parent >= 0:
             links[parent, 0] = nodes
         for c in range(6):
             boxes[node, c] = current[c]
-        axis, place = divide(
-            refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, numbers, rows
-        )
+        axis, border = divide(refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, order, rows)
         nodes += 1
         links[node, 0] = -1
         links[node, 1] = first
         if axis >= 0:
             links[node, 2] = 0
             links[node, 3] = axis
-            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = place, last, depth + 1, node
-            measure(refs, place, last, summaries[top])
-            measure(refs, first, place, current)
+            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = border, last, depth + 1, node
+            measure(refs, border, last, summaries[top])
+            measure(refs, first, border, current)
             top += 1
-            last, depth, parent = place, depth + 1, -1
+            last, depth, parent = border, depth + 1, -1
         else:
             links[node, 2] = last - first
             links[node, 3] = 0
@@ -583,13 +581,13 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
     on the number of threads. Raises ViewerError for an unknown method, a leaf size out of range, corners of another
     shape, and over 2^24 triangles.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
         raise ViewerError("bvh", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
     if method not in METHODS:
         raise ViewerError("bvh", f"unknown build {method!r}", f"one of {', '.join(METHODS)}")
     corners = np.require(corners, np.float32, ["C"])
-    return _build(gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, begin)
+    return _build(gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, start_time)
 
 
 def build_boxes(
@@ -603,11 +601,11 @@ def build_boxes(
 
     Raises ViewerError as `build` does.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
         raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
     pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
-    return _build(gather_boxes, pair, method == "midpoint", leaf, None, begin, FEWEST if often else FEW_BOXES)
+    return _build(gather_boxes, pair, method == "midpoint", leaf, None, start_time, FEWEST if often else FEW_BOXES)
 
 
 def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
@@ -636,7 +634,7 @@ def _build(
     midpoint: bool,
     leaf: int,
     progress: Progress | None,
-    begin: float,
+    start_time: float,
     least: int = FEW_BOXES,
 ) -> Bvh:
     """The tree over the boxes that the loop `gather` makes from `arrays`."""
@@ -651,7 +649,7 @@ def _build(
     used = run(gather, *arrays, refs, summary, small=small)
     if used == 0:
         report(1.0, BUILDING)
-        return _empty(total, begin)
+        return _empty(total, start_time)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
     root = _Part(0, used, 0, summary)
     rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
@@ -664,7 +662,7 @@ def _build(
         left_out=total - used,
         bytes=nbytes,
         peak_bytes=nbytes + sum(array.nbytes for array in buffers),  # without the input
-        seconds=time.perf_counter() - begin,
+        seconds=time.perf_counter() - start_time,
     )
     report(1.0, BUILDING)
     return bvh
@@ -760,11 +758,11 @@ def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: ND
     return Bvh(low, high, second, first, count, axis, escape, order, root.deepest, statistics)
 
 
-def _empty(total: int, begin: float) -> Bvh:
+def _empty(total: int, start_time: float) -> Bvh:
     """The tree of one empty leaf."""
     box, one, zero = np.zeros((1, 3), np.float32), np.ones(1, np.int32), np.zeros(1, np.int32)
     counts: dict[str, float | int] = {"nodes": 1, "leaves": 1, "depth": 0, "triangles_per_leaf": 0.0, "largest_leaf": 0}
     rest = {"sah_cost": 0.0, "triangles": total, "left_out": total, "bytes": 41, "peak_bytes": 41}
-    statistics = counts | rest | {"seconds": time.perf_counter() - begin}
+    statistics = counts | rest | {"seconds": time.perf_counter() - start_time}
     nothing = np.zeros(0, np.int32)
     return Bvh(box, box.copy(), -one, zero, zero.copy(), zero.astype(np.int8), one, nothing, 0, statistics)

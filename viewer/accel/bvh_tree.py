@@ -46,7 +46,7 @@ def keyed(bvh: Bvh, bounds: NDArray[np.float32], moving: Moving | None) -> Bvh:
     if moving is None or not len(bvh.order):
         return bvh
     row = np.full(len(bounds), -1, np.int64)
-    row[moving.numbers] = np.arange(len(moving.numbers))
+    row[moving.indices] = np.arange(len(moving.indices))
     keys = np.empty((len(moving.corners), len(bvh.low), 2, 3), np.float32)
     arrays = np.ascontiguousarray(bounds), np.ascontiguousarray(moving.corners), row
     tree = bvh.order, bvh.second, bvh.first, bvh.count

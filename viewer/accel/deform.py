@@ -127,13 +127,13 @@ def boxes_of(covers: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box
 def _moved(boxes: Box, joints: Box, scales: Box, least: Box, most: Box) -> Box:
     """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
     sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
-    linear, place = joints[:, :3, :3], joints[:, :3, 3] * scales
+    linear, translation = joints[:, :3, :3], joints[:, :3, 3] * scales
     middle, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
-    center = np.einsum("jrc,jc->jr", linear, middle) + place
+    center = np.einsum("jrc,jc->jr", linear, middle) + translation
     reach = np.einsum("jrc,jc->jr", np.abs(linear), half)
     reach = np.where((half >= 0).all(axis=1, keepdims=True), reach, -np.inf)
     # Large terms may cancel.
-    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(place))
+    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(translation))
     moved = np.stack([center - reach, center + reach], axis=1)
     ends = np.stack([least * moved, most * moved])
     return np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
@@ -190,7 +190,7 @@ Rows = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 def joined(rows: Sequence[tuple[Table, int, int]]) -> Rows:
     """The same rows in as few ranges as they make, table by table: each is an upload."""
     ranges: Rows = []
-    order = {id(table): number for number, (table, _, _) in reversed([*enumerate(rows)])}
+    order = {id(table): index for index, (table, _, _) in reversed([*enumerate(rows)])}
     for table, first, last in sorted(rows, key=lambda row: (order[id(row[0])], row[1])):
         if ranges and ranges[-1][0] is table and first <= ranges[-1][2]:
             first, last = ranges[-1][1], max(ranges.pop()[2], last)
@@ -226,9 +226,9 @@ class PoseTables:
         changes = self._look_deltas(order) if self.looks else np.zeros(0, LOOK_DELTA.dtype)
         self.look_deltas = Table("look_deltas", LOOK_DELTA, changes)
         self.facets = Table("facets", FACET, np.full(count if self.faceted else 0, -1, FACET.dtype))
-        for number, mesh in enumerate(meshes):
-            self._place(number, mesh.pose)
-            self._set(number, mesh.pose)
+        for index, mesh in enumerate(meshes):
+            self._place(index, mesh.pose)
+            self._set(index, mesh.pose)
 
     @property
     def tables(self) -> list[Table]:
@@ -245,43 +245,43 @@ class PoseTables:
 
     # -- poses -------------------------------------------------------------------------------------------------------
 
-    def fits(self, number: int, mesh: DeformedMesh) -> bool:
-        """Whether a mesh is the one of that number, in a pose that there is room for."""
-        mine = self.meshes[number]
+    def fits(self, index: int, mesh: DeformedMesh) -> bool:
+        """Whether a mesh is the one of that index, in a pose that there is room for."""
+        mine = self.meshes[index]
         return mesh.follows(mine) and len(mesh.pose.joints) == len(mine.pose.joints)
 
-    def pose(self, number: int, mesh: DeformedMesh) -> Rows:
+    def pose(self, index: int, mesh: DeformedMesh) -> Rows:
         """Have a mesh in another pose, which `fits`; the changed rows."""
-        before, pose = self.meshes[number].pose, mesh.pose
-        self.meshes[number] = mesh
-        changed = self._set(number, pose)
+        before, pose = self.meshes[index].pose, mesh.pose
+        self.meshes[index] = mesh
+        changed = self._set(index, pose)
         if pose.positions is not before.positions or pose.normals is not before.normals:
-            changed += self._place(number, pose)
+            changed += self._place(index, pose)
         return changed
 
-    def _set(self, number: int, pose: MeshPose) -> Rows:
+    def _set(self, index: int, pose: MeshPose) -> Rows:
         """Joints and weights."""
-        joints = slice(int(self._joints[number]), int(self._joints[number + 1]))
-        weights = slice(int(self._weights[number]), int(self._weights[number + 1]))
+        joints = slice(int(self._joints[index]), int(self._joints[index + 1]))
+        weights = slice(int(self._weights[index]), int(self._weights[index + 1]))
         with np.errstate(over="ignore", invalid="ignore"):  # the vertices that follow are not hit
             rows = pose.joints[:, :3].copy()
-            rows[:, :, 3] *= self._scales[number]
+            rows[:, :, 3] *= self._scales[index]
             for axis, name in enumerate("xyz"):
                 self.joints.data[f"row_{name}"][joints] = rows[:, axis]
             self.weights.data["weight"][weights] = pose.weights
         changed = [(self.joints, joints.start, joints.stop), (self.weights, weights.start, weights.stop)]
         return [rows for rows in changed if rows[1] < rows[2]]
 
-    def _place(self, number: int, pose: MeshPose) -> Rows:
+    def _place(self, index: int, pose: MeshPose) -> Rows:
         """Positions and normals at rest, or those of the pose."""
-        first, last = int(self.firsts[number]), int(self.firsts[number + 1])
-        rest, rows = self.meshes[number].rest, self.rest.data[first:last]
+        first, last = int(self.firsts[index]), int(self.firsts[index + 1])
+        rest, rows = self.meshes[index].rest, self.rest.data[first:last]
         positions = rest.positions if pose.positions is None else pose.positions
         with np.errstate(over="ignore", invalid="ignore"):
-            rows["position"] = positions * np.float32(self._scales[number])  # a power of two: exact
+            rows["position"] = positions * np.float32(self._scales[index])  # a power of two: exact
         rows["normal"] = rest.normals if pose.normals is None else pose.normals
         changed = [(self.rest, first, last)]
-        if self.meshes[number].deformation.faceted:
+        if self.meshes[index].deformation.faceted:
             facets = self.facets.data["corners"][first:last]
             facets[:] = -1
             if pose.normals is None:
@@ -302,12 +302,12 @@ class PoseTables:
                 continue
             vertex, column = np.nonzero(mesh.deformation.weights)
             counts = np.bincount(vertex, minlength=len(rows))
-            begin = np.cumsum(counts) - counts
-            place = np.arange(len(vertex)) - begin[vertex]
+            starts = np.cumsum(counts) - counts
+            slot = np.arange(len(vertex)) - starts[vertex]
             pairs = (counts + 1) // 2
             rows["influences"], rows["influence"] = pairs, total + np.cumsum(pairs) - pairs
             influences = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
-            at = (rows["influence"] - total)[vertex] + place // 2, place % 2
+            at = (rows["influence"] - total)[vertex] + slot // 2, slot % 2
             influences["joints"][at] = mesh.deformation.joints[vertex, column] + joint
             influences["weights"][at] = mesh.deformation.weights[vertex, column]
             parts.append(influences)
@@ -317,15 +317,15 @@ class PoseTables:
     def _deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
         """The displacements of each vertex, by ``order`` of vertices and targets; addresses go into ``rest``."""
         parts, total = [np.zeros(0, DELTA.dtype)], 0
-        for number, (vertex, target) in enumerate(order):
-            mesh = self.meshes[number]
-            rows = self.rest.data[self.firsts[number] : self.firsts[number + 1]]
+        for index, (vertex, target) in enumerate(order):
+            mesh = self.meshes[index]
+            rows = self.rest.data[self.firsts[index] : self.firsts[index + 1]]
             counts = np.bincount(vertex, minlength=len(rows))
             rows["deltas"], rows["delta"] = counts, total + np.cumsum(counts) - counts
             deltas = np.zeros(len(vertex), DELTA.dtype)
-            deltas["target"] = target + self._weights[number]
+            deltas["target"] = target + self._weights[index]
             _gather(deltas, "position", mesh.deformation.targets, "positions", vertex, target)
-            deltas["position"] *= np.float32(self._scales[number])
+            deltas["position"] *= np.float32(self._scales[index])
             _gather(deltas, "normal", mesh.deformation.targets, "normals", vertex, target)
             parts.append(deltas)
             total += len(deltas)
@@ -370,11 +370,11 @@ def _displaced(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     rest: Mesh = mesh.rest
     deformation: Deformation = mesh.deformation
     moved = np.zeros((len(rest.positions), len(deformation.targets)), bool)
-    for number, target in enumerate(deformation.targets):
+    for index, target in enumerate(deformation.targets):
         for name in ("positions", "normals", *_LOOKS.values()):
             change = getattr(target, name)
             if change is not None:
-                moved[:, number] |= (change != 0).any(axis=1)
+                moved[:, index] |= (change != 0).any(axis=1)
     vertex, which = np.nonzero(moved)
     return vertex, which
 
@@ -383,10 +383,10 @@ def _gather(
     out: NDArray, field: str, targets: Sequence[MorphTarget], name: str, vertex: NDArray, target: NDArray
 ) -> None:
     """The targets' values of an attribute at the rows' vertices."""
-    for number, morph in enumerate(targets):
+    for index, morph in enumerate(targets):
         change = getattr(morph, name)
         if change is not None:
-            rows = np.flatnonzero(target == number)
+            rows = np.flatnonzero(target == index)
             out[field][rows] = change[vertex[rows]]
 
 
@@ -411,7 +411,7 @@ SIDED_CORNERS = Record("Corners", *CORNERS.fields, Field("one_sided", "int", abo
 RANGE = Record("Range", Field("first", "int"), Field("end", "int", about="behind the last"))
 NODE_ROW = Record(
     "NodeRow",
-    Field("box", "int", about="address of its box: among those of inner nodes; of a leaf -1 - its number"),
+    Field("box", "int", about="address of its box: among those of inner nodes; of a leaf -1 - its index"),
     Field("root", "int", about="the same of the tree's first node"),
     Field("first", "int", about="as in BvhNode"),
     Field("count", "int", about="as in BvhNode"),
@@ -501,16 +501,16 @@ def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64]
     """Of nodes (N,) with these ranges of leaves the addresses of their boxes; the ranges in the order of the inner
     nodes' boxes; and the row from which on nodes have many leaves."""
     counts = spans["end"] - spans["first"]
-    numbers = np.flatnonzero(inner)
-    numbers = numbers[np.argsort(counts[numbers], kind="stable")]  # neighbours loop alike
-    small = int(np.count_nonzero(counts[numbers] <= FEW))
+    indices = np.flatnonzero(inner)
+    indices = indices[np.argsort(counts[indices], kind="stable")]  # neighbours loop alike
+    small = int(np.count_nonzero(counts[indices] <= FEW))
     few = ROW_GROUP * -(-small // (ROW_GROUP * WIDTH))
-    place = np.arange(len(numbers))
-    place[small:] += few * WIDTH - small
-    ranges = np.zeros(int(place[-1]) + 1 if len(place) else 0, RANGE.dtype)
-    ranges[place] = spans[numbers]
+    slot = np.arange(len(indices))
+    slot[small:] += few * WIDTH - small
+    ranges = np.zeros(int(slot[-1]) + 1 if len(slot) else 0, RANGE.dtype)
+    ranges[slot] = spans[indices]
     box = -1 - (np.cumsum(~inner) - 1)
-    box[numbers] = place
+    box[indices] = slot
     return box, ranges, few
 
 
@@ -589,15 +589,15 @@ class Trees:
     def better(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
         """With other trees where those cost too much in a pose of these corners; None where none does."""
         bvhs, costs = list(self.bvhs), list(self.costs)
-        for number, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
+        for index, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
             cost = expected_cost(bvh, mesh_corners)
-            if cost <= GROWN * self.costs[number]:
+            if cost <= GROWN * self.costs[index]:
                 continue
             finite = np.nan_to_num(mesh_corners, posinf=0.0, neginf=0.0)  # a tree has all triangles
             rebuilt = bvh_build.build(finite, method, leaf=MOST_IN_LEAF)
             if float(rebuilt.statistics["sah_cost"]) < cost:
-                bvhs[number] = rebuilt
-            costs[number] = min(cost, float(rebuilt.statistics["sah_cost"]))
+                bvhs[index] = rebuilt
+            costs[index] = min(cost, float(rebuilt.statistics["sah_cost"]))
         self.costs = costs  # dear in this pose, whatever the tree
         return Trees(bvhs, costs) if any(new is not old for new, old in zip(bvhs, self.bvhs, strict=True)) else None
 
@@ -659,11 +659,11 @@ class Rebuilder(Generic[Result]):
 class Deforming:
     """Deforming objects, the first ones of their structure.
 
-    numbers : (D,) of their meshes in the scene. poses, trees : tables. bvhs : the trees, with their costs. version : of
+    indices : (D,) of their meshes in the scene. poses, trees : tables. bvhs : the trees, with their costs. version : of
     the pose; grows with each.
     """
 
-    numbers: list[int]
+    indices: list[int]
     poses: PoseTables
     trees: RefitTables
     covers: list[DeformedBounds]
@@ -673,7 +673,7 @@ class Deforming:
     @classmethod
     def of(
         cls,
-        numbers: Sequence[int],
+        indices: Sequence[int],
         meshes: Sequence[DeformedMesh],
         scales: NDArray[np.float64],
         trees: RefitTables,
@@ -683,37 +683,37 @@ class Deforming:
         covers = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
         if not all(cover.convex for cover in covers):
             return None
-        return cls(list(numbers), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
+        return cls(list(indices), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
 
     def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
         """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects; one
         that moves while the shutter is open has tables of keys, which are not here."""
-        for number in posed:
-            mesh = meshes[number]
+        for index in posed:
+            mesh = meshes[index]
             if not isinstance(mesh, DeformedMesh) or mesh.motion:
                 return False
-            if number in self.numbers and not self.poses.fits(self.numbers.index(number), mesh):
+            if index in self.indices and not self.poses.fits(self.indices.index(index), mesh):
                 return False
         return True
 
     def boxes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> dict[int, Box]:
-        """Conservative boxes (2, 3) of objects, by number, in the poses of the scene's meshes."""
+        """Conservative boxes (2, 3) of objects, by index, in the poses of the scene's meshes."""
         deforming = self._deforming_meshes(meshes, posed)
         if not deforming:
             return {}
-        boxes = boxes_of([self.covers[place] for place, _ in deforming], [mesh.pose for _, mesh in deforming])
-        return {place: box for (place, _), box in zip(deforming, boxes, strict=True)}
+        boxes = boxes_of([self.covers[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
+        return {slot: box for (slot, _), box in zip(deforming, boxes, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
         """Have the poses of the scene's meshes, which `fits`; the changed rows."""
         changed: Rows = []
-        for place, mesh in self._deforming_meshes(meshes, posed):
-            changed += self.poses.pose(place, mesh)
+        for slot, mesh in self._deforming_meshes(meshes, posed):
+            changed += self.poses.pose(slot, mesh)
         self.version += bool(changed)
         return joined(changed)
 
     def _deforming_meshes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
         """Those of the meshes that are deforming objects, with their places."""
-        places = {number: place for place, number in enumerate(self.numbers)}
-        candidates = ((places.get(number), meshes[number]) for number in posed)
-        return [(place, mesh) for place, mesh in candidates if place is not None and isinstance(mesh, DeformedMesh)]
+        slots = {index: slot for slot, index in enumerate(self.indices)}
+        candidates = ((slots.get(index), meshes[index]) for index in posed)
+        return [(slot, mesh) for slot, mesh in candidates if slot is not None and isinstance(mesh, DeformedMesh)]

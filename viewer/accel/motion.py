@@ -25,9 +25,9 @@ ROUNDING = 2.0**-21  # of corners: more than the errors of sum and product betwe
 
 @dataclass(frozen=True)
 class Moving:
-    """Triangles of a table that move. numbers : (M,), ascending. corners : (K, M, 3, 3) float32, at each key."""
+    """Triangles of a table that move. indices : (M,), ascending. corners : (K, M, 3, 3) float32, at each key."""
 
-    numbers: NDArray[np.intp]
+    indices: NDArray[np.intp]
     corners: NDArray[np.float32]
 
     @classmethod
@@ -36,12 +36,12 @@ class Moving:
         differs = np.zeros(len(keys[0]), bool)
         for other in keys[1:]:
             differs |= (keys[0] != other).reshape(-1, 9).any(axis=1)
-        numbers = np.flatnonzero(differs)
-        if not len(numbers):
+        indices = np.flatnonzero(differs)
+        if not len(indices):
             return None
-        if len(numbers) == len(differs) and isinstance(keys, np.ndarray):
-            return cls(numbers, keys)
-        return cls(numbers, np.stack([key[numbers] for key in keys]))
+        if len(indices) == len(differs) and isinstance(keys, np.ndarray):
+            return cls(indices, keys)
+        return cls(indices, np.stack([key[indices] for key in keys]))
 
     def boxes(self) -> NDArray[np.float32]:
         """(M, 2, 3): lowest and highest corner over all keys; NaN where a corner is not finite."""
@@ -56,8 +56,8 @@ class Moving:
 
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
         """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
-        addresses = np.full(1 + max(int(order.max(initial=0)), int(self.numbers.max(initial=0))), -1, np.int32)
-        addresses[self.numbers] = np.arange(len(self.numbers)) * len(self.corners)
+        addresses = np.full(1 + max(int(order.max(initial=0)), int(self.indices.max(initial=0))), -1, np.int32)
+        addresses[self.indices] = np.arange(len(self.indices)) * len(self.corners)
         return addresses[order]
 
 
@@ -78,15 +78,15 @@ def bounding(
     if moving is None:
         return without_repeats(corners, culled)
     still = corners.copy()
-    still[moving.numbers] = np.nan  # two that are equal at one time need not be so at others
+    still[moving.indices] = np.nan  # two that are equal at one time need not be so at others
     bounds = without_repeats(still, culled)
-    bounds[moving.numbers] = corners_of(moving.mean_boxes() if mean else moving.boxes())
+    bounds[moving.indices] = corners_of(moving.mean_boxes() if mean else moving.boxes())
     return bounds
 
 
 def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = None) -> Module:
     """A triangle test of `raystream.accel.primitives` over triangles of which some move. order : of the table, of which
-    ``moving`` has the numbers; by default their own. Raises ViewerError for the test by planes."""
+    ``moving`` has the indices; by default their own. Raises ViewerError for the test by planes."""
     table, *other_memories = test.memories
     assert isinstance(table, Table)
     if table.record.fields[:3] != TRIANGLE.fields[:3]:
@@ -118,9 +118,9 @@ SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates o
 
 def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
     """Corners (T, 3, 3) float32 for a builder: of equal triangles the first keeps its corners, the others become NaN,
-    so that they are left out; numbers stay.
+    so that they are left out; indices stay.
 
-    The lower number wins a tie anyway, so hits do not change; without this every nearby ray tests each duplicate.
+    The lower index wins a tie anyway, so hits do not change; without this every nearby ray tests each duplicate.
     ``culled`` (T,): triangles whose back face some rays pass through; these do not replace others. Scenes with few
     duplicates, none in a sample, are returned unchanged.
     """
@@ -132,8 +132,8 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     if len(distinct(_hashes(sample))) == len(sample):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)
-    _, first, place = np.unique(_hashes(corners), return_index=True, return_inverse=True)
-    original = first[place]
+    _, first, inverse = np.unique(_hashes(corners), return_index=True, return_inverse=True)
+    original = first[inverse]
     repeats = np.flatnonzero(original != np.arange(count))
     repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those with merely equal hashes
     if culled is not None:

@@ -70,7 +70,7 @@ def record(placed: PlacedQuadrics) -> NDArray:
         rows = np.repeat(rows, len(placed))
     for axis, name in enumerate("xyz"):
         rows[f"inverse_{name}"][:, 3] = placed.transforms[:, axis, 3]
-    rows["number"] = placed.numbers
+    rows["number"] = placed.indices
     return rows
 
 
@@ -101,10 +101,10 @@ def radius(placed: PlacedQuadrics) -> float:
         return np.inf
     (box,) = boxes(placed).astype(np.float64)
     low, _ = placed.shapes[0].bounds()
-    linear, place = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
-    off = np.abs((box[0] + box[1]) / 2.0 - place).max()
+    linear, translation = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
+    off = np.abs((box[0] + box[1]) / 2.0 - translation).max()
     size = float(-low[0] * np.linalg.norm(linear, 2))
-    return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))
+    return size + 2.0 * off + ROUNDING * (size + float(np.abs(translation).max()))
 
 
 def quadric_module(rows: NDArray) -> Module:
@@ -167,28 +167,28 @@ def triangle_module(
     extent: float = 1.0,
     order: NDArray[np.int32] | None = None,
     slack: float = 1.0,
-    numbers: NDArray[np.int32] | None = None,
+    indices: NDArray[np.int32] | None = None,
     marks: NDArray[np.int32] | None = None,
     culled: NDArray[np.bool_] | None = None,
 ) -> Module:
     """The test's module.
 
     test : a key of `TESTS`. corners : (T, 3, 3) float32. extent : about the scene's, scene units.
-    order : triangle numbers in the table's order; by default their own.
+    order : triangle indices in the table's order; by default their own.
     slack : of the test "planes": the largest sum of the second and third corner's weights for a hit.
-    numbers : triangle numbers of hits, if other than the indices in ``corners``.
-    marks : (T,) of ``corners``: the number n of the quadric in a triangle's place, -1 for none; in the table -n - 1.
+    indices : of the triangles, as hits have them, if other than those in ``corners``.
+    marks : (T,) of ``corners``: the index n of the quadric in a triangle's place, -1 for none; in the table -n - 1.
     culled : (T,) of ``corners``: whether rays of the camera's view pass through the back face.
     """
-    if numbers is None:
-        numbers = np.arange(len(corners), dtype=np.int32) if order is None else order
+    if indices is None:
+        indices = np.arange(len(corners), dtype=np.int32) if order is None else order
     uniforms: dict[str, tuple[str, Any]] = {}
     if test == "planes":
         center = _middle(corners)
         record, data = PLANES, planes(corners if order is None else corners[order], center)
         uniforms = {"planes_center": ("vec3", tuple(map(float, center))), "planes_slack": ("float", slack)}
     else:
-        record, data = TRIANGLE, np.zeros(len(numbers), TRIANGLE.dtype)
+        record, data = TRIANGLE, np.zeros(len(indices), TRIANGLE.dtype)
         rows = data.view(np.float32).reshape(len(data), -1 if len(data) else 1)  # its first nine are the corners
         for first in range(0, len(data), _CHUNK):
             part = slice(first, first + _CHUNK)
@@ -197,7 +197,7 @@ def triangle_module(
     if test == "watertight":
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}
-    data["number"] = numbers
+    data["number"] = indices
     if culled is not None:
         record = Record(record.name, *record.fields, ONE_SIDED)
         sides, data = data, np.zeros(len(data), record.dtype)
@@ -206,7 +206,7 @@ def triangle_module(
         data["one_sided"] = culled if order is None else culled[order]
     if marks is not None:
         marked = marks if order is None else marks[order]
-        data["number"] = np.where(marked >= 0, -1 - marked, numbers)
+        data["number"] = np.where(marked >= 0, -1 - marked, indices)
     return Module(
         test,
         provides=("triangle_setup", "triangle_test"),

@@ -232,12 +232,12 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
         return bounds, None
     boxed = np.zeros(len(bounds), bool)
     if primitives.moving is not None:
-        boxed[primitives.moving.numbers] = True
+        boxed[primitives.moving.indices] = True
     if primitives.placed:
-        numbers = primitives.placed.numbers
+        indices = primitives.placed.indices
         bounds = bounds.copy()
-        bounds[numbers] = corners_of(boxes(primitives.placed))
-        boxed[numbers] = True
+        bounds[indices] = corners_of(boxes(primitives.placed))
+        boxed[indices] = True
     return bounds, boxed
 
 
@@ -248,7 +248,7 @@ def _tests(
     marks = None
     if primitives.placed:
         marks = np.full(len(primitives.corners), -1, np.int32)
-        marks[primitives.placed.numbers] = np.arange(len(primitives.placed))
+        marks[primitives.placed.indices] = np.arange(len(primitives.placed))
     test = triangle_module(
         options.intersection,
         primitives.corners,

@@ -46,21 +46,21 @@ def _temporary() -> Path | None:
     return path if is_private else None
 
 
-def find(places: list[Path], file: str) -> Iterator[tuple[Path, bytes]]:
+def find(folders: list[Path], file: str) -> Iterator[tuple[Path, bytes]]:
     """The undamaged files of that name in these folders, each with its content."""
-    for place in places:
+    for folder in folders:
         with suppress(OSError):
-            checksum, _, content = (place / file).read_bytes().partition(b"\n")
+            checksum, _, content = (folder / file).read_bytes().partition(b"\n")
             if checksum == hashlib.sha256(content).hexdigest().encode():
-                yield place / file, content
+                yield folder / file, content
 
 
-def keep(places: list[Path], file: str, content: bytes) -> Path | None:
+def keep(folders: list[Path], file: str, content: bytes) -> Path | None:
     """Write a file, or replace it, if the folder is writable; its path."""
     import tempfile  # which brings random numbers along
 
     with suppress(OSError):
-        path = places[-1]
+        path = folders[-1]
         path.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path, suffix=Path(file).suffix)
         try:

@@ -28,27 +28,27 @@ class Terminated(KeyboardInterrupt):
 
     last: Terminated | None = None
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, signum: int) -> None:
         super().__init__()
-        self.code = 128 + number
+        self.code = 128 + signum
 
 
 def end_by_signals() -> None:
     """Have these signals end the process in one line while a command's modules are loaded, those apart that are
     ignored, as under nohup: there is nothing to tidy up yet, and imports drop exceptions, or end in tracebacks."""
-    for number in HELD:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, _end)
+    for signum in HELD:
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            signal.signal(signum, _end)
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
+def _end(signum: int, frame: FrameType | None) -> NoReturn:
     os.write(2, b"raystream: stopped\n")
-    leave(128 + number)
+    leave(128 + signum)
 
 
-def terminate(number: int, frame: FrameType | None) -> NoReturn:
+def terminate(signum: int, frame: FrameType | None) -> NoReturn:
     """A signal's handler: raises `Terminated`, which `raise_dropped` does once more."""
-    Terminated.last = Terminated(number)
+    Terminated.last = Terminated(signum)
     raise Terminated.last
 
 
@@ -91,18 +91,18 @@ def interrupts_held() -> Iterator[None]:
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
     for deferred in HELD:
-        number = int(deferred)
-        handler = signal.getsignal(number)
+        signum = int(deferred)
+        handler = signal.getsignal(signum)
         if callable(handler):  # neither ignored nor the system's default
-            handlers[number] = handler
-            signal.signal(number, lambda number, frame: came.append((number, frame)))
+            handlers[signum] = handler
+            signal.signal(signum, lambda signum, frame: came.append((signum, frame)))
     try:
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number, frame in came[:1]:
-            handlers[number](number, frame)
+        for signum, handler in handlers.items():
+            signal.signal(signum, handler)
+        for signum, frame in came[:1]:
+            handlers[signum](signum, frame)
 
 
 @contextmanager

@@ -17,8 +17,8 @@ def distinct(values: NDArray) -> NDArray:
 
 def quantile(ordered: NDArray[np.float64], fraction: float) -> float:
     """Where that fraction of ascending values lies below, between two of them as ``np.quantile`` has it, to the bit."""
-    place = (len(ordered) - 1) * fraction
-    below = int(place)
+    position = (len(ordered) - 1) * fraction
+    below = int(position)
     low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
-    part = place - below
+    part = position - below
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)

@@ -51,8 +51,8 @@ def begin(target: Path) -> PartFile:
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
     part_file: PartFile | None = None
-    for number in range(MOST):
-        path = _name(target, str(number))
+    for index in range(MOST):
+        path = _name(target, str(index))
         if os.path.lexists(path):
             _remove_if_dead(path)
         if part_file is None:

@@ -39,10 +39,10 @@ class Methods:
     codes : by text. Raises the exceptions of a text.
     """
 
-    def __init__(self, places: list[Path]) -> None:
-        self._places = places
+    def __init__(self, folders: list[Path]) -> None:
+        self._places = folders
         self.codes: dict[str, CodeType] = {}
-        for _, content in cache_folder.find(places, _FILE):
+        for _, content in cache_folder.find(folders, _FILE):
             if content.startswith(_FORM):
                 self.codes = marshal.loads(content[len(_FORM) :])
         self._used: dict[str, CodeType] = {}

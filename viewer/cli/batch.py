@@ -42,7 +42,7 @@ def render(arguments: Namespace) -> bool | int:
         return rendering.render(arguments)
     from raystream.cli.progress import TerminalProgress
 
-    tasks, begin, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
+    tasks, start_time, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
@@ -57,7 +57,7 @@ def render(arguments: Namespace) -> bool | int:
     for fault, _ in failed:
         print(f"raystream: error: {printable(fault)}", file=sys.stderr)
     if not arguments.quiet:
-        done, seconds = len(tasks) - len(failed), perf_counter() - begin
+        done, seconds = len(tasks) - len(failed), perf_counter() - start_time
         print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
     return min(code for _, code in failed) if failed else True
 
@@ -68,10 +68,10 @@ def _matches(word: str) -> list[str]:
     return files or [word]
 
 
-def output_of(pattern: str, scene: str, number: int, count: int) -> str:
-    """The file of the scene of that number among ``count``: placeholders in the pattern are replaced."""
+def output_of(pattern: str, scene: str, index: int, count: int) -> str:
+    """The file of the scene of that index among ``count``: placeholders in the pattern are replaced."""
     path = Path(scene)
-    values = {"stem": path.stem, "name": path.name, "index": str(number).zfill(len(str(count - 1)))}
+    values = {"stem": path.stem, "name": path.name, "index": str(index).zfill(len(str(count - 1)))}
     return PLACEHOLDER.sub(lambda match: values[match[1]], pattern)
 
 
@@ -87,10 +87,10 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
             raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
     owners: dict[str, int] = {}
     tasks = []
-    for number, scene in enumerate(scenes):
-        output = output_of(arguments.output, scene, number, len(scenes))
-        first = owners.setdefault(os.path.realpath(output), number)
-        if first != number:
+    for index, scene in enumerate(scenes):
+        output = output_of(arguments.output, scene, index, len(scenes))
+        first = owners.setdefault(os.path.realpath(output), index)
+        if first != index:
             raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
         tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
     with _folders([task.output for task in tasks]):
@@ -120,8 +120,8 @@ def _folders(outputs: Sequence[str]) -> Iterator[None]:
 def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
     """Every picture by this process."""
     renderings = Renderings()
-    for number, task in enumerate(tasks):
-        progress.part(number, len(tasks), os.path.basename(task.scene))
+    for index, task in enumerate(tasks):
+        progress.part(index, len(tasks), os.path.basename(task.scene))
         yield renderings.render(task, progress)
 
 

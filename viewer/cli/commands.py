@@ -200,22 +200,22 @@ def doctor(arguments: Namespace) -> bool:
     from raystream.cli.progress import TerminalProgress
     from raystream.stream.selftest.check import FAIL
 
-    path, begin = arguments.output, perf_counter()
+    path, start_time = arguments.output, perf_counter()
     if path != STANDARD_OUTPUT:
         part_file.check_path(path)
     with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
         findings = examination(arguments.device, progress)
-    report = made_report(findings, perf_counter() - begin)
+    report = made_report(findings, perf_counter() - start_time)
     if path == STANDARD_OUTPUT:
         print(as_json(report))
     else:
         part_file.write(path, as_json(report))
     if not arguments.quiet:
         # Where the report goes to standard output, nothing else does.
-        where = sys.stderr if path == STANDARD_OUTPUT else sys.stdout
+        stream = sys.stderr if path == STANDARD_OUTPUT else sys.stdout
         for line in lines(report, path):
-            print(printable(line), file=where)
+            print(printable(line), file=stream)
     return not verdicts(report)[FAIL]
 
 

@@ -78,16 +78,16 @@ def entry() -> NoReturn:
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     try:
-        for number in HELD:
-            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
-                signal.signal(number, terminate)
+        for signum in HELD:
+            if signal.getsignal(signum) != signal.SIG_IGN:  # as under nohup
+                signal.signal(signum, terminate)
         code = main()
-        for number in HELD:  # a second one must not interrupt the interpreter's own end
-            signal.signal(number, signal.SIG_IGN)
+        for signum in HELD:  # a second one must not interrupt the interpreter's own end
+            signal.signal(signum, signal.SIG_IGN)
     except KeyboardInterrupt as stop:  # between those lines and `main`'s own
         code = _stopped(stop)
-        for number in HELD:
-            signal.signal(number, signal.SIG_IGN)
+        for signum in HELD:
+            signal.signal(signum, signal.SIG_IGN)
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
     exec("")
@@ -98,9 +98,9 @@ def entry() -> NoReturn:
 def _open_standard_files() -> None:
     """Keep standard input, output and error open, or the next file opened takes their place and the prints of
     libraries; and escape characters that their encoding lacks."""
-    for number in range(3):
+    for descriptor in range(3):
         try:
-            os.fstat(number)
+            os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
     if sys.stderr is None:  # print would take that for standard output
@@ -317,8 +317,8 @@ def _parser(name: str) -> _Parser:
         help=f"this help; or of a topic, or of {ALL}, the options in full",
     )
     if command.scene:
-        number = "*" if command.several else "?"
-        parser.add_argument("scene", nargs=number, metavar="SCENE", help="a scene file or the name of a built-in scene")
+        nargs = "*" if command.several else "?"
+        parser.add_argument("scene", nargs=nargs, metavar="SCENE", help="a scene file or the name of a built-in scene")
     if command.argument:
         parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
         parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")

@@ -44,10 +44,10 @@ class TimeLeft:
         """Seconds left when the last share was seen; None where nothing can be told yet."""
         if not self._seen:
             return None
-        (begin, before), (now, fraction) = self._seen[0], self._seen[-1]
-        if now - begin < LEAST or fraction <= before:
+        (start_time, before), (now, fraction) = self._seen[0], self._seen[-1]
+        if now - start_time < LEAST or fraction <= before:
             return None
-        return (1 - fraction) * (now - begin) / (fraction - before)
+        return (1 - fraction) * (now - start_time) / (fraction - before)
 
 
 class TerminalProgress:
@@ -98,8 +98,8 @@ class TerminalProgress:
             return
         now = time.monotonic()
         if self._part is not None:
-            number, count, name = self._part
-            fraction, text = number / count, f"{number + 1} of {count}, {name}: {text}"
+            index, count, name = self._part
+            fraction, text = index / count, f"{index + 1} of {count}, {name}: {text}"
         with self._lock:
             text = printable(text)
             self._state = (fraction, text)
@@ -112,9 +112,9 @@ class TerminalProgress:
                 remaining = f", {self._time_left()}" if self._time_left() else ""
                 print(f"raystream: {text}{percentage}{remaining}", file=sys.stderr, flush=True)
 
-    def part(self, number: int, count: int, name: str) -> None:
-        """The work that follows is one of ``count`` parts, that of a ``number`` from 0 on: shares are of all parts."""
-        self._part = number, count, name
+    def part(self, index: int, count: int, name: str) -> None:
+        """The work that follows is one of ``count`` parts, that of an ``index`` from 0 on: shares are of all parts."""
+        self._part = index, count, name
 
     def say(self, line: str) -> None:
         """Print a line on standard output, above the bar where one is shown."""

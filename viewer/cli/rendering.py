@@ -296,7 +296,7 @@ def _render_frames(arguments: Namespace) -> bool:
     """Every frame into a file of its own, or all into a movie."""
     from raystream.cli.progress import TerminalProgress
 
-    begin, counted = perf_counter(), []
+    start_time, counted = perf_counter(), []
     with TerminalProgress(arguments.quiet) as progress:
         progress(None, f"loading {arguments.scene}")
         from raystream.renderer.sequence import save_frames
@@ -313,7 +313,7 @@ def _render_frames(arguments: Namespace) -> bool:
         save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
         if all(remarks):  # one that fades to black is meant to
             tell(remarks[0], arguments, progress)
-    seconds = perf_counter() - begin
+    seconds = perf_counter() - start_time
     if arguments.stats is not None:
         part_file.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
@@ -348,5 +348,5 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     )
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _count(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -279,7 +279,7 @@ def _material(material: Mapping[str, Any]) -> str:
 
 def _light(scene: Scene, light: Movable) -> dict[str, Any]:
     """A light as plain data; ``intensity`` in W/sr, of a directional one W/m^2, None of an emissive surface."""
-    intensity = None if light.kind == "area" else scene.lights[light.number].intensity
+    intensity = None if light.kind == "area" else scene.lights[light.item_index].intensity
     return {"name": light.name, "kind": light.kind, "position": light.position, "intensity": intensity}
 
 
@@ -340,5 +340,5 @@ def size_text(count: int) -> str:
     return f"{size:.0f} {units[0]}" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
 
 
-def _vector(numbers: Any) -> str:
-    return f"({', '.join(f'{n:.4g}' if isinstance(n, float) else str(n) for n in numbers)})"
+def _vector(values: Any) -> str:
+    return f"({', '.join(f'{n:.4g}' if isinstance(n, float) else str(n) for n in values)})"

@@ -22,12 +22,12 @@ SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly 
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
     """See `raystream.dataset.picture.Writer`."""
     files, poses, facts = dict[str, bytes](), [], []
-    for number, thing in enumerate(view.things):
+    for index, thing in enumerate(view.things):
         silhouette = thing.silhouette
         assert silhouette is not None
-        shown = view.owners == number
+        shown = view.owners == index
         for layer, mask in (("mask", silhouette.mask), ("mask_visib", shown)):
-            files[view.path(layer, thing=number)] = image.grey_png(mask)
+            files[view.path(layer, thing=index)] = image.grey_png(mask)
         poses.append(
             {
                 "obj_id": thing.kind + 1,
@@ -72,10 +72,10 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
             lines = (f'  "{record["number"] % views}": {json.dumps(record["bop"][name])}' for record in scene_records)
             files[f"{SPLIT}/{scene:06d}/{name}.json"] = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
     infos = {}
-    for number, kind in enumerate(stage.kinds, 1):
+    for index, kind in enumerate(stage.kinds, 1):
         points, normals, faces = surface(stage, kind)
-        files[f"models/obj_{number:06d}.ply"] = ply(points, normals, faces)
-        infos[str(number)] = _extent(points)
+        files[f"models/obj_{index:06d}.ply"] = ply(points, normals, faces)
+        infos[str(index)] = _extent(points)
     files["models/models_info.json"] = json.dumps(infos, indent=2).encode()
     if records:
         k = records[0]["bop"]["scene_camera"]["cam_K"]

@@ -23,8 +23,8 @@ FILE = "coco.json"
 def of_view(stage: DatasetStage, view: GroundTruth) -> tuple[dict[str, bytes], Any]:
     """See `raystream.dataset.picture.Writer`."""
     objects = []
-    for number, thing in enumerate(view.things):
-        mask = view.owners == number
+    for index, thing in enumerate(view.things):
+        mask = view.owners == index
         box = box_of(mask)
         if box is not None:
             objects.append({"kind": thing.kind, "counts": run_lengths(mask), "box": box, "area": int(mask.sum())})
@@ -42,7 +42,7 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
         first = len(annotations) + 1
         annotations += [
             {
-                "id": number,
+                "id": item_id,
                 "image_id": record["number"],
                 "category_id": stage.kinds[annotation["kind"]].category + 1,
                 "segmentation": {"size": [height, width], "counts": annotation["counts"]},
@@ -50,9 +50,9 @@ def lists(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict[str
                 "area": annotation["area"],
                 "iscrowd": 0,
             }
-            for number, annotation in enumerate(record["coco"], first)
+            for item_id, annotation in enumerate(record["coco"], first)
         ]
-    categories = [{"id": number, "name": name} for number, name in enumerate(stage.categories, 1)]
+    categories = [{"id": item_id, "name": name} for item_id, name in enumerate(stage.categories, 1)]
     info = {"description": "made by raystream"}
     document = {"info": info, "images": images, "categories": categories, "annotations": annotations}
     return {FILE: json.dumps(document).encode()}

@@ -97,11 +97,11 @@ class DatasetFolder:
             self._write(name, data)
         record = {**picture.record, "files": {name: len(data) for name, data in picture.files.items()}}
         self._append(self._checked(record))
-        self.done[picture.number] = record
+        self.done[picture.index] = record
 
     def finish(self) -> None:
         """Write the lists of all pictures, and the manifest in their order."""
-        records = [self.done[number] for number in sorted(self.done)]
+        records = [self.done[index] for index in sorted(self.done)]
         for name in self.stage.recipe.formats:
             for path, data in WRITERS[name].lists(self.stage, records).items():
                 self._write(path, data)

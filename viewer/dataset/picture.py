@@ -1,4 +1,4 @@
-"""The making of a dataset's pictures, each by its number alone: files as bytes, and a record of their contents."""
+"""The making of a dataset's pictures, each by its index alone: files as bytes, and a record of their contents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FinishedPicture:
     """A finished picture: its files by their paths in the dataset's folder, and its record for the formats' lists, of
     JSON's types."""
 
-    number: int
+    index: int
     files: Mapping[str, bytes]
     record: Mapping[str, Any]
 
@@ -56,28 +56,28 @@ class Maker:
             self._renderer.release()
             self._renderer = self._on_show = None
 
-    def make(self, number: int) -> FinishedPicture:
-        """The picture of that number. Raises ViewerError where the renderer does."""
-        view, linear, layers = self.view(number)
+    def make(self, index: int) -> FinishedPicture:
+        """The picture of that index. Raises ViewerError where the renderer does."""
+        view, linear, layers = self.view(index)
         files = {view.path("rgb"): image.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
         if layers:
             files[view.path("layers", "exr")] = exr(linear, layers)
         assert self._renderer is not None
-        record: dict[str, Any] = {"number": number, "driver": self._renderer.device.driver}
+        record: dict[str, Any] = {"number": index, "driver": self._renderer.device.driver}
         for name in self.recipe.formats:
             more, record[name] = WRITERS[name].of_view(self.stage, view)
             files |= more
-        return FinishedPicture(number, files, record)
+        return FinishedPicture(index, files, record)
 
-    def view(self, number: int) -> tuple[GroundTruth, NDArray[np.float32], dict[str, NDArray]]:
+    def view(self, picture_index: int) -> tuple[GroundTruth, NDArray[np.float32], dict[str, NDArray]]:
         """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
-        recipe, (scene, index) = self.recipe, divmod(number, self.recipe.views)
+        recipe, (scene, index) = self.recipe, divmod(picture_index, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
             laid = self.stage.layout(scene, self._report)
             self._scene = scene, laid, self.stage.arranged(laid)
         _, laid, arranged = self._scene
         eye, size = camera(recipe, laid.middle, scene, index), recipe.size
-        renderer = self._shown(laid, arranged, eye, picture_seed(recipe, number))
+        renderer = self._shown(laid, arranged, eye, picture_seed(recipe, picture_index))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
             picture = renderer.render(size, spp=recipe.render["spp"])
@@ -87,7 +87,7 @@ class Maker:
         owners = arranged.owners[layers["instance"]]
         depth = np.where(hit, (position - eye.origin) @ eye.basis()[2], 0.0)
         view = GroundTruth(
-            number,
+            picture_index,
             scene,
             index,
             eye,
@@ -147,9 +147,9 @@ class Maker:
             for thing, silhouette in zip(arranged.things, outlines, strict=True)
         )
 
-    def _ball(self, number: int, arranged: Arrangement) -> Ball:
+    def _ball(self, index: int, arranged: Arrangement) -> Ball:
         """Of a copy: that of its whole model."""
-        placed = arranged.things[number].placement
+        placed = arranged.things[index].placement
         shape = self.stage.assets[placed.model].shape
         low, high = shape.points.min(axis=0), shape.points.max(axis=0)
         corners = np.where(CORNERS, high, low) @ placed.matrix[:3, :3].T + placed.position
@@ -199,7 +199,7 @@ class Writer(Protocol):
         """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
 
     def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
-        """The files of all pictures together, by the numbers and records of all."""
+        """The files of all pictures together, by the indices and records of all."""
 
 
 WRITERS: Mapping[str, Writer] = {"coco": coco, "bop": bop, "nerf": nerf}  # type: ignore[dict-item]

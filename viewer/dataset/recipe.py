@@ -260,9 +260,9 @@ def _check(recipe: DatasetRecipe) -> None:
     if "bop" in recipe.formats:
         if any(cameras.distortion):
             raise ViewerError(f"{name}: cameras: distortion", "BOP has no distortion", 'leave "bop" out of formats')
-        for number, model in enumerate(recipe.models):
+        for index, model in enumerate(recipe.models):
             if model.annotate and model.size is not None and model.size[0] < model.size[1]:
-                where = f"{name}: models[{number}]: size"
+                where = f"{name}: models[{index}]: size"
                 raise ViewerError(where, "BOP's poses have no scale, so that a model has one size", "give one number")
     if "nerf" in recipe.formats and len(cameras.distortion) > 5:
         raise ViewerError(f"{name}: cameras: distortion", "NeRF's files hold k1, k2, p1, p2, k3 alone", "give five")

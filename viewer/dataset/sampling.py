@@ -42,7 +42,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """A copy of a model, by its number: points from its box's middle are scaled, rotated (3, 3) and moved."""
+    """A copy of a model, by its index: points from its box's middle are scaled, rotated (3, 3) and moved."""
 
     model: int
     scale: float
@@ -70,15 +70,15 @@ class SceneLayout:
     middle: Array
 
 
-def generator(seed: int, *numbers: int) -> np.random.Generator:
-    """Of its own for a subject and its numbers."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *numbers))))
+def generator(seed: int, *keys: int) -> np.random.Generator:
+    """Of its own for a subject and further keys."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *keys))))
 
 
 def layout(
     recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, report: PlacementReport | None = None
 ) -> SceneLayout:
-    """The scene of that number. shapes : of the recipe's models. report : called with the copies placed so far, and
+    """The scene of that index. shapes : of the recipe's models. report : called with the copies placed so far, and
     with that of all."""
     placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene), report)
     radii = [placed.scale * shapes[placed.model].radius for placed in placements]
@@ -103,7 +103,7 @@ def _placements(
     low, high = (np.array(corner) for corner in poses.area)
     copies = _Copies(sum(model.count[1] for model in recipe.models))
     placements = list[Placement]()
-    for number, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
+    for index, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
         turned_about_y = poses.turn != "any"
         lowest = float(shape.points[:, 1].min()) if len(shape.points) else 0.0
         for _ in range(model.count[0] + _one_of(model.count[1] - model.count[0] + 1, draw)):
@@ -115,7 +115,7 @@ def _placements(
             positions = low + draw.random((TRIES if poses.apart else 1, 3)) * (high - low) + (0.0, lift, 0.0)
             position = positions[copies.of_most_room(positions)]
             copies.add(position, scale * shape.radius)
-            placements.append(Placement(number, scale, rotation, position))
+            placements.append(Placement(index, scale, rotation, position))
             if report is not None:
                 report(len(placements), copies.most)
     return tuple(placements)
@@ -143,30 +143,30 @@ class _Copies:
 def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -> int:
     """See `_Copies.of_most_room`: among the first ``count`` balls."""
     best, room = 0, -math.inf
-    for number in range(len(positions)):
+    for index in range(len(positions)):
         gap = math.inf
         for k in range(count):
-            x = positions[number, 0] - centers[k, 0]
-            y = positions[number, 1] - centers[k, 1]
-            z = positions[number, 2] - centers[k, 2]
+            x = positions[index, 0] - centers[k, 0]
+            y = positions[index, 1] - centers[k, 1]
+            z = positions[index, 2] - centers[k, 2]
             gap = min(gap, math.sqrt(x * x + y * y + z * z) - radii[k])
             if gap <= room:
                 break
         if gap > room:
-            best, room = number, gap
+            best, room = index, gap
     return best
 
 
 def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:
     sampled = []
-    for number in range(lights.count[0] + _one_of(lights.count[1] - lights.count[0] + 1, draw)):
+    for index in range(lights.count[0] + _one_of(lights.count[1] - lights.count[0] + 1, draw)):
         distance = within(lights.distance or cameras.distance, draw)
         position = middle + distance * on_shell(lights.elevation, lights.azimuth, draw)
         power = within(lights.irradiance, draw) * distance**2
         color = np.array(lights.colors[_one_of(len(lights.colors), draw)]) * power
         x, y, z = position.tolist()
         red, green, blue = color.tolist()
-        sampled.append(Light("point", f"light {number}", (x, y, z), intensity=(red, green, blue)))
+        sampled.append(Light("point", f"light {index}", (x, y, z), intensity=(red, green, blue)))
     return tuple(sampled)
 
 
@@ -188,9 +188,9 @@ def camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camer
     return Camera(plain.origin, plain.target, tuple(upward.tolist()), cameras.fov, projection=projection)
 
 
-def picture_seed(recipe: DatasetRecipe, number: int) -> int:
+def picture_seed(recipe: DatasetRecipe, index: int) -> int:
     """Of a picture's samples."""
-    return int(generator(recipe.seed, PICTURE, number).random() * 0x7FFFFFFF)
+    return int(generator(recipe.seed, PICTURE, index).random() * 0x7FFFFFFF)
 
 
 def within(span: Span, draw: np.random.Generator) -> float:

@@ -34,7 +34,7 @@ Environment = str | tuple[float, float, float] | ImageEnvironment
 
 
 class Kind(NamedTuple):
-    """An object of the dataset, of which there are copies: of a model, by its number, all or one of its parts, -1: all;
+    """An object of the dataset, of which there are copies: of a model, by its index, all or one of its parts, -1: all;
     with the number of its category."""
 
     model: int
@@ -44,7 +44,7 @@ class Kind(NamedTuple):
 
 
 class Thing(NamedTuple):
-    """A copy of a kind, by its number, in a scene."""
+    """A copy of a kind, by its index, in a scene."""
 
     kind: int
     placement: Placement
@@ -87,16 +87,16 @@ class DatasetStage:
         self.assets: list[Asset] = []
         self.kinds: list[Kind] = []
         self.notes: list[str] = []
-        for number, (model, name) in enumerate(zip(recipe.models, names, strict=True)):
-            asset = _asset(recipe, model, f"{recipe.name}: models[{number}]")
+        for index, (model, name) in enumerate(zip(recipe.models, names, strict=True)):
+            asset = _asset(recipe, model, f"{recipe.name}: models[{index}]")
             self.assets.append(asset)
             self.notes += asset.scene.warnings
             for part, object_name, category in _kinds(asset.scene, model, name) if model.annotate else ():
-                self.kinds.append(Kind(number, part, object_name, labels.setdefault(category, len(labels))))
+                self.kinds.append(Kind(index, part, object_name, labels.setdefault(category, len(labels))))
         self.categories = tuple(labels)
         self.depth_scale = recipe.depth_scale or _steps(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
         self.environments = [self._environment(choice) for choice in recipe.environment.choices]
-        self._numbers = {(kind.model, kind.part): number for number, kind in enumerate(self.kinds)}
+        self._numbers = {(kind.model, kind.part): index for index, kind in enumerate(self.kinds)}
         self._meshes, self._materials, self._textures = self._joined()
 
     @cached_property
@@ -110,7 +110,7 @@ class DatasetStage:
         return fingerprint(__version__, plain, *parts)
 
     def layout(self, scene: int, report: PlacementReport | None = None) -> SceneLayout:
-        """The layout of the scene of that number. report : see `raystream.dataset.sampling.layout`."""
+        """The layout of the scene of that index. report : see `raystream.dataset.sampling.layout`."""
         return layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
 
     def arranged(self, placed: SceneLayout) -> Arrangement:
@@ -120,17 +120,17 @@ class DatasetStage:
             asset, first = self.assets[placement.model], self._first[placement.model]
             matrix = placement.matrix.copy()
             matrix[:3, 3] -= matrix[:3, :3] @ asset.middle
-            numbers: dict[int, int] = {}
+            indices: dict[int, int] = {}
             for part in sorted(set(asset.parts.tolist())):
                 kind = self._numbers.get((placement.model, part if self.recipe.models[placement.model].split else -1))
                 if kind is not None:
-                    numbers[part] = len(things)
+                    indices[part] = len(things)
                     things.append(Thing(kind, placement))
             for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
                 material = None if instance.material is None else instance.material + first[1]
                 name = f"{instance.name} of copy {copy}"
                 instances.append(Instance(instance.mesh + first[0], matrix @ instance.transform, material, name))
-                owners.append(numbers.get(part, -1))
+                owners.append(indices.get(part, -1))
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
         )
@@ -197,20 +197,20 @@ def _asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     points = points - middle
     radius = float(np.sqrt((points**2).sum(axis=1).max()))
-    parts = objects(scene).numbers if model.split else np.zeros(len(scene.instances), np.int32)
+    parts = objects(scene).indices if model.split else np.zeros(len(scene.instances), np.int32)
     return Asset(scene, Shape(points, side, radius), middle, parts)
 
 
 def _kinds(scene: Scene, model: Model, name: str) -> Iterator[tuple[int, str, str]]:
     """Part, name and category of a model's objects."""
-    numbers, class_names = classes(scene)
+    class_indices, class_names = classes(scene)
     if not model.split:
-        shown = sorted({class_names[number] for number in numbers.tolist() if number >= 0})
+        shown = sorted({class_names[index] for index in class_indices.tolist() if index >= 0})
         yield -1, name, model.category or (shown[0] if len(shown) == 1 else name)
         return
     parts, names = objects(scene)
     for part, object_name in enumerate(names):
-        meant = {class_names[number] for number in numbers[parts == part].tolist() if number >= 0}
+        meant = {class_names[index] for index in class_indices[parts == part].tolist() if index >= 0}
         yield (
             part,
             shortened(f"{name}/{object_name}"),

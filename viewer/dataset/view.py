@@ -62,10 +62,10 @@ def silhouettes(
     size = visible.shape[1], visible.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
     finished, group, pixels = list[Silhouette](), list[int](), 0
-    for number, frame in enumerate(frames):
-        group.append(number)
+    for index, frame in enumerate(frames):
+        group.append(index)
         pixels += frame[2] * frame[3]
-        if pixels >= TOGETHER or number + 1 == len(frames):
+        if pixels >= TOGETHER or index + 1 == len(frames):
             finished += _traced(renderer, camera, owners, balls, frames, visible, group)
             group, pixels = [], 0
     return finished
@@ -78,22 +78,22 @@ def _traced(
     balls: list[Ball],
     frames: list[Box],
     visible: NDArray[np.int32],
-    numbers: list[int],
+    indices: list[int],
 ) -> list[Silhouette]:
     """Of the objects of some numbers."""
     size = visible.shape[1], visible.shape[0]
-    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in numbers}
-    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in numbers]
-    owner = np.repeat(numbers, [len(part.places) for part in parts])
-    places, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in indices}
+    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
+    owner = np.repeat(indices, [len(part.places) for part in parts])
+    pixels, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     step = STEP * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
     while len(active):
         at, rays = near[active], directions[active]
         hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
         owned = owners[hits.instance] == owner[active]
-        for number in np.unique(owner[active[owned]]).tolist():
-            canvases[number].reshape(-1)[places[active[owned & (owner[active] == number)]]] = True
+        for index in np.unique(owner[active[owned]]).tolist():
+            canvases[index].reshape(-1)[pixels[active[owned & (owner[active] == index)]]] = True
         near[active] = at + hits.distance + step[owner[active]]
         active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
     return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
@@ -131,8 +131,8 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
     left, top, width, height = frame
     shown = np.zeros((height, width), bool)
     _within(shown, frame, visible)[...] = _within(visible, (0, 0, *size), shown, frame)
-    places = np.flatnonzero(~shown)
-    film = np.stack([places % max(width, 1) + left, places // max(width, 1) + top], axis=1) + 0.5
+    pixels = np.flatnonzero(~shown)
+    film = np.stack([pixels % max(width, 1) + left, pixels // max(width, 1) + top], axis=1) + 0.5
     _, directions = camera.unproject(film, size)
     towards = ball.middle - np.asarray(camera.origin)
     projection = directions @ towards
@@ -141,7 +141,7 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
         far = projection + np.sqrt(np.maximum(under, 0.0))
         crossing = (under > 0) & (far > 0)
     near = np.maximum(projection - np.sqrt(np.maximum(under, 0.0)), 0.0)
-    return _Rays(places[crossing], directions[crossing], near[crossing], far[crossing])
+    return _Rays(pixels[crossing], directions[crossing], near[crossing], far[crossing])
 
 
 def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:

@@ -34,8 +34,8 @@ MOST_MOVED = 2048  # of those that have moved, in one list
 class Changes:
     """The changes of the scene since the picture before.
 
-    moved : for each range of numbers (first, end) where its points were, as (4, 4) from the world now to the world
-    then. flat : the numbers are triangles', else instances'. posed : objects have deformed. relit : light falls
+    moved : for each range of indices (first, end) where its points were, as (4, 4) from the world now to the world
+    then. flat : the indices are triangles', else instances'. posed : objects have deformed. relit : light falls
     otherwise.
     """
 

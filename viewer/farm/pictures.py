@@ -36,7 +36,7 @@ from raystream.stream.machines.counters import Stats
 # -- merging of units' films into the picture's, in any order of arrival -----------------------------------------------
 # A collector's film can be resumed at any time.
 
-Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's number, the unit and its film
+Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's index, the unit and its film
 
 
 def tiles(picture_film: Film) -> Collector:
@@ -53,12 +53,12 @@ def tiles(picture_film: Film) -> Collector:
 
 
 def ranges(picture_film: Film) -> Collector:
-    """Merges films of ranges of samples into the picture's, in the order of their numbers."""
+    """Merges films of ranges of samples into the picture's, in the order of their indices."""
     early: dict[int, Film] = {}
     following = 0
     while True:
-        number, _, film = yield
-        early[number] = film
+        index, _, film = yield
+        early[index] = film
         while following in early:
             picture_film.join(early.pop(following))
             following += 1
@@ -77,7 +77,7 @@ def _whole(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | Non
     of_tiles = [halves for _, halves in parts]
     differences, variances = (
         {
-            level: sum(weight * of[level] for weight, of in zip(weights, tables, strict=True))
+            level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
             for level in _common(tables)
         }
         for tables in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
@@ -95,8 +95,8 @@ def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances
     result = {}
     for level in _common([halves.relative_std_errors for halves in of_tiles]):
         errors = [
-            weight * of.variances[level] * of.relative_std_errors[level]
-            for weight, of in zip(weights, of_tiles, strict=True)
+            weight * table.variances[level] * table.relative_std_errors[level]
+            for weight, table in zip(weights, of_tiles, strict=True)
         ]
         result[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return result
@@ -216,12 +216,12 @@ def _film(
         next(collected)
         try:
             for task, traced in work.run(tasks, scene):
-                unit: Unit = units[task.number]
+                unit: Unit = units[task.index]
                 stats.add(traced.stats)
                 done += unit.cost
                 if crew.seen is not None:
-                    crew.seen(unit, traced, work.seconds[task.number])
-                collected.send((task.number, unit, traced.film))
+                    crew.seen(unit, traced, work.seconds[task.index])
+                collected.send((task.index, unit, traced.film))
                 if progress is not None:
                     progress(done / total_cost, _text(length is None, work, len(units), done / total_cost))
                 if state is not None and state.due() and merged.count.any():
@@ -285,13 +285,13 @@ def render_frames(
         scene_key = work.hold(scene, environment)
         spec = RendererSpec(scene_key, settings)
         tasks = [
-            Task(k, f"frame {number}", worker.frame, (spec, motion, render or {}, k, films))
-            for k, number in enumerate(frames)
+            Task(k, f"frame {index}", worker.frame, (spec, motion, render or {}, k, films))
+            for k, index in enumerate(frames)
         ]
         early: dict[int, Frame] = {}
         following = 0
         for done, (task, frame) in enumerate(work.run(tasks, scene_key), 1):
-            early[task.number] = frame
+            early[task.index] = frame
             if progress is not None:
                 progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(work.workers)} workers")
             while following in early:
@@ -301,16 +301,16 @@ def render_frames(
 
 def render_dataset(
     stage: DatasetStage,
-    numbers: Sequence[int],
+    indices: Sequence[int],
     cluster: str,
     mix_builds: bool = False,
     notify: Callable[[str], None] | None = None,
 ) -> Iterator[FinishedPicture]:
-    """The pictures of these numbers, in any order. cluster, mix_builds : as of `raystream.farm.render`. notify : called
+    """The pictures of these indices, in any order. cluster, mix_builds : as of `raystream.farm.render`. notify : called
     with remarks on workers."""
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, notify=notify)
         stage_key = work.hold(stage)
-        tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in numbers]
+        tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in indices]
         for _, picture in work.run(tasks, stage_key):
             yield picture

@@ -25,7 +25,7 @@ RANGE = 16  # default number of samples
 
 @dataclass(frozen=True)
 class Unit:
-    """Samples of a rectangle of the picture: ``samples`` from number ``first`` on.
+    """Samples of a rectangle of the picture: ``samples`` from index ``first`` on.
 
     left, top, width, height : pixels. film : of the rectangle, to continue.
     """
@@ -76,8 +76,8 @@ def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None
 
 def sample_units(size: tuple[int, int], before: int, samples: int, length: int) -> Iterator[Unit]:
     """The missing ranges of ``length`` samples of a picture with ``before`` samples, in their order."""
-    for first, number in sample_ranges(before, samples, length):
-        yield Unit(0, 0, *size, number, first=first)
+    for first, count in sample_ranges(before, samples, length):
+        yield Unit(0, 0, *size, count, first=first)
 
 
 class Build(NamedTuple):

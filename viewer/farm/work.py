@@ -46,9 +46,9 @@ FIRST_PATIENCE = 1800.0  # seconds, before any unit is finished
 
 @dataclass
 class Task:
-    """A unit: its number, name, function of `raystream.farm.worker` with arguments, and cost in any measure."""
+    """A unit: its index, name, function of `raystream.farm.worker` with arguments, and cost in any measure."""
 
-    number: int
+    index: int
     name: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -80,7 +80,7 @@ class Work:
     patience : least seconds of a unit before its worker counts as hanging. mixed : accept workers of different builds.
     notify : called with a remark on each lost worker.
 
-    lost : workers so far. sent : transfers of a scene to the cluster. seconds : duration by task number, transfers
+    lost : workers so far. sent : transfers of a scene to the cluster. seconds : duration by task index, transfers
     included.
     """
 
@@ -251,7 +251,7 @@ class Work:
         busy, state.busy = state.busy, None
         if busy.kind == "unit":
             assert busy.task is not None
-            self.seconds[busy.task.number] = time.monotonic() - busy.since
+            self.seconds[busy.task.index] = time.monotonic() - busy.since
             return busy.task
         if future.status != "finished":
             if busy.kind == "code" and future.status == "error":
@@ -290,7 +290,7 @@ class Work:
                 return None
             finally:
                 future.release()
-            self._rate = max(self._rate, self.seconds[task.number] / max(task.cost, 1e-9))
+            self._rate = max(self._rate, self.seconds[task.index] / max(task.cost, 1e-9))
             if (build := self.workers[address].build) is not None:
                 self._drivers[build.driver] = None
             return (result,)

@@ -104,7 +104,7 @@ def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: 
     return finished
 
 
-def dataset_picture(digest: str, number: int) -> FinishedPicture:
+def dataset_picture(digest: str, index: int) -> FinishedPicture:
     """A picture of a dataset whose stage is held. Raises SceneMissing, and errors of `Renderer`."""
     process = _PROCESS
     if process.maker is None or process.maker[0] != digest:
@@ -113,7 +113,7 @@ def dataset_picture(digest: str, number: int) -> FinishedPicture:
             process.maker = digest, Maker(process.scenes[digest][0])
         except KeyError:
             raise SceneMissing(digest) from None
-    return process.maker[1].make(number)
+    return process.maker[1].make(index)
 
 
 def _given(spec: RendererSpec) -> tuple[Scene, Settings]:

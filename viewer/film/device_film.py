@@ -335,10 +335,10 @@ class FilmBuffer(Buffer):
             readbacks.append([Readback(self.device, texture) for texture in sums.textures])
         return ComingError(readbacks, moment)
 
-    def late_error(self, coming: ComingError) -> float:
+    def late_error(self, pending: ComingError) -> float:
         """The error that was begun, of the samples of then."""
-        parts = [np.concatenate([readback.read() for readback in block], axis=-1) for block in coming.sums]
-        return self._error(np.concatenate([part.reshape(-1, 8) for part in parts]).astype(np.float64), coming.moment)
+        parts = [np.concatenate([readback.read() for readback in block], axis=-1) for block in pending.sums]
+        return self._error(np.concatenate([part.reshape(-1, 8) for part in parts]).astype(np.float64), pending.moment)
 
     def _error(self, sums: NDArray[np.float64], moment: Samples) -> float:
         pixels = self.size[0] * self.size[1]
@@ -438,8 +438,8 @@ class FilmBuffer(Buffer):
     def _pairs(self, moment: Samples) -> Iterator[tuple[Stream, Stream | None]]:
         """The streams of the blocks, with those of the first halves where these are half of all."""
         halves = self.halves if moment.halved else None
-        for number, block in enumerate(self.blocks):
-            yield block.stream, None if halves is None else halves.blocks[number].stream
+        for index, block in enumerate(self.blocks):
+            yield block.stream, None if halves is None else halves.blocks[index].stream
 
     def _history(self, sums: NDArray[np.float64], moment: Samples) -> ConvergenceHistory:
         """The history of `Halves` with the samples of a moment added, from their `_sums`."""

@@ -194,9 +194,9 @@ def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], fl
     """Ratio of the measured to the fitted variances up to 2^last samples: a geometric mean in which each measurement
     leaves the earlier ones the share `EARLIER`."""
     mean_log = 0.0
-    for number, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
+    for index, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
         log_ratio = math.log(variances[level] / fitted(level))
-        mean_log = log_ratio if number == 0 else (1 - EARLIER) * log_ratio + EARLIER * mean_log
+        mean_log = log_ratio if index == 0 else (1 - EARLIER) * log_ratio + EARLIER * mean_log
     return math.exp(mean_log)
 
 

@@ -150,7 +150,7 @@ NOISY = Layer("noisy", "mean of the samples, of a denoised picture", "linear sRG
 
 def series(name: str, count: int) -> tuple[str, ...]:
     """The names of a series' layers: ``bounce.0``, ``bounce.1`` ..."""
-    return tuple(f"{name}.{number}" for number in range(count))
+    return tuple(f"{name}.{index}" for index in range(count))
 
 
 def expanded(names: Iterable[str], paths: bool = True) -> tuple[str, ...]:
@@ -174,8 +174,8 @@ def find(name: str) -> Layer | None:
     """The declaration of a layer, or of its series; None for another name."""
     if name == NOISY.name:
         return NOISY
-    head, dot, number = name.rpartition(".")
-    return SERIES.get(head) if dot and number.isdecimal() else LAYERS.get(name)
+    head, dot, suffix = name.rpartition(".")
+    return SERIES.get(head) if dot and suffix.isdecimal() else LAYERS.get(name)
 
 
 def parse(text: str) -> tuple[str, ...]:

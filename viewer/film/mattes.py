@@ -1,4 +1,4 @@
-"""Mattes: a scene's names with numbers that pictures can hold, their coverage of each pixel, and Cryptomatte."""
+"""Mattes: a scene's names with indices that pictures can hold, their coverage of each pixel, and Cryptomatte."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from numpy.typing import NDArray
 
 from raystream.scene.scene import Scene
 
-# -- which numbers a pixel's samples see, and how often: exact counts, ranked for files --------------------------------
+# -- which indices a pixel's samples see, and how often: exact counts, ranked for files --------------------------------
 
 MOST_PAIRS = 1 << 22  # that are kept apart before equal ones are counted together
 
 
 class Coverage:
-    """Counts of numbers over the samples of a picture's pixels; -1 is none.
+    """Counts of indices over the samples of a picture's pixels; -1 is none.
 
-    Most pixels see one number alone, which is counted in place; all others are pairs of a pixel and a number.
+    Most pixels see one index alone, which is counted in place; all others are pairs of a pixel and an index.
     """
 
-    def __init__(self, pixels: int, numbers: int) -> None:
-        """numbers : they are from 0 to below it."""
-        self.pixels, self.numbers = pixels, max(1, numbers)
+    def __init__(self, pixels: int, limit: int) -> None:
+        """limit : indices are from 0 to below it."""
+        self.pixels, self.limit = pixels, max(1, limit)
         self._first = np.full(pixels, -1, np.int64)
         self._count = np.zeros(pixels, np.int32)
         self._others: list[NDArray[np.int64]] = []
         self._merged = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
-    def add(self, numbers: NDArray) -> None:
-        """One sample of every pixel: (pixels,) numbers."""
-        numbers = numbers.astype(np.int64)
-        fresh = (self._first < 0) & (numbers >= 0)
-        np.copyto(self._first, numbers, where=fresh)
-        same = (numbers == self._first) & (numbers >= 0)
+    def add(self, indices: NDArray) -> None:
+        """One sample of every pixel: (pixels,) indices."""
+        indices = indices.astype(np.int64)
+        fresh = (self._first < 0) & (indices >= 0)
+        np.copyto(self._first, indices, where=fresh)
+        same = (indices == self._first) & (indices >= 0)
         self._count += same
-        other = np.flatnonzero(~same & (numbers >= 0))
+        other = np.flatnonzero(~same & (indices >= 0))
         if other.size:
-            self._others.append(other * self.numbers + numbers[other])
+            self._others.append(other * self.limit + indices[other])
             if sum(map(len, self._others)) > MOST_PAIRS:
                 self._merge()
 
@@ -50,35 +50,35 @@ class Coverage:
         self._others, self._merged = [], summed(keys, counts)
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Pixels, numbers and counts (P,): each pair once."""
+        """Pixels, indices and counts (P,): each pair once."""
         self._merge()
         keys, counts = self._merged
         covered = np.flatnonzero(self._first >= 0)
-        pixels = np.concatenate([covered, keys // self.numbers])
-        numbers = np.concatenate([self._first[covered], keys % self.numbers])
-        return pixels, numbers, np.concatenate([self._count[covered].astype(np.int64), counts])
+        pixels = np.concatenate([covered, keys // self.limit])
+        indices = np.concatenate([self._first[covered], keys % self.limit])
+        return pixels, indices, np.concatenate([self._count[covered].astype(np.int64), counts])
 
 
 def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Different keys in order, and the sum of each one's counts."""
-    unique_keys, places = np.unique(keys, return_inverse=True)
-    return unique_keys, np.bincount(places, counts, len(unique_keys)).astype(np.int64)
+    unique_keys, inverse = np.unique(keys, return_inverse=True)
+    return unique_keys, np.bincount(inverse, counts, len(unique_keys)).astype(np.int64)
 
 
 def ranked(
-    pixels: NDArray[np.int64], numbers: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
+    pixels: NDArray[np.int64], indices: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(size, ranks) each: the most frequent numbers of each of ``size`` pixels, -1 for none, and their counts; of
-    equal counts the lower number first."""
-    order = np.lexsort((numbers, -counts, pixels))
-    pixels, numbers, counts = pixels[order], numbers[order], counts[order]
+    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts; of
+    equal counts the lower index first."""
+    order = np.lexsort((indices, -counts, pixels))
+    pixels, indices, counts = pixels[order], indices[order], counts[order]
     begins = np.searchsorted(pixels, pixels, side="left")
     rank = np.arange(len(pixels)) - begins
     within = rank < ranks
-    ranked_numbers, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
-    ranked_numbers[pixels[within], rank[within]] = numbers[within]
+    ranked_indices, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    ranked_indices[pixels[within], rank[within]] = indices[within]
     times[pixels[within], rank[within]] = counts[within]
-    return ranked_numbers, times
+    return ranked_indices, times
 
 
 # -- names of a scene's objects, parts, assets, semantic classes and materials, with numbers ---------------------------
@@ -89,9 +89,9 @@ MOST_BYTES = 256  # of a name, UTF-8
 
 
 class Labels(NamedTuple):
-    """The label of each instance: numbers (I,) int32 from 0 in the scene's order, -1 for none; and their names."""
+    """The label of each instance: indices (I,) int32 from 0 in the scene's order, -1 for none; and their names."""
 
-    numbers: NDArray[np.int32]
+    indices: NDArray[np.int32]
     names: tuple[str, ...]
 
 
@@ -101,10 +101,10 @@ def objects(scene: Scene) -> Labels:
     Named as the node is, else as the mesh.
     """
     keys = _object_keys(scene)
-    first = list({key: number for number, key in reversed(list(enumerate(keys)))}.items())[::-1]
-    numbers = {key: place for place, (key, _) in enumerate(first)}
-    names = [_name_of(scene, number) for _, number in first]
-    return Labels(np.array([numbers[key] for key in keys], np.int32), unique(names))
+    first = list({key: index for index, key in reversed(list(enumerate(keys)))}.items())[::-1]
+    indices = {key: place for place, (key, _) in enumerate(first)}
+    names = [_name_of(scene, index) for _, index in first]
+    return Labels(np.array([indices[key] for key in keys], np.int32), unique(names))
 
 
 def parts(scene: Scene) -> Labels:
@@ -114,9 +114,9 @@ def parts(scene: Scene) -> Labels:
     """
     names = [] if scene.hierarchy is None else scene.hierarchy.names
 
-    def path(node: int, number: int) -> str:
+    def path(node: int, index: int) -> str:
         return "/".join(
-            filter(None, (*(names[ancestor] for ancestor in _path(scene, node)[:-1]), _name_of(scene, number)))
+            filter(None, (*(names[ancestor] for ancestor in _path(scene, node)[:-1]), _name_of(scene, index)))
         )
 
     return _by_node(scene, lambda node: node, path)
@@ -128,7 +128,7 @@ def assets(scene: Scene) -> Labels:
     return _by_node(
         scene,
         lambda node: _path(scene, node)[0],
-        lambda node, number: names[_path(scene, node)[0]] or _name_of(scene, number),
+        lambda node, index: names[_path(scene, node)[0]] or _name_of(scene, index),
     )
 
 
@@ -143,13 +143,13 @@ def classes(scene: Scene) -> Labels:
         below[node] = name or below.get(parent, "")
     keys = ["" if owner < 0 else shortened(below[owner]) for owner in _owners(scene)]
     names = tuple(dict.fromkeys(key for key in keys if key))
-    places = {name: place for place, name in enumerate(names)}
-    return Labels(np.array([places.get(key, -1) for key in keys], np.int32), names)
+    indices = {name: index for index, name in enumerate(names)}
+    return Labels(np.array([indices.get(key, -1) for key in keys], np.int32), names)
 
 
 def material_names(scene: Scene) -> tuple[str, ...]:
     """One for each material of the scene."""
-    return unique([material.name or f"material {number}" for number, material in enumerate(scene.materials)])
+    return unique([material.name or f"material {index}" for index, material in enumerate(scene.materials)])
 
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
@@ -159,11 +159,11 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
     following: dict[str, int] = {}
     for name in short:
         if name in visited:
-            number = following.get(name, 2)
-            while f"{name} {number}" in used:
-                number += 1
-            following[name] = number + 1
-            name = f"{name} {number}"
+            suffix = following.get(name, 2)
+            while f"{name} {suffix}" in used:
+                suffix += 1
+            following[name] = suffix + 1
+            name = f"{name} {suffix}"
             used.add(name)
         visited.add(name)
         labels.append(name)
@@ -195,19 +195,19 @@ def _object_keys(scene: Scene) -> list[object]:
     """(I,) equal for instances of one object, whatever the time."""
     offsets = None if scene.hierarchy is None else scene.hierarchy.offsets
     keys: list[object] = []
-    for number, (owner, instance) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
+    for index, (owner, instance) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
         if owner >= 0:
-            keys.append((owner, b"" if offsets is None else offsets[number].tobytes()))
+            keys.append((owner, b"" if offsets is None else offsets[index].tobytes()))
         elif instance.name:
             keys.append((instance.name, instance.transform.tobytes()))
         else:
-            keys.append(number)
+            keys.append(index)
     return keys
 
 
-def _name_of(scene: Scene, number: int) -> str:
-    instance = scene.instances[number]
-    return instance.name or scene.meshes[instance.mesh].name or f"object {number}"
+def _name_of(scene: Scene, index: int) -> str:
+    instance = scene.instances[index]
+    return instance.name or scene.meshes[instance.mesh].name or f"object {index}"
 
 
 def _path(scene: Scene, node: int) -> list[int]:
@@ -221,16 +221,16 @@ def _path(scene: Scene, node: int) -> list[int]:
 
 def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
     """By the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node and the
-    number of the first such instance."""
+    index of the first such instance."""
     by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []
-    for number, owner in enumerate(_owners(scene)):
-        key = (False, int(by_object.numbers[number])) if owner < 0 else (True, node_of(owner))
+    for index, owner in enumerate(_owners(scene)):
+        key = (False, int(by_object.indices[index])) if owner < 0 else (True, node_of(owner))
         if key not in names:
-            names[key] = by_object.names[key[1]] if owner < 0 else name_of(owner, number)
+            names[key] = by_object.names[key[1]] if owner < 0 else name_of(owner, index)
         keys.append(key)
-    order = {key: number for number, key in enumerate(names)}
+    order = {key: index for index, key in enumerate(names)}
     return Labels(np.array([order[key] for key in keys], np.int32), unique(list(names.values())))
 
 
@@ -271,18 +271,18 @@ def layer_of(
 ) -> NDArray[np.float32]:
     """(H, W, 2 `RANKS`) float32: ids and coverages in turn.
 
-    pairs : pixels, names by number and counts, as of `Coverage.pairs`; equal ones are
+    pairs : pixels, names by index and counts, as of `Coverage.pairs`; equal ones are
     added up. ids : bits of the names. samples : (H, W) of each pixel.
     """
     height, width = samples.shape
-    most, (pixels, numbers, counts) = max(1, len(ids)), pairs
+    most, (pixels, indices, counts) = max(1, len(ids)), pairs
     single = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
-    keys, sums = summed((pixels * most + numbers)[~single], counts[~single])
-    ranked_numbers, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
-    ranked_numbers[pixels[single], 0], times[pixels[single], 0] = numbers[single], counts[single]
+    keys, sums = summed((pixels * most + indices)[~single], counts[~single])
+    ranked_indices, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
+    ranked_indices[pixels[single], 0], times[pixels[single], 0] = indices[single], counts[single]
     out = np.zeros((height * width, RANKS, 2), np.float32)
-    present = ranked_numbers >= 0
-    out[..., 0][present] = ids[ranked_numbers[present]].view(np.float32)
+    present = ranked_indices >= 0
+    out[..., 0][present] = ids[ranked_indices[present]].view(np.float32)
     out[..., 1] = times / np.maximum(samples.reshape(-1, 1), 1)
     return out.reshape(height, width, 2 * RANKS)
 

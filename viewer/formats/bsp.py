@@ -171,7 +171,7 @@ def spans(starts: Index, lengths: Index) -> Index:
 def drawn_faces(
     models: NDArray, lumps: dict[str, bytes], budget: Budget, hidden: int, path: Path
 ) -> tuple[Index, Index]:
-    """Of all visible faces of some models: numbers of the model and of the face, (N,) each.
+    """Of all visible faces of some models: indices of the model and of the face, (N,) each.
 
     hidden : flags of textures of which one hides a face. Raises ViewerError for a face that names anything out of
     range.
@@ -179,10 +179,10 @@ def drawn_faces(
     faces, textures = array(lumps, "faces", FACE), array(lumps, "textures", TEXTURE)
     lengths = models["faces"].astype(np.int64)
     budget.charge(_FACE_BYTES * int(lengths.sum()))
-    numbers = spans(models["face"].astype(np.int64), lengths)
+    indices = spans(models["face"].astype(np.int64), lengths)
     owners = np.repeat(np.arange(len(models)), lengths)
-    chosen = faces[numbers]
-    refuse = _refusal(numbers, path)
+    chosen = faces[indices]
+    refuse = _refusal(indices, path)
     for name, label, count in (
         ("texture", "texture", len(textures)),
         ("lightmap", "lightmap", len(lumps["lightmaps"]) // (3 * PAGE * PAGE)),
@@ -197,19 +197,19 @@ def drawn_faces(
             lambda row: f"has {lump} {first[row]:,} to {first[row] + many[row]:,} of {total:,}",  # noqa: B023
         )
     flags = textures["flags"][chosen["texture"]] if len(chosen) else np.zeros(0, np.int32)
-    shown = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
-    return owners[shown], numbers[shown]
+    visible = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
+    return owners[visible], indices[visible]
 
 
-def unfolded(numbers: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> Unfolded:
-    """The triangles of faces by number, checked by `drawn_faces`.
+def unfolded(face_indices: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> Unfolded:
+    """The triangles of faces by index, checked by `drawn_faces`.
 
     Raises ViewerError for corners that are not triangles of the face's own vertices, for nets that are not of odd
     sides, and beyond the budget.
     """
-    faces, vertices = array(lumps, "faces", FACE)[numbers], array(lumps, "vertices", VERTEX)
+    faces, vertices = array(lumps, "faces", FACE)[face_indices], array(lumps, "vertices", VERTEX)
     curved = faces["kind"] == PATCH
-    refuse = _refusal(numbers, path)
+    refuse = _refusal(face_indices, path)
     wide, tall = faces["net"].astype(np.int64).T
     vertex_counts = faces["vertices"].astype(np.int64)
     refuse(
@@ -231,19 +231,19 @@ def unfolded(numbers: Index, lumps: dict[str, bytes], budget: Budget, path: Path
     if len(strange):
         row = face[strange[0]]
         raise ViewerError(
-            f"{path}: face {numbers[row]:,}", f"indexes one of its vertices beyond {vertex_counts[row]}", DAMAGED
+            f"{path}: face {face_indices[row]:,}", f"indexes one of its vertices beyond {vertex_counts[row]}", DAMAGED
         )
     triangles[spans(starts[flat], triangle_counts[flat])] = (indices + faces["vertex"][face]).reshape(-1, 3)
     tessellation = _tessellation(faces, vertices, np.flatnonzero(curved), points, starts, triangles)
     return Unfolded(np.concatenate([vertices, tessellation]), triangles, triangle_counts)
 
 
-def _refusal(numbers: Index, path: Path) -> Callable[[NDArray[np.bool_], Callable[[int], str]], None]:
+def _refusal(indices: Index, path: Path) -> Callable[[NDArray[np.bool_], Callable[[int], str]], None]:
     def refuse(wrong: NDArray[np.bool_], what: Callable[[int], str]) -> None:
         """Raise ViewerError for the first wrong face."""
         if wrong.any():
             row = int(wrong.argmax())
-            raise ViewerError(f"{path}: face {numbers[row]:,}", what(row), DAMAGED)
+            raise ViewerError(f"{path}: face {indices[row]:,}", what(row), DAMAGED)
 
     return refuse
 
@@ -359,22 +359,22 @@ def read(path: Path, max_texture: int | None = None) -> Scene:
     lit = _lightmaps(scene, pages)
     models, offsets = _placed(array(lumps, "models", MODEL), entities, len(lumps["faces"]) // FACE.itemsize, path)
     drawn = np.unique(models)
-    owners, numbers = drawn_faces(array(lumps, "models", MODEL)[drawn], lumps, budget, UNSEEN, path)
-    faces = array(lumps, "faces", FACE)[numbers]
+    owners, indices = drawn_faces(array(lumps, "models", MODEL)[drawn], lumps, budget, UNSEEN, path)
+    faces = array(lumps, "faces", FACE)[indices]
     kinds = np.stack([owners, faces["texture"], np.maximum(faces["lightmap"], -1)], axis=1)
     groups, group = np.unique(kinds, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
-    geometry = unfolded(numbers[order], lumps, budget, path)
+    geometry = unfolded(indices[order], lumps, budget, path)
     counts = np.bincount(group.ravel()[order], geometry.counts, len(groups)).astype(np.int64)
     groups, counts = groups[counts > 0], counts[counts > 0]
     budget.charge(_MESH_BYTES * len(groups))
     names = [f"{_name(textures[texture])} {page}" for _, texture, page in groups.tolist()]
     scene.meshes = _meshes(geometry, counts, groups, [shown[texture] for texture in groups[:, 1]], names, budget)
     baked: dict[tuple[int, int], int] = {}
-    for number, (_, texture, page) in enumerate(groups.tolist()):
+    for index, (_, texture, page) in enumerate(groups.tolist()):
         if (texture, page) not in baked:
             baked[texture, page] = _baked(scene, shown[texture], page, lit)
-        scene.variants.setdefault(LIGHTMAPS, {})[number] = baked[texture, page]
+        scene.variants.setdefault(LIGHTMAPS, {})[index] = baked[texture, page]
     _instances(scene, groups[:, 0], drawn, models, offsets, budget)
     _lights(scene, entities, path)
     _cameras(scene, entities, path)
@@ -384,20 +384,20 @@ def read(path: Path, max_texture: int | None = None) -> Scene:
 def _placed(
     models: NDArray, entities: list[dict[str, str]], faces: int, path: Path
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The world, and the models placed by entities: their numbers (N,), and offsets (N, 3) in level units."""
+    """The world, and the models placed by entities: their indices (N,), and offsets (N, 3) in level units."""
     first, count = models["face"].astype(np.int64), models["faces"].astype(np.int64)
     wrong = np.flatnonzero((first < 0) | (count < 0) | (first + count > faces))
     if len(wrong):
-        number = wrong[0]
-        what = f"model {number} has faces {first[number]:,} to {first[number] + count[number]:,} of {faces:,}"
+        index = wrong[0]
+        what = f"model {index} has faces {first[index]:,} to {first[index] + count[index]:,} of {faces:,}"
         raise ViewerError(f"{path}: lump models", what, DAMAGED)
-    numbers, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
+    indices, offsets = [0] * min(len(models), 1), [np.zeros(3)] * min(len(models), 1)
     for entity in entities:
         name = entity.get("model", "")
         if name.startswith("*") and name[1:].isdecimal() and name.isascii() and 0 < int(name[1:8]) < len(models):
-            numbers.append(int(name[1:8]))
+            indices.append(int(name[1:8]))
             offsets.append(_vector(entity, "origin"))
-    return np.array(numbers, np.int64), np.array(offsets).reshape(-1, 3)
+    return np.array(indices, np.int64), np.array(offsets).reshape(-1, 3)
 
 
 def _meshes(
@@ -422,8 +422,8 @@ def _meshes(
     # A vertex once for each group that uses it, ordered by groups.
     owner = np.repeat(np.arange(len(groups)), counts)
     triangles += owner[:, None] * len(level)
-    keys, number = np.unique(triangles, return_inverse=True)
-    triangles = number.reshape(-1, 3)
+    keys, indices = np.unique(triangles, return_inverse=True)
+    triangles = indices.reshape(-1, 3)
     budget.charge(_VERTEX_BYTES * len(keys))
     holder, used = np.divmod(keys, max(len(level), 1))
     corner_data, positions = level[used], positions[used]
@@ -463,10 +463,10 @@ def _instances(
     starts = np.searchsorted(owners, np.arange(len(drawn) + 1))
     place = np.searchsorted(drawn, models)
     budget.charge(_INSTANCE_BYTES * int((starts[place + 1] - starts[place]).sum()))
-    for number, offset in zip(place.tolist(), _turned(offsets) * UNIT, strict=True):
+    for index, offset in zip(place.tolist(), _turned(offsets) * UNIT, strict=True):
         transform = np.eye(4)
         transform[:3, 3] = offset
-        for mesh in range(starts[number], starts[number + 1]):
+        for mesh in range(starts[index], starts[index + 1]):
             scene.instances.append(Instance(mesh, transform, name=scene.meshes[mesh].name))
 
 
@@ -538,14 +538,14 @@ class _Pictures:
 
 def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
     """A texture for each page."""
-    numbers = []
-    for number, page in enumerate(pages):
+    indices = []
+    for index, page in enumerate(pages):
         texels = np.full((PAGE, PAGE, 4), 255, np.uint8)
         texels[..., :3] = page
-        numbers.append(len(scene.textures))
-        image = Image(texels, f"lightmap {number}")
-        scene.textures.append(Texture(image, ("clamp", "clamp"), name=f"lightmap {number}", uv_set=1))
-    return numbers
+        indices.append(len(scene.textures))
+        image = Image(texels, f"lightmap {index}")
+        scene.textures.append(Texture(image, ("clamp", "clamp"), name=f"lightmap {index}", uv_set=1))
+    return indices
 
 
 def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
@@ -586,7 +586,7 @@ def _number(entity: dict[str, str], key: str, default: float) -> float:
 def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     """Lights as points, or as spots towards their targets."""
     named = {entity["targetname"]: entity for entity in entities if entity.get("targetname")}
-    for number, entity in enumerate(entity for entity in entities if entity.get("classname") == "light"):
+    for index, entity in enumerate(entity for entity in entities if entity.get("classname") == "light"):
         strength = max(_number(entity, "light", _number(entity, "_light", DEFAULT_LIGHT)), 0.0)
         color = np.clip(_vector(entity, "_color", (1.0, 1.0, 1.0)), 0.0, 1e3)
         color = color / max(float(color.max()), 1e-9)
@@ -597,13 +597,13 @@ def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
         target = named.get(entity.get("target", ""))
         towards = None if target is None else _turned(_vector(target, "origin")) * UNIT - at
         if towards is None or not np.linalg.norm(towards) > 0:
-            scene.lights.append(Light("point", f"light {number}", (x, y, z), intensity=(red, green, blue)))
+            scene.lights.append(Light("point", f"light {index}", (x, y, z), intensity=(red, green, blue)))
             continue
         radius = max(_number(entity, "radius", 64.0), 1.0) * UNIT
         angle = min(max(math.atan2(radius, float(np.linalg.norm(towards))), 0.01), 1.5)
         dx, dy, dz = (float(component) for component in towards)
         scene.lights.append(
-            Light("spot", f"light {number}", (x, y, z), (dx, dy, dz), (red, green, blue), 0.9 * angle, angle)
+            Light("spot", f"light {index}", (x, y, z), (dx, dy, dz), (red, green, blue), 0.9 * angle, angle)
         )
 
 
@@ -615,14 +615,14 @@ def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
         if entity.get("classname") in STARTS
     )
     names: set[str] = set()
-    for number, (_, _, entity) in enumerate(starts):
+    for index, (_, _, entity) in enumerate(starts):
         origin = _vector(entity, "origin") + [0.0, 0.0, EYE]
         pitch, yaw, _ = _vector(entity, "angles").tolist()
         angle, tilt = math.radians(_number(entity, "angle", yaw)), math.radians(pitch)
         ahead = np.array([math.cos(angle) * math.cos(tilt), math.sin(angle) * math.cos(tilt), -math.sin(tilt)])
         eye, aim = _turned(origin) * UNIT, _turned(origin + 64.0 * ahead) * UNIT
-        name = entity.get("name") or ("start" if number == 0 else f"start {number}")
+        name = entity.get("name") or ("start" if index == 0 else f"start {index}")
         if name in names or not name.isprintable():
-            name = f"start {number}"
+            name = f"start {index}"
         names.add(name)
         scene.cameras.append(Camera(tuple(map(float, eye)), tuple(map(float, aim)), fov=70.0, name=name))  # type: ignore[arg-type]

@@ -48,7 +48,7 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
         content = content[:LARGEST]
     materials: list[Material] = []
     faults: list[int] = []
-    for number, line in enumerate(without_mark(content).splitlines(), 1):
+    for line_number, line in enumerate(without_mark(content).splitlines(), 1):
         words = line.split(None, 1)
         if not words or words[0].startswith(b"#"):
             continue
@@ -56,11 +56,11 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
         if key == "newmtl":
             materials.append(Material(name=value or "material"))
         elif not materials:
-            faults.append(number)
+            faults.append(line_number)
         elif key in _COLORS or key in _NUMBERS:
             values = _values(value, 3 if key in _COLORS else 1)
             if values is None:
-                faults.append(number)
+                faults.append(line_number)
             else:
                 materials[-1].source[key] = values if key in _COLORS else values[0]
         else:

@@ -150,7 +150,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
     end = len(data)
     fault = 0
     while at < end:
-        begin = at
+        start = at
         if (
             counts[0] == len(vertices)
             or counts[1] == len(texcoords)
@@ -158,7 +158,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             or counts[4] == len(faces)
             or counts[5] == len(events)
         ):
-            return FULL, begin
+            return FULL, start
         at = skip_blanks(data, at, end)
         if at >= end:
             break
@@ -205,7 +205,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             faces[counts[4], 2] = FACE if first == 102 else (LINE if first == 108 else POINT)
             filled, after, fault = _face(data, after, end, counts, corners, counts[3])
             if fault:
-                at = begin if fault == FULL else after
+                at = start if fault == FULL else after
                 break
             faces[counts[4], 0] = filled - counts[3]
             counts[3] = filled
@@ -290,12 +290,12 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
     materials, of_face = _materials(data, events, len(lengths), path, warnings)
     textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
-    positions, place = centred(vertices[:, :3])
+    positions, transform = centred(vertices[:, :3])
     vertices[:, :3] = positions
     scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
     points_only = not len(kinds) and not left_out and len(vertices) > 0
     for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, points_only):
-        scene.instances.append(Instance(len(scene.meshes), place))
+        scene.instances.append(Instance(len(scene.meshes), transform))
         scene.meshes.append(points)
     if scene.meshes:
         corners, polygons = corners[np.repeat(kinds == FACE, lengths)], kinds == FACE
@@ -313,7 +313,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
     scene.meshes.insert(0, mesh)
-    scene.instances = [Instance(number, place) for number in range(len(scene.meshes))]
+    scene.instances = [Instance(index, transform) for index in range(len(scene.meshes))]
     return scene
 
 
@@ -346,8 +346,8 @@ def _joined(data: bytes) -> bytes:
     out: bytearray | None = None
     for match in _CONTINUED.finditer(data):
         at = match.start()
-        begin = data.rfind(b"\n", 0, at) + 1
-        if data[at - 1 : at] < b"\x80" and not _COMMENT.search(data, begin, at):
+        start = data.rfind(b"\n", 0, at) + 1
+        if data[at - 1 : at] < b"\x80" and not _COMMENT.search(data, start, at):
             out = bytearray(data) if out is None else out
             out[at : match.end()] = b" " * len(match[0])
     return data if out is None else bytes(out)
@@ -401,8 +401,8 @@ def _mesh(
         used = corners[triangles.ravel()].astype(np.int32)
         if not with_normal:
             used[:, 2] = -1
-        number, first = weld(used.view(np.uint32), small=len(used) < SMALL)
-        faces, source = number.reshape(-1, 3), used[first]
+        indices, first = weld(used.view(np.uint32), small=len(used) < SMALL)
+        faces, source = indices.reshape(-1, 3), used[first]
         vertices = vertices[source[:, 0]]
     else:
         faces = corners[:, 0].astype(np.int32)[triangles]
@@ -443,21 +443,21 @@ def _points_and_lines(
         return [Quadrics.spheres(positions, point_radius(positions), colors)]
     meshes = []
     kind, material = np.repeat(kinds, lengths), np.repeat(of_face, lengths)
-    numbers = corners[kind > LINE, 0]
-    if len(numbers):
-        points = positions[numbers]
-        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[numbers])
+    indices = corners[kind > LINE, 0]
+    if len(indices):
+        points = positions[indices]
+        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[indices])
         mesh.materials = material[kind > LINE][mesh.triangles[:, 0]]
         meshes.append(mesh)
     row = np.repeat(np.arange(len(lengths)), lengths)
     first = np.flatnonzero((kind[:-1] == LINE) & (row[1:] == row[:-1]))
     if len(first):
         lines = np.stack([corners[first, 0], corners[first + 1, 0]], axis=1).astype(np.int32)
-        for number in np.unique(material[first]).tolist():
+        for index in np.unique(material[first]).tolist():
             mesh = Quadrics.cylinders(
-                positions, lines[material[first] == number], line_radius(positions[lines.ravel()]), colors
+                positions, lines[material[first] == index], line_radius(positions[lines.ravel()]), colors
             )
-            mesh.materials = np.full(len(mesh.triangles), number, np.int32)
+            mesh.materials = np.full(len(mesh.triangles), index, np.int32)
             meshes.append(mesh)
     return [mesh for mesh in meshes if len(mesh.triangles)]
 
@@ -465,7 +465,7 @@ def _points_and_lines(
 def _materials(
     data: bytes, events: NDArray, faces: int, path: Path, warnings: list[str]
 ) -> tuple[list[Material], NDArray[np.int32]]:
-    """The scene's materials, and the number of each face's. The first is for faces before any 'usemtl'."""
+    """The scene's materials, and the index of each face's. The first is for faces before any 'usemtl'."""
     library: dict[str, Material] = {}
     opened: set[str] = set()
     names: list[str] = []
@@ -479,18 +479,18 @@ def _materials(
         else:
             names.append(text)
             starts.append(int(face))
-    number = {name: k + 1 for k, name in enumerate(dict.fromkeys(names))}
+    indices = {name: k + 1 for k, name in enumerate(dict.fromkeys(names))}
     materials = [Material()]
-    missing = [name for name in number if name not in library]
-    for name in number:
+    missing = [name for name in indices if name not in library]
+    for name in indices:
         materials.append(library.get(name) or Material(name=name))
     if missing and opened:
         warnings.append(f"materials not found, grey instead: {', '.join(short(name, 30) for name in missing[:5])}")
     of_face = np.zeros(faces, np.int32)
     ends = [*starts[1:], faces] if starts else []
     for name, start, end in zip(names, starts, ends, strict=True):
-        of_face[start:end] = number[name]
-    if number and not (of_face == 0).any():  # the placeholder is unused
+        of_face[start:end] = indices[name]
+    if indices and not (of_face == 0).any():  # the placeholder is unused
         materials, of_face = materials[1:], of_face - np.int32(1)
     return materials, of_face
 

@@ -95,15 +95,15 @@ def read_header(data: bytes, path: Path) -> Header:
     elements: list[Element] = []
     textures: list[bytes] = []
     unknown: list[str] = []
-    at, number = 0, 0
+    at, line_number = 0, 0
     while True:
         line, at = _line(data, at)
-        number += 1
+        line_number += 1
         if line is None:
             raise ViewerError(str(path), "the PLY header does not end", "the file is damaged or truncated")
         words = line.decode("utf-8", "replace").split()
-        where = f"{path}: line {number}"
-        if not words or words[0] in ("comment", "obj_info") or number == 1:
+        where = f"{path}: line {line_number}"
+        if not words or words[0] in ("comment", "obj_info") or line_number == 1:
             textures += _TEXTURE.findall(line)
             continue
         if words[0] not in (*_STATEMENTS, "end_header"):
@@ -189,12 +189,12 @@ class _Reader:
 
     def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
         """The scalar properties by name, if asked for, and these list properties: the first as integers."""
-        begin, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
-        for number, name in enumerate(names):
-            self._go(begin)
-            list_properties.append(self.lists(element, name, integers=not number))
+        start, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
+        for index, name in enumerate(names):
+            self._go(start)
+            list_properties.append(self.lists(element, name, integers=not index))
         if scalars:
-            self._go(begin)
+            self._go(start)
             columns = self.columns(element)
         return columns, list_properties
 
@@ -356,9 +356,9 @@ class AsciiReader(_Reader):
         """The scalar properties by name, float64."""
         scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
         if len(scalars) < len(element.properties):
-            begin, columns = self.at, {}
+            start, columns = self.at, {}
             for k in scalars:  # a rare layout: the element is read once for each
-                self._go(begin)
+                self._go(start)
                 columns[element.properties[k].name] = self._list(element, k).values
             if not scalars:
                 self.skip(element)
@@ -593,7 +593,7 @@ def with_attributes(
 ) -> tuple[Mesh, Float | None]:
     """The mesh, and its vertices' normals, with a vertex for each combination of attributes at corners.
 
-    corners (T, 3): numbers of corners of triangles, the mesh's first ones; polygon (T,): their faces. Triangles behind
+    corners (T, 3): indices of corners of triangles, the mesh's first ones; polygon (T,): their faces. Triangles behind
     these have the vertices' attributes. Of colours of faces and of vertices those are used that differ.
     """
     order = mesh.triangles.ravel()
@@ -609,11 +609,11 @@ def with_attributes(
         colors = np.ones((len(order), 4), np.float32) if mesh.colors is None else mesh.colors[order]
         colors[:count] = np.repeat(faces.colors[polygon], 3, axis=0)
         rows.append(colors.view(np.uint32))
-    number, first = weld(np.ascontiguousarray(np.concatenate(rows, axis=1)), small=len(order) < SMALL)
+    indices, first = weld(np.ascontiguousarray(np.concatenate(rows, axis=1)), small=len(order) < SMALL)
     source = order[first]
     mesh = Mesh(
         mesh.positions[source],
-        number.reshape(-1, 3),
+        indices.reshape(-1, 3),
         mesh.materials,
         uvs=uvs[first] if uvs is not None else None if mesh.uvs is None else mesh.uvs[source],
         colors=colors[first] if colors is not None else None if mesh.colors is None else mesh.colors[source],
@@ -709,7 +709,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     # Of single floats alone nothing is lost by float32.
     single = all(vertex[name].dtype.itemsize == 4 and vertex[name].dtype.kind == "f" for name in "xyz")
     kind = np.float32 if single else np.float64
-    positions, place = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
+    positions, transform = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
     mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
     normals = columns_of(vertex, ("nx", "ny", "nz"))
@@ -726,7 +726,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
         mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
         materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
-        return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings)
+        return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings)
     mesh.triangles, mesh.materials = faces, np.zeros(len(faces), np.int32)
     if face is not None and face.attributes:
         corners, polygon = _whole_triangles(face.corners) if cut is None else cut
@@ -737,7 +737,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     names = [decoded(name) for name in header.textures]
     materials, textures = textured(mesh, names, path.parent, warnings, lenient, max_texture)
-    return Scene([mesh], [Instance(0, place)], materials, name=path.stem, warnings=warnings, textures=textures)
+    return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
 def _read_elements(
@@ -814,8 +814,8 @@ def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     values = np.insert(values, np.cumsum(strips.lengths)[:-1], -1)
     ends = values == -1
     _check(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
-    number = np.arange(len(values))
-    nth = number - np.maximum.accumulate(np.where(ends, number, -1)) - 1  # position in its strip
+    indices = np.arange(len(values))
+    nth = indices - np.maximum.accumulate(np.where(ends, indices, -1)) - 1  # position in its strip
     last = np.flatnonzero(~ends & (nth >= 2))
     odd = (nth[last] % 2).astype(bool)
     a, b, c = values[last - 2], values[last - 1], values[last]

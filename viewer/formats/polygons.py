@@ -48,7 +48,7 @@ def scratch(longest):
     return np.empty((7, longest), np.int64), np.empty(longest + 1, np.int64), np.empty((3, 2))
 
 
-def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, numbers, cell_start, bounds):
+def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, indices, cell_start, bounds):
     """Fill in the triangles of hard polygons; returns the number of polygons beyond the budget.
 
     plane: as in `cut_polygons`. The rest: `scratch`.
@@ -57,7 +57,7 @@ def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, n
     for k in range(len(hard)):
         start, n = starts[hard[k, 0]], lengths[hard[k, 0]]
         _flatten(positions, corners, start, n, plane)
-        budget = _clip(plane, n, triangles, hard[k, 1], start, budget, numbers, cell_start, bounds)
+        budget = _clip(plane, n, triangles, hard[k, 1], start, budget, indices, cell_start, bounds)
         if budget <= 0:
             tangled += 1
     return tangled
@@ -148,16 +148,16 @@ def _blocks(plane, p, a, b, c):
 
 
 @helper
-def _clip(plane, n, triangles, at, start, budget, numbers, cell_start, bounds):
+def _clip(plane, n, triangles, at, start, budget, indices, cell_start, bounds):
     """Ear clipping of a simple polygon of n corners, at least 5. Returns the rest of the budget (0: exhausted).
 
     Where a full turn finds no ear (touching or crossing edges), the cut is at, in this order: a collinear corner, a
     convex corner, any corner.
     """
-    before, after = numbers[0], numbers[1]
-    reflex = numbers[2]  # candidates inside ears: reflex or collinear corners
-    place = numbers[3]  # of each corner in that list, or -1
-    cell_corner, cell_of, cursor = numbers[4], numbers[5], numbers[6]
+    before, after = indices[0], indices[1]
+    reflex = indices[2]  # candidates inside ears: reflex or collinear corners
+    place = indices[3]  # of each corner in that list, or -1
+    cell_corner, cell_of, cursor = indices[4], indices[5], indices[6]
     blockers = 0
     low, high, scale = bounds[0], bounds[1], bounds[2]
     low[0] = low[1] = np.inf

@@ -133,12 +133,12 @@ def read(path: Path) -> Scene:
     if not exact:
         data = without_mark(data)
     if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
-        near, place = centred(_read_ascii(with_newlines(data), path, warnings))
+        near, transform = centred(_read_ascii(with_newlines(data), path, warnings))
     else:
-        near, place = centred(_read_binary(data, path, warnings))
+        near, transform = centred(_read_binary(data, path, warnings))
     positions, triangles = _weld(near)
     mesh = Mesh(positions, triangles, name=path.stem)
-    return Scene([mesh], [Instance(0, place)], [Material()], name=path.stem, warnings=warnings)
+    return Scene([mesh], [Instance(0, transform)], [Material()], name=path.stem, warnings=warnings)
 
 
 def _count(data: bytes) -> int:
@@ -183,5 +183,5 @@ def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
     corners = np.require(corners, np.float32, ["C"])
-    number, first = weld(corners.view(np.uint32), small=len(corners) < SMALL)
-    return corners[first], number.reshape(-1, 3)
+    indices, first = weld(corners.view(np.uint32), small=len(corners) < SMALL)
+    return corners[first], indices.reshape(-1, 3)

@@ -278,7 +278,7 @@ def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longe
     """
     end = len(data)
     while row < len(lengths):
-        begin, before = at, filled
+        start, before = at, filled
         for p in range(len(kinds)):
             count = 1
             if kinds[p]:
@@ -297,7 +297,7 @@ def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longe
                 at = after
                 if p == chosen:
                     if filled == len(values):
-                        return before, begin, row, FULL, longer
+                        return before, start, row, FULL, longer
                     values[filled] = value
                     filled += 1
         if by_lines:

@@ -62,15 +62,15 @@ class SpecularSpheres:
             else:
                 moving.setdefault(own_key, []).append(instance.motion)
         world_spheres = [np.zeros((0, 4))]
-        for (number, material), transforms in placed.items():
-            mesh = scene.meshes[number]
+        for (index, material), transforms in placed.items():
+            mesh = scene.meshes[index]
             specular_triangles = specular[mesh.materials] if material is None else specular[[material]]
             if specular_triangles.any():
                 key = id(mesh), specular_triangles.tobytes()
                 self._known[key] = before.get(key) or (mesh, _mesh_spheres(mesh, specular_triangles))
                 spheres = self._known[key][1]
                 world_spheres.append(_in_world(spheres, np.array(transforms).reshape(-1, 4, 4)))
-                for motion in moving.get((number, material), ()):  # what is within all keys' is, in between, within one
+                for motion in moving.get((index, material), ()):  # what is within all keys' is, in between, within one
                     world_spheres.append(np.array([(*middle, radius) for middle, radius in _swept(spheres, motion)]))
         every = np.concatenate(world_spheres)
         every = _split(every, _around_spheres, every[:, :3], MOST_SPHERES)
@@ -81,9 +81,9 @@ class SpecularSpheres:
 def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> NDArray[np.float64]:
     """(N, 4): spheres (S, 4) of a mesh around all its instances, whose transforms are (I, 4, 4); the finite ones."""
     transforms = transforms[np.isfinite(transforms).all(axis=(1, 2))]
-    linear, place = transforms[:, :3, :3], transforms[:, :3, 3]
+    linear, translation = transforms[:, :3, :3], transforms[:, :3, 3]
     with np.errstate(all="ignore"):
-        middles = spheres[None, :, :3] @ linear.transpose(0, 2, 1) + place[:, None]
+        middles = spheres[None, :, :3] @ linear.transpose(0, 2, 1) + translation[:, None]
         radii = spheres[None, :, 3] * np.linalg.norm(linear, 2, axis=(1, 2))[:, None]  # by the greatest stretch
     every = np.concatenate([middles, radii[..., None]], axis=2).reshape(-1, 4)
     return every[np.isfinite(every).all(axis=1)]
@@ -140,7 +140,7 @@ def _around_spheres(spheres: NDArray[np.float64]) -> Sphere:
 def _split(
     things: NDArray[np.float64],
     around: Callable[[Any], Sphere],
-    places: NDArray[np.float64],
+    points: NDArray[np.float64],
     most: int,
 ) -> NDArray[np.float64]:
     """(S, 4), S <= ``most``: spheres around groups of things (N, ...), which are halved at the middle of their places
@@ -151,7 +151,7 @@ def _split(
     leaves, ends = [root], 0
     while leaves and len(leaves) + ends < most:
         largest = leaves.pop(int(np.argmax([leaf.radius for leaf in leaves])))
-        at = places[largest.members, int(np.argmax(np.ptp(places[largest.members], axis=0)))]
+        at = points[largest.members, int(np.argmax(np.ptp(points[largest.members], axis=0)))]
         low = at < (at.min() + at.max()) / 2
         if not low.any() or low.all():
             ends += 1  # they lie at one place

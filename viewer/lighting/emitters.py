@@ -25,7 +25,7 @@ class Emitters(NamedTuple):
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
     nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
     corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
-    sides shine; None: nowhere. instance (L,), number (L,): whose triangle each is, and its number in the scene,
+    sides shine; None: nowhere. instance (L,), triangle (L,): whose triangle each is, and its index in the scene,
     ascending; starts (I,): of each instance's first triangle; None: they are of no scene. keys (K, L, 3, 3): the
     corners at the keys of an exposure, the first of them ``corners``; None: nothing moves.
     """
@@ -39,7 +39,7 @@ class Emitters(NamedTuple):
     share: NDArray[np.float64] | None = None
     both: NDArray[np.bool_] | None = None
     instance: NDArray[np.int32] | None = None
-    number: NDArray[np.int64] | None = None
+    triangle: NDArray[np.int64] | None = None
     starts: NDArray[np.int64] | None = None
     keys: NDArray[np.float32] | None = None
 
@@ -70,7 +70,7 @@ def _standing(scene: Scene) -> Emitters:
     round_ones: list[NDArray] = [np.zeros(0, bool)]
     places: list[NDArray] = [np.zeros((0, 2), np.int64)]
     starts = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])[:-1]
-    for place, instance in () if dark.all() else enumerate(scene.instances):
+    for instance_index, instance in () if dark.all() else enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
         override = instance.material
         face_materials = mesh.materials if override is None else np.full(len(mesh.triangles), override, np.int32)
@@ -78,17 +78,17 @@ def _standing(scene: Scene) -> Emitters:
         if not len(lit):
             continue
         materials.append(face_materials[lit].astype(np.int32))
-        places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
+        places.append(np.column_stack([np.full(len(lit), instance_index), starts[instance_index] + lit]))
         round_ones.append(np.full(len(lit), isinstance(mesh, (Quadric, Quadrics))))
         textures.append(np.full(len(lit), -1, np.int32))
         uvs.append(np.zeros((len(lit), 3, 2), np.float32))
         bright.append(np.ones(len(lit)))
-        for number in sorted(textured & set(face_materials[lit].tolist())):
-            texture = scene.materials[number].emission_texture
+        for index in sorted(textured & set(face_materials[lit].tolist())):
+            texture = scene.materials[index].emission_texture
             assert texture is not None
             if id(mesh) not in share_cache:
                 share_cache[id(mesh)] = shares(scene, mesh)
-            alike = np.flatnonzero(face_materials[lit] == number)
+            alike = np.flatnonzero(face_materials[lit] == index)
             textures[-1][alike], bright[-1][alike] = texture, share_cache[id(mesh)][lit[alike]]
             uvs[-1][alike] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[alike]]]
         if isinstance(mesh, (Quadric, Quadrics)):
@@ -103,13 +103,15 @@ def _standing(scene: Scene) -> Emitters:
         corners.append(points[:, [0, 2, 1]] if mirrored else points)
         if mirrored:
             uvs[-1] = uvs[-1][:, [0, 2, 1]]
-    numbers = np.concatenate(materials)
-    triangles = Emitters(np.concatenate(corners), emission[numbers], numbers, np.concatenate(round_ones))
+    material_indices = np.concatenate(materials)
+    triangles = Emitters(
+        np.concatenate(corners), emission[material_indices], material_indices, np.concatenate(round_ones)
+    )
     listed = np.concatenate(places)
-    triangles = triangles._replace(instance=listed[:, 0].astype(np.int32), number=listed[:, 1], starts=starts)
+    triangles = triangles._replace(instance=listed[:, 0].astype(np.int32), triangle=listed[:, 1], starts=starts)
     doubled = np.array([material.double_sided for material in scene.materials], bool)
-    if len(numbers) and doubled[numbers].any():
-        triangles = triangles._replace(both=doubled[numbers])
+    if len(material_indices) and doubled[material_indices].any():
+        triangles = triangles._replace(both=doubled[material_indices])
     if not textured:
         return triangles
     return triangles._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))

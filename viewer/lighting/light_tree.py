@@ -71,9 +71,9 @@ class Bounds(NamedTuple):
     power: Float
     both: NDArray[np.bool_]
 
-    def of(self, numbers: NDArray) -> Bounds:
+    def of(self, indices: NDArray) -> Bounds:
         """Those of some."""
-        middle, radius, axis, spread, emission, power, both = (part[numbers] for part in self)
+        middle, radius, axis, spread, emission, power, both = (part[indices] for part in self)
         return Bounds(middle, radius, axis, spread, emission, power, both)
 
 
@@ -156,13 +156,13 @@ def _fill(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: bool) ->
     rounding = np.abs(middle).max(axis=1) * 2e-7  # of the middle, in float32
     radius = bounds[:, 3] * (1 + 1e-5) + rounding
     # Beside them what a cosine near 1 does not tell.
-    spread, emission = (np.minimum(np.arccos(bounds[:, place]) + 1e-4, math.pi) for place in (7, 8))
+    spread, emission = (np.minimum(np.arccos(bounds[:, side_index]) + 1e-4, math.pi) for side_index in (7, 8))
     axis = bounds[:, 4:7] * (2.0 + np.cos(spread))[:, None]
     power, cosine = np.where(bounds[:, 10] > 0, -1.0, 1.0) * bounds[:, 9], np.cos(emission)
-    for place, side in enumerate(("left", "right")):
-        nodes[side] = middle[place::2]
-        nodes[f"{side}_radius"] = -1.0 if far else radius[place::2]
-        nodes[f"{side}_axis"] = axis[place::2]
-        nodes[f"{side}_power"] = power[place::2]
-        nodes[f"{side}_emission"] = cosine[place::2]
-        nodes[f"{side}_link"] = links[place::2]
+    for side_index, side in enumerate(("left", "right")):
+        nodes[side] = middle[side_index::2]
+        nodes[f"{side}_radius"] = -1.0 if far else radius[side_index::2]
+        nodes[f"{side}_axis"] = axis[side_index::2]
+        nodes[f"{side}_power"] = power[side_index::2]
+        nodes[f"{side}_emission"] = cosine[side_index::2]
+        nodes[f"{side}_link"] = links[side_index::2]

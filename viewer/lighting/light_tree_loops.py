@@ -2,7 +2,7 @@
 
 A row is (`COLUMNS`,) float64: the middle and radius of the sphere that holds a light; the axis of the cone of its
 normals, cosine and sine of that cone's half angle; the cosine of the angle from a normal within which light leaves; its
-power over that of all; 1 where both sides shine; its number. A parting permutes the rows of its cluster, so that each
+power over that of all; 1 where both sides shine; its index. A parting permutes the rows of its cluster, so that each
 part reads memory in order. The tree of N lights has N - 1 nodes, wherever it is parted, so that both parts of a cluster
 know the places of theirs, and it does not matter who makes them.
 """
@@ -51,9 +51,9 @@ def grow(rows, first, last, node, depth, low, high, far, complete, bounds, links
                 else:
                     another += 1 << (depth - TRAIL_BITS)
             if end - start == 1:
-                number = np.int64(rows[start, 12])
-                links[child, 0] = -1 - number
-                trails[number, 0], trails[number, 1] = other, another
+                index = np.int64(rows[start, 12])
+                links[child, 0] = -1 - index
+                trails[index, 0], trails[index, 1] = other, another
                 continue
             links[child, 0] = node + 1 if side == 0 else node + place - first
             if complete:

@@ -36,7 +36,7 @@ QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
 MOST_LIGHTS = 1 << 22
 FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, where something near shines too
 
-KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}, "sphere": 1 + len(KINDS)}
+KIND = {"triangle": 0, **{name: code for code, name in enumerate(KINDS, 1)}, "sphere": 1 + len(KINDS)}
 
 SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, where lights follow one another"))
 
@@ -87,7 +87,7 @@ MOVING = "MOVING_LIGHTS"  # feature of the scene
 
 class Sources(NamedTuple):
     """The lights of a list. emitting : those that shine, in the list's order, before the punctual ones.
-    listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,), number (E,), and
+    listed (E,) : of all that should, the index in the list, -1: left out; with their instance (E,), triangle (E,), and
     starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of
     infinitely distant ones.
     """
@@ -95,7 +95,7 @@ class Sources(NamedTuple):
     emitting: Emitters
     listed: NDArray[np.int64]
     instance: NDArray[np.int32]
-    number: NDArray[np.int64]
+    triangle: NDArray[np.int64]
     starts: NDArray[np.int64]
     punctual: DeltaLights
     far_share: float
@@ -171,7 +171,7 @@ class LightList:
     def module(self) -> Module:
         """The module ``lights``; it asks for that of an environment."""
         kinds = self.kinds()
-        constants: dict[str, int | float] = {f"LIGHT_{name.upper()}": number for name, number in KIND.items()}
+        constants: dict[str, int | float] = {f"LIGHT_{name.upper()}": code for name, code in KIND.items()}
         constants |= {
             "LIGHT_TRIANGLES": int(KIND["triangle"] in kinds),
             "LIGHT_SPHERES": int(KIND["sphere"] in kinds),
@@ -274,7 +274,7 @@ def light_list(
         triangles,
         np.where(valid, np.cumsum(valid) - 1, -1),
         np.zeros(len(valid), np.int32) if emitting.instance is None else emitting.instance,
-        np.arange(len(valid)) if emitting.number is None else emitting.number,
+        np.arange(len(valid)) if emitting.triangle is None else emitting.triangle,
         np.zeros(1, np.int64) if emitting.starts is None else emitting.starts,
         lit,
         far_share,
@@ -307,9 +307,9 @@ def _triangles(
         valid = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
         bright = np.isfinite(emitting.emission).all(axis=1) & (emitting.emission >= 0).all(axis=1)
     if not valid.all():
-        number = int(np.count_nonzero(~valid))
-        what = "triangle that should shine has" if number == 1 else "triangles that should shine have"
-        warnings.append(f"{number:,} {what} no area, or corners that are not finite; no light comes from there")
+        count = int(np.count_nonzero(~valid))
+        what = "triangle that should shine has" if count == 1 else "triangles that should shine have"
+        warnings.append(f"{count:,} {what} no area, or corners that are not finite; no light comes from there")
     if not bright.all():
         wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
         warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
@@ -329,12 +329,12 @@ def _triangles(
     if emitting.both is not None:
         triangles = triangles._replace(both=emitting.both[valid])
         sides[emitting.both[valid]] = 2.0
-    numbers, first, which = np.unique(triangles.material, return_index=True, return_inverse=True)
+    materials, first, which = np.unique(triangles.material, return_index=True, return_inverse=True)
     other = (triangles.emission != triangles.emission[first][which]).any(axis=1)
     if other.any():
         raise ValueError(f"emission differs between triangles of material {triangles.material[np.argmax(other)]}")
     radiance = radiance * sides
-    density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
+    density_of = {int(material): float(radiance[at]) for material, at in zip(materials, first, strict=True)}
     power = math.pi * area[valid] * radiance * (1.0 if triangles.share is None else triangles.share)
     return triangles, power, density_of, valid
 

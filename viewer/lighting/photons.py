@@ -24,7 +24,7 @@ UNENDING = 1 << 24  # photons: more than there can be
 class PhotonPass:
     """A pass that sends ``photons``.
 
-    middle, radius : the scene's bounding sphere, world. number : of the pass; each sends others. bounces : most
+    middle, radius : the scene's bounding sphere, world. index : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
     width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
     (S, 4), see `raystream.lighting.aim`.
@@ -32,7 +32,7 @@ class PhotonPass:
 
     middle: Sequence[float] = (0.0, 0.0, 0.0)
     radius: float = 1.0
-    number: int = 0
+    index: int = 0
     photons: int = 1
     bounces: int = 1
     least: int = 1
@@ -49,7 +49,7 @@ class PhotonPass:
             "emit_radius": float(self.radius),
             "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
             "emit_sphere_count": len(aims),
-            "photon_pass": self.number,
+            "photon_pass": self.index,
             "photon_kinds": sum(STORED[kind] for kind in self.kinds),
             "photon_width": self.width,
             "photon_share": 1.0 / self.photons,
@@ -165,7 +165,7 @@ def estimate_settings() -> list[Module]:
 
 def _stored() -> dict[str, int | float]:
     """The constants of ``Photon.stored``."""
-    return {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
+    return {f"PHOTON_{name.upper()}": value for name, value in STORED.items()}
 
 
 def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:

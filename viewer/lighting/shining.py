@@ -34,18 +34,18 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     By places on the triangle, in an image as small as these are far apart: light that they miss is found by BSDF
     sampling, and none is lost.
     """
-    lit = [(number, scene.materials[number]) for number in sorted(shining(scene))]
+    lit = [(index, scene.materials[index]) for index in sorted(shining(scene))]
     textured = {
-        number: (scene.textures[material.emission_texture], tuple(material.emission))
-        for number, material in lit
+        index: (scene.textures[material.emission_texture], tuple(material.emission))
+        for index, material in lit
         if material.emission_texture is not None
     }
-    of: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
-    of += [part for texture, factor in textured.values() for part in (texture, *factor)]
+    parts: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
+    parts += [part for texture, factor in textured.values() for part in (texture, *factor)]
     cached = _HELD.get(id(mesh))
-    if cached is None or len(cached.of) != len(of) or any(a is not b for a, b in zip(cached.of, of, strict=True)):
+    if cached is None or len(cached.of) != len(parts) or any(a is not b for a, b in zip(cached.of, parts, strict=True)):
         key = id(mesh)
-        cached = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
+        cached = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), parts, _shares(mesh, textured))
     return cached.shares
 
 
@@ -61,13 +61,13 @@ _HELD: dict[int, _Held] = {}  # several tables need them, and each move of a lig
 
 
 def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]]) -> NDArray[np.float64]:
-    """`shares` by textures and factors of materials, by their numbers."""
+    """`shares` by textures and factors of materials, by their indices."""
     fractions = np.ones(len(mesh.triangles))
     u, v = ((np.indices((_SIDE, _SIDE)) + 0.5) / _SIDE).reshape(2, -1)
     # The square, folded onto the triangle.
     places = np.stack([np.where(v > u, 0.5 * u, u - 0.5 * v), np.where(v > u, v - 0.5 * u, 0.5 * v)], axis=1)
-    for number, (texture, factor) in textured.items():
-        textured_triangles = np.flatnonzero(mesh.materials == number)
+    for index, (texture, factor) in textured.items():
+        textured_triangles = np.flatnonzero(mesh.materials == index)
         if not len(textured_triangles):
             continue
         uvs = coordinates(mesh, texture)

@@ -108,13 +108,13 @@ def suns_of(image: ImageEnvironment) -> list[Sun]:
 def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float64]) -> list[Region]:
     """The brightest regions above the level, those that share cells joined."""
     width = light.shape[1]
-    number = np.flatnonzero(light > level)
-    if not len(number):
+    indices = np.flatnonzero(light > level)
+    if not len(indices):
         return []
     label = np.full(light.shape, -1, np.int32)
-    label.ravel()[number] = -2
-    bounds, flux = np.empty((len(number), 4), np.int64), np.empty(len(number))
-    waiting = np.empty((len(number), 2), np.int64)
+    label.ravel()[indices] = -2
+    bounds, flux = np.empty((len(indices), 4), np.int64), np.empty(len(indices))
+    waiting = np.empty((len(indices), 2), np.int64)
     count = run(_touching, light, level, angles, label, waiting, bounds, flux, small=light.size <= FEW_TEXELS)
     order = np.argsort(-flux[:count], kind="stable")[:MOST_REGIONS]
     regions: list[Region] = []

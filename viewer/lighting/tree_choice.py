@@ -118,14 +118,14 @@ def choice(sources: Sources) -> LightTrees:
     nodes: list[NDArray] = []
     roots, depth = [], 0
     for group in (~far, far):
-        numbers = np.flatnonzero(group)
-        tree = build(bounds.of(numbers), far=group is far)
+        indices = np.flatnonzero(group)
+        tree = build(bounds.of(indices), far=group is far)
         start = sum(len(part) for part in nodes)
         for side in ("left_link", "right_link"):
             links = tree.nodes[side].copy()
-            tree.nodes[side] = np.where(links < 0, -1 - numbers[np.maximum(-1 - links, 0)], links + start)
-        roots.append(start if len(tree.nodes) else (-1 - int(numbers[0]) if len(numbers) else -1))
-        bit_trails[numbers] = tree.bit_trails
+            tree.nodes[side] = np.where(links < 0, -1 - indices[np.maximum(-1 - links, 0)], links + start)
+        roots.append(start if len(tree.nodes) else (-1 - int(indices[0]) if len(indices) else -1))
+        bit_trails[indices] = tree.bit_trails
         nodes.append(tree.nodes)
         depth = max(depth, tree.depth)
     return LightTrees(np.concatenate(nodes), roots[0], roots[1], bit_trails, depth)
@@ -185,7 +185,7 @@ def _places(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) ->
     count = len(sources.listed)
     rows = np.zeros(max(count, 1), EMITTER.dtype)
     listed = sources.listed >= 0
-    rows["face"][:count] = sources.number
+    rows["face"][:count] = sources.triangle
     rows["bit_trail"][:count][listed] = chosen.bit_trails[sources.listed[listed]]
     rows["area_density"][:count][listed] = 1.0 / area[sources.listed[listed]]
     if levels == 1:

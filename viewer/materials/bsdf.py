@@ -94,8 +94,8 @@ def bsdfs(look: Look) -> list[Module]:
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
         constants={
-            constant(kind): number
-            for kind, number in KINDS.items()
+            constant(kind): value
+            for kind, value in KINDS.items()
             if kind in look.kinds or (kind != "classic" and kind not in FOREIGN)
         },
         needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),

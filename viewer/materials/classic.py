@@ -82,7 +82,7 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
             constants={
                 "KIND_CLASSIC": KINDS["classic"],
                 "CLASSIC_LAYERS": look.classic_textures,
-                **{f"CLASSIC_{mode.upper()}": number for mode, number in MODES.items()},
+                **{f"CLASSIC_{mode.upper()}": value for mode, value in MODES.items()},
             },
             needs=("classic_material", "texture_texel", *(("detail_at",) if look.second_uv else ())),
             uses=(GEOMETRY, HIT),

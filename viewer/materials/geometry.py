@@ -49,11 +49,11 @@ def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
 
 
 def face_table(triangles: Triangles) -> Table:
-    """``fetch_faces``: corners and material of every triangle, by its number; the first corner is -n - 1 for quadric
+    """``fetch_faces``: corners and material of every triangle, by its index; the first corner is -n - 1 for quadric
     n."""
     faces = np.zeros(len(triangles), FACE.dtype)
     faces["corners"], faces["material"] = triangles.triangles, triangles.materials
-    faces["corners"][triangles.quadrics.numbers, 0] = -1 - np.arange(len(triangles.quadrics))
+    faces["corners"][triangles.quadrics.indices, 0] = -1 - np.arange(len(triangles.quadrics))
     return Table("faces", FACE, faces)
 
 

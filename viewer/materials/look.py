@@ -252,8 +252,8 @@ def look_of(
         if getattr(material, name) is not None
     }
     sampled = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
-    numbers = {number for material in scene_materials for number in material.texture_numbers}
-    second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
+    indices = {index for material in scene_materials for index in material.texture_numbers}
+    second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in indices)
     return Look(
         kinds=frozenset(material.kind for material in scene_materials),
         lobes=frozenset(lobes),
@@ -270,17 +270,17 @@ def look_of(
 
 
 def shining(scene: Scene) -> set[int]:
-    """The numbers of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
+    """The indices of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
     such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
-    numbers = {
-        number
-        for number, material in enumerate(scene.materials)
+    indices = {
+        index
+        for index, material in enumerate(scene.materials)
         if material.emission_texture is not None
         and 0 <= material.emission_texture < len(scene.textures)
         and max(material.emission) > 0.0
         and min(material.emission) >= 0.0
     }
-    return numbers - {instance.material for instance in scene.instances if instance.material is not None}
+    return indices - {instance.material for instance in scene.instances if instance.material is not None}
 
 
 def scene_look(scene: Scene) -> Look:

@@ -58,10 +58,10 @@ def is_volume(material: Material) -> bool:
 
 
 def ranks(materials: Sequence[Material]) -> dict[int, int]:
-    """From 1 on, by the numbers of materials: higher ones win. Of equal priorities the material that comes first."""
-    volumes = [number for number, material in enumerate(materials) if is_volume(material)]
-    ordered = sorted(volumes, key=lambda number: (materials[number].priority, -number))[-MOST:]
-    return {number: rank for rank, number in enumerate(ordered, 1)}
+    """From 1 on, by the indices of materials: higher ones win. Of equal priorities the material that comes first."""
+    volumes = [index for index, material in enumerate(materials) if is_volume(material)]
+    ordered = sorted(volumes, key=lambda index: (materials[index].priority, -index))[-MOST:]
+    return {index: rank for rank, index in enumerate(ordered, 1)}
 
 
 def ray_media(interaction: Record, nested: bool) -> Module:
@@ -84,9 +84,9 @@ def media(materials: Sequence[Material]) -> Module:
     rows = np.zeros(MOST + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
     ranked = np.zeros(max(1, len(materials)), MEDIUM_RANK.dtype)
-    for number, rank in ranks(materials).items():
-        material = materials[number]
-        ranked["rank"][number] = rank
+    for index, rank in ranks(materials).items():
+        material = materials[index]
+        ranked["rank"][index] = rank
         rows[rank] = (
             absorption(material.attenuation_color, material.attenuation_distance),
             material.ior or 1e4,
@@ -104,28 +104,30 @@ def media(materials: Sequence[Material]) -> Module:
 def nested(scene: Scene) -> bool:
     """Whether something reaches into a volume: another one, or an opaque surface. By boxes of triangles: nothing is
     missed, and a surface close by may count."""
-    volumes = {number for number, material in enumerate(scene.materials) if is_volume(material)}
+    volumes = {index for index, material in enumerate(scene.materials) if is_volume(material)}
     if not volumes:
         return False
     owners, boxes = [], []
-    for place, instance in enumerate(scene.instances):
+    for instance_index, instance in enumerate(scene.instances):
         used = volumes & _materials(scene, instance)
-        for number in sorted(used):
-            low, high = _boxes(scene, instance, number)[0]
-            owners.append((place, number))
+        for index in sorted(used):
+            low, high = _boxes(scene, instance, index)[0]
+            owners.append((instance_index, index))
             inset = TOUCHING * (high.max(axis=0) - low.min(axis=0))
             boxes.append((low.min(axis=0) + inset, high.max(axis=0) - inset))
     if not boxes:
         return False
     lows, highs = (np.array(corners) for corners in zip(*boxes, strict=True))
-    for place, instance in enumerate(scene.instances):
+    for instance_index, instance in enumerate(scene.instances):
         low, high = _bounds(scene, instance)
         near = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
         if not len(near):
             continue
         (low, high), face_materials = _boxes(scene, instance)
         for k in near.tolist():
-            foreign = face_materials != owners[k][1] if owners[k][0] == place else np.ones(len(face_materials), bool)
+            foreign = (
+                face_materials != owners[k][1] if owners[k][0] == instance_index else np.ones(len(face_materials), bool)
+            )
             if ((low <= highs[k]) & (high >= lows[k])).all(axis=1)[foreign].any():
                 return True
     return False

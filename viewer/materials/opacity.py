@@ -37,11 +37,11 @@ def opacity(materials: Sequence[Material], look: Look, texture_count: int = 0) -
         return []
     table = np.zeros(max(1, len(materials)), OPACITY.dtype)
     for row, material in zip(table, materials, strict=False):
-        number = -1 if material.texture is None else material.texture
-        if number >= texture_count:
-            raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
+        index = -1 if material.texture is None else material.texture
+        if index >= texture_count:
+            raise ViewerError(f"material '{material.name}'", f"names texture {index} of {texture_count}")
         row["mode"] = ALPHA_MODES.index(material.alpha_mode)
-        row["factor"], row["cutoff"], row["texture"] = material.base_color[3], material.alpha_cutoff, number
+        row["factor"], row["cutoff"], row["texture"] = material.base_color[3], material.alpha_cutoff, index
     return [
         Module(
             NAME,
@@ -49,7 +49,7 @@ def opacity(materials: Sequence[Material], look: Look, texture_count: int = 0) -
             source="shading/opacity.glsl",
             memories=(Table("opacities", OPACITY, table),),
             uniforms={"opacity_layered": ("int", 0)} if look.blend else {},
-            constants={f"OPACITY_{mode.upper()}": number for number, mode in enumerate(ALPHA_MODES)},
+            constants={f"OPACITY_{mode.upper()}": index for index, mode in enumerate(ALPHA_MODES)},
             needs=("solid_test", "geometry_at", "detail_at", "texture_texel"),
             uses=(RAY, HIT),
             text=f"#undef {_HELD}",

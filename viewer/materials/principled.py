@@ -176,13 +176,13 @@ def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int,
     """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
     rows: dict[tuple[int, bool], int] = {}
     for bit, (name, color) in enumerate(look.maps.items()):
-        number = getattr(material, name)
-        if number is None:
+        index = getattr(material, name)
+        if index is None:
             continue
-        if not 0 <= number < texture_count:
-            raise ViewerError(f"material '{material.name}'", f"{name} names texture {number} of {texture_count}")
-        rows[number, color] = rows.get((number, color), 0) | 1 << bit
-    return [(number, slots, int(color)) for (number, color), slots in rows.items()]
+        if not 0 <= index < texture_count:
+            raise ViewerError(f"material '{material.name}'", f"{name} names texture {index} of {texture_count}")
+        rows[index, color] = rows.get((index, color), 0) | 1 << bit
+    return [(index, slots, int(color)) for (index, color), slots in rows.items()]
 
 
 def _value(material: Material, name: str) -> object:

@@ -65,12 +65,12 @@ def materials(
                 row[name] = value
         row["base_color"] = color
         for name in ("texture", "emission_texture"):
-            number = getattr(material, name)
-            if number is None:
+            index = getattr(material, name)
+            if index is None:
                 continue
-            if not 0 <= number < texture_count:
-                raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
-            row[name] = number
+            if not 0 <= index < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {index} of {texture_count}")
+            row[name] = index
     return Module(
         "materials",
         provides=("material_color", "material_emission"),

@@ -253,10 +253,10 @@ def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | 
     if [len(row) for row in matrix] != [4] * 4 or matrix[3] != [0, 0, 0, 1] or any(None in row for row in matrix):
         return []
     y, z = ([float(row[k]) for row in matrix[:3]] for k in (1, 2))  # type: ignore[arg-type]
-    place = [float(row[3]) for row in matrix[:3]]  # type: ignore[arg-type]
+    position = [float(row[3]) for row in matrix[:3]]  # type: ignore[arg-type]
     if not (any(y) and any(z)):
         return []
-    points = place, [p - away for p, away in zip(place, z, strict=True)], y
+    points = position, [p - away for p, away in zip(position, z, strict=True)], y
     return [_vector(point) for point in points]
 
 

@@ -88,10 +88,10 @@ def routing_sources() -> Iterator[tuple[str, Source]]:
 def read_vertices(photons: Stream) -> NDArray:
     """(N,) `VERTEX` of the stored photons, in their order, read back from the device."""
     read = photons.read().ravel()
-    numbers = np.flatnonzero(read["stored"] > 0)
-    out = np.zeros(len(numbers), VERTEX)
-    out["at"], out["carried"], out["number"] = read["position"][numbers], read["power"][numbers], numbers
-    out["kind"] = read["stored"][numbers]
+    indices = np.flatnonzero(read["stored"] > 0)
+    out = np.zeros(len(indices), VERTEX)
+    out["at"], out["carried"], out["number"] = read["position"][indices], read["power"][indices], indices
+    out["kind"] = read["stored"][indices]
     return out
 
 

@@ -175,10 +175,10 @@ class PhotonSort:
         self._lists.reverse()
         self.passes += 1
 
-    def _at(self, number: int) -> tuple[int, int]:
+    def _at(self, index: int) -> tuple[int, int]:
         """Column and row of a power of two."""
         width = self.size[0]
-        return (number, 0) if number < width else (0, number // width)
+        return (index, 0) if index < width else (0, index // width)
 
     def release(self) -> None:
         """Free the lists."""

@@ -117,8 +117,8 @@ def draw_program(program: Program, caption: str = "") -> Diagram:
     y = _heading(drawing, program, caption, y)
     # Where everything stands.
     frames: dict[str, tuple[float, float]] = {}
-    for number, (row, (lanes, _, _)) in enumerate(zip(rows, sides, strict=True)):
-        opens = row.frame and (number == 0 or rows[number - 1].frame != row.frame)
+    for index, (row, (lanes, _, _)) in enumerate(zip(rows, sides, strict=True)):
+        opens = row.frame and (index == 0 or rows[index - 1].frame != row.frame)
         y += 20 if opens else 0
         height = max(_box_height(row), PORT * (len(lanes) + 1) + 4)
         width = inner if not row.round else min(inner, _width(row.title, NAME) + 36)
@@ -127,7 +127,7 @@ def draw_program(program: Program, caption: str = "") -> Diagram:
         if row.frame:
             top = frames.get(row.frame, (y - 22, 0.0))[0]
             frames[row.frame] = top, y + height + 10
-        closes = row.frame and (number + 1 == len(rows) or rows[number + 1].frame != row.frame)
+        closes = row.frame and (index + 1 == len(rows) or rows[index + 1].frame != row.frame)
         y += height + GAP + (6 if closes else 0)
     lanes_of = _lanes(rows, sides, zone)
     drawing.lanes = list(lanes_of.values())
@@ -138,9 +138,9 @@ def draw_program(program: Program, caption: str = "") -> Diagram:
         parts.append(_text(x + 8, top + 13, f"called at {key}", SMALL, SOFT))
     keys = [row.key for row in rows]
     for row, follower, (lanes, down, loop) in zip(rows, after, sides, strict=True):
-        for number, (label, to) in enumerate(lanes):
+        for index, (label, to) in enumerate(lanes):
             color = COLORS[keys.index(to) % len(COLORS)]
-            at = row.box.y + PORT * (number + 1.5)
+            at = row.box.y + PORT * (index + 1.5)
             lane = lanes_of[to]
             dash = row.dashed
             parts.append(_line(row.box.x + row.box.width, at, lane.x, at, color, dash))
@@ -211,8 +211,8 @@ def _state(state: State, frame: str) -> _Row:
             for a in state.kernel.arguments
             if a.access is access
         ]
-        for number, line in enumerate(_wrapped(names, WRAP)):
-            lines.append((word if number == 0 else "", line))
+        for index, line in enumerate(_wrapped(names, WRAP)):
+            lines.append((word if index == 0 else "", line))
     exits = []
     for name, target in state.exits.items():
         label, to = _target(target, name)
@@ -300,8 +300,8 @@ def _fields(program: Program, name: str) -> list[str]:
 
 def _wrapped(words: Sequence[str], room: int) -> Iterator[str]:
     line = ""
-    for number, word in enumerate(words):
-        piece = word + ("," if number + 1 < len(words) else "")
+    for index, word in enumerate(words):
+        piece = word + ("," if index + 1 < len(words) else "")
         if line and len(line) + 1 + len(piece) > room:
             yield line
             line = piece
@@ -331,8 +331,8 @@ def _box(row: _Row) -> Iterator[str]:
     box = row.box
     yield _rect(box, FILL, INK if not row.round else LINE, 12 if row.round else 5)
     yield _text(box.x + (18 if row.round else PAD), box.y + 17, row.title, NAME, INK, bold=not row.round)
-    for number, (what, names) in enumerate(row.lines):
-        y = box.y + 32 + LINE_HEIGHT * number
+    for index, (what, names) in enumerate(row.lines):
+        y = box.y + 32 + LINE_HEIGHT * index
         yield _text(box.x + PAD, y, what, SMALL, SOFT)
         yield _text(box.x + PAD + 52, y, names, SMALL, INK)
 

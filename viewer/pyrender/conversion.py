@@ -121,11 +121,11 @@ NARROWEST = 1e-3  # least angle between the cones of a spot, radians
 
 @dataclass
 class _CachedMesh:
-    """A mesh with its number, which is its material's, too, and its sources: arrays, told apart by identity, and
+    """A mesh with its index, which is its material's, too, and its sources: arrays, told apart by identity, and
     values."""
 
     mesh: Mesh
-    number: int
+    index: int
     arrays: tuple[Any, ...]
     values: tuple[Any, ...]
 
@@ -174,8 +174,8 @@ class Conversion:
                         ),
                         *(primitive.color_0, primitive.indices, primitive.poses if thin else None),
                     )
-                    values, number, old = (primitive.mode, *view), len(self._meshes), before.get(key)
-                    same = old is not None and old.number == number and old.values == values
+                    values, index, old = (primitive.mode, *view), len(self._meshes), before.get(key)
+                    same = old is not None and old.index == index and old.values == values
                     if old is not None and same and all(a is b for a, b in zip(old.arrays, arrays, strict=True)):
                         self._meshes[key] = old
                     else:
@@ -184,12 +184,12 @@ class Conversion:
                             geometry = _squares(primitive, pose, eye, point_size)
                         else:
                             geometry = _ribbons(primitive, pose, eye, culled) if thin else _triangles(primitive)
-                        built = self._mesh(primitive, number, *geometry)
-                        self._meshes[key] = _CachedMesh(built, number, arrays, values)
+                        built = self._mesh(primitive, index, *geometry)
+                        self._meshes[key] = _CachedMesh(built, index, arrays, values)
                     materials.append(self._material(primitive, thin))
                 for copy in ONE if thin or primitive.poses is None else primitive.poses:
                     matrix = np.eye(4) if thin else pose @ copy
-                    instances.append(Instance(self._meshes[key].number, matrix, name=node.name or ""))
+                    instances.append(Instance(self._meshes[key].index, matrix, name=node.name or ""))
                     self.nodes.append(node)
         return Converted(
             [entry.mesh for entry in self._meshes.values()],
@@ -203,7 +203,7 @@ class Conversion:
     def _mesh(
         self,
         primitive: Primitive,
-        number: int,
+        index: int,
         positions: NDArray,
         triangles: NDArray,
         normals: NDArray | None,
@@ -221,11 +221,11 @@ class Conversion:
         return Mesh(
             positions,
             triangles,
-            np.full(len(triangles), number, np.int32),
+            np.full(len(triangles), index, np.int32),
             normals,
             uvs[0],
             None if colors is None else colors[vertices],
-            f"mesh {number}",
+            f"mesh {index}",
             uvs[1],
             None if tangents is None or len(vertices) != len(primitive.positions) else tangents,
         )
@@ -249,7 +249,7 @@ def _triangles(primitive: Primitive) -> tuple[NDArray, NDArray, NDArray | None, 
 def _squares(
     primitive: Primitive, pose: NDArray, eye: Eye, point_size: float
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """World positions of four corners for each point, two triangles, normals, and the points' numbers: as the
+    """World positions of four corners for each point, two triangles, normals, and the points' indices: as the
     rasteriser draws points, upright before the eye, at the points' own depth."""
     places, normals = _placed(primitive, pose, eye)
     inside = (places - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
@@ -257,9 +257,9 @@ def _squares(
     wide, tall = (side * point_size / 2 for side in eye.pixel)
     corners = np.array([(-wide, -tall), (wide, -tall), (wide, tall), (-wide, tall)])
     offsets = corners @ eye.pose[:3, :2].T
-    numbers = np.arange(len(places)) % len(primitive.positions)
+    indices = np.arange(len(places)) % len(primitive.positions)
     positions = places[:, None] + depth[:, None, None] * offsets
-    return positions.reshape(-1, 3), _quads(len(places)), np.repeat(normals, 4, axis=0), np.repeat(numbers, 4)
+    return positions.reshape(-1, 3), _quads(len(places)), np.repeat(normals, 4, axis=0), np.repeat(indices, 4)
 
 
 def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -322,8 +322,8 @@ def _light(scene: Scene, node: Node) -> Light:
     assert light is not None
     red, green, blue = (float(channel) * light.intensity for channel in light.color)
     color = red, green, blue
-    place, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
-    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": place, "direction": ahead}
+    position, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
+    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": ahead}
     if isinstance(light, SpotLight):
         outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
         return Light(

@@ -152,11 +152,11 @@ class OffscreenRenderer:
         renderer = self._of("solid", flags).follow(scene, eye, self.point_size, flags)
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
-            begin = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
+            near = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
             with renderer.lock, renderer.device.held():  # as `Renderer.trace`, of rays that are packed already
                 renderer.revive()
                 distance = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
-            depth[...] = np.where(np.isfinite(distance), distance + begin, 0.0).reshape(depth.shape)
+            depth[...] = np.where(np.isfinite(distance), distance + near, 0.0).reshape(depth.shape)
         return depth
 
     def _rays(self, eye: Eye) -> tuple[NDArray, NDArray[np.float64]]:
@@ -172,23 +172,23 @@ class OffscreenRenderer:
         """(H, W, 3 or 4) and the depth (H, W) of nodes with a colour: rays go on behind others."""
         shown = self._of("solid", flags)
         renderer = shown.follow(scene, eye, self.point_size, flags)
-        count, begin = eye.size[0] * eye.size[1], max(eye.near, 0.0)
+        count, near = eye.size[0] * eye.size[1], max(eye.near, 0.0)
         depth, color = np.zeros(count), np.zeros((count, 3), np.uint8)
         if renderer is not None:
             palette = np.array([_segment(colors[node]) for node in shown.convert.nodes if node in colors], np.uint8)
-            number = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
-            number[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
+            indices = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
+            indices[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
             origins, directions = eye.rays()
             rays, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
             while len(rays):
-                place = origins[rays] + gone[rays, None] * directions[rays]
-                hits = renderer.trace(place, directions[rays], eye.far - eye.near - gone[rays], view=True)
-                hit, colored = hits.instance >= 0, number[hits.instance]
+                points = origins[rays] + gone[rays, None] * directions[rays]
+                hits = renderer.trace(points, directions[rays], eye.far - eye.near - gone[rays], view=True)
+                hit, colored = hits.instance >= 0, indices[hits.instance]
                 gone[rays[hit]] += hits.distance[hit].astype(np.float64)
                 finished = rays[colored >= 0]
-                color[finished], depth[finished] = palette[colored[colored >= 0]], begin + gone[finished]
+                color[finished], depth[finished] = palette[colored[colored >= 0]], near + gone[finished]
                 rays = rays[hit & (colored < 0)]
-                gone[rays] += BESIDE * (begin + gone[rays])
+                gone[rays] += BESIDE * (near + gone[rays])
                 rays = rays[gone[rays] < eye.far - eye.near]
         shape = eye.size[::-1]
         if flags & RenderFlags.RGBA:

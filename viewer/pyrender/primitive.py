@@ -184,17 +184,17 @@ class Primitive(Bounded):
         return order
 
     def triangles(self) -> NDArray[np.int64]:
-        """(T, 3) vertex numbers; none of points and lines."""
+        """(T, 3) vertex indices; none of points and lines."""
         order = self._order()
         if self.mode == GLTF.TRIANGLES:
             return order[: len(order) // 3 * 3].reshape(-1, 3)
         count = max(len(order) - 2, 0)
-        number = np.arange(count)
+        indices = np.arange(count)
         if self.mode == GLTF.TRIANGLE_STRIP:  # every second one the other way around
-            odd = number % 2
-            return order[np.stack([number, number + 1 + odd, number + 2 - odd], axis=1)]
+            odd = indices % 2
+            return order[np.stack([indices, indices + 1 + odd, indices + 2 - odd], axis=1)]
         if self.mode == GLTF.TRIANGLE_FAN:
-            return order[np.stack([np.zeros(count, np.int64), number + 1, number + 2], axis=1)]
+            return order[np.stack([np.zeros(count, np.int64), indices + 1, indices + 2], axis=1)]
         return np.zeros((0, 3), np.int64)
 
     def segments(self) -> NDArray[np.int64]:

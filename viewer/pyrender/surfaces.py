@@ -80,8 +80,8 @@ def _texture(texture: Texture, content: str, change: Any) -> image.Texture:
 def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
     """(H, W, 4) of an image (H, W, C), each channel at its place, others full."""
     rgba = np.full((*source.shape[:2], 4), 255, np.uint8)
-    for place, channel in enumerate(channels):
-        rgba[..., "RGBA".index(channel)] = source[..., place]
+    for index, channel in enumerate(channels):
+        rgba[..., "RGBA".index(channel)] = source[..., index]
     if channels == "R":
         rgba[..., 1] = rgba[..., 2] = rgba[..., 0]
     return rgba

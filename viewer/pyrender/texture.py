@@ -96,11 +96,11 @@ def texels(value: Any, channels: str) -> NDArray[np.uint8]:
         pixels = pixels[..., [0, 0, 0, 1]]
     sources, have = CHANNELS[channels], pixels.shape[2]
     result = np.full((*pixels.shape[:2], len(sources)), 255, np.uint8)
-    for place, channel in enumerate(sources):
+    for index, channel in enumerate(sources):
         if have == 2 and channels == "GB":
-            result[..., place] = pixels[..., place]  # these two already
+            result[..., index] = pixels[..., index]  # these two already
         elif channel < 3:
-            result[..., place] = pixels[..., min(channel, have - 1)]
+            result[..., index] = pixels[..., min(channel, have - 1)]
         elif have == 4:
-            result[..., place] = pixels[..., 3]
+            result[..., index] = pixels[..., 3]
     return result

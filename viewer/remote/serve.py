@@ -77,10 +77,10 @@ def address(host: str, port: int, token: str) -> str:
 
 def _listening(host: str, port: int | str) -> socket.socket:
     """A listening socket. Raises ViewerError for a port in use, and for an address of another machine."""
-    numbers = [PORT, 0] if port == "auto" else [int(port)]
-    for number in numbers:
+    candidates = [PORT, 0] if port == "auto" else [int(port)]
+    for candidate in candidates:
         try:
-            address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            address = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
             listener = socket.socket(address[0], address[1])
         except OSError as error:
             raise ViewerError(
@@ -93,7 +93,7 @@ def _listening(host: str, port: int | str) -> socket.socket:
             return listener
         except OSError as error:
             listener.close()
-            if number == numbers[-1]:
+            if candidate == candidates[-1]:
                 if error.errno == errno.EADDRNOTAVAIL:
                     what = "is not an address of this machine"
                     raise ViewerError(f"--remote-host {host}", what, "0.0.0.0 is all of them") from error

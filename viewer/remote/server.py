@@ -67,16 +67,16 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """uvicorn's, with the end of the terminal: its handler would raise somewhere in the event loop."""
         with super().capture_signals():
-            number = getattr(signal, "SIGHUP", None)
-            handler = None if number is None or current_thread() is not main_thread() else signal.getsignal(number)
-            if number is None or not callable(handler):  # nohup has it ignored
+            signum = getattr(signal, "SIGHUP", None)
+            handler = None if signum is None or current_thread() is not main_thread() else signal.getsignal(signum)
+            if signum is None or not callable(handler):  # nohup has it ignored
                 yield
                 return
-            signal.signal(number, self.handle_exit)
+            signal.signal(signum, self.handle_exit)
             try:
                 yield
             finally:
-                signal.signal(number, handler)  # which uvicorn then has called
+                signal.signal(signum, handler)  # which uvicorn then has called
 
     async def on_tick(self, counter: int) -> bool:
         """Several times a second: whether to end."""

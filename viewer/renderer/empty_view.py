@@ -127,8 +127,8 @@ def lit_from_within(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     low, high = scene.bounds()
     if not ((low < camera.origin) & (camera.origin < high)).all():
         return []
-    place = np.add(camera.origin, camera.base)
-    if not (renderer.trace(np.tile(place, (WAYS, 1)), _directions(), any_hit=True).triangle >= 0).all():
+    position = np.add(camera.origin, camera.base)
+    if not (renderer.trace(np.tile(position, (WAYS, 1)), _directions(), any_hit=True).triangle >= 0).all():
         return []
     scale = min(1.0, GLANCE / max(size))
     width, height = (max(1, round(side * scale)) for side in size)

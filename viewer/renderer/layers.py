@@ -81,7 +81,7 @@ class HitLayers:
 
     def _fill(self, camera: Camera, hits: NDArray, before: PosedFrame | None) -> None:
         flat = hits.reshape(-1)
-        instances = self.of.prepared.instance_numbers(flat)
+        instances = self.of.prepared.instance_indices(flat)
         triangles = self.of.triangles(flat, instances)
         places = positions(camera, hits) if {"position", "motion"} & self.layers.keys() else None
         for name, layer in self.layers.items():
@@ -105,7 +105,7 @@ class HitLayers:
         for name, layer in self.layers.items():
             if name in NAMES:
                 names = NAMES[name](self.of)
-                shown = {str(number): names[number] for number in np.unique(layer).tolist() if number >= 0}
+                shown = {str(index): names[index] for index in np.unique(layer).tolist() if index >= 0}
                 attributes[f"{name} names"] = json.dumps(shown, separators=(",", ":"))
             elif name in MATTES:
                 ids = set(np.unique(np.ascontiguousarray(layer[..., ::2]).view(np.uint32)).tolist())
@@ -143,7 +143,7 @@ class MatteCounts:
     def add(self, hits: Mapping[str, NDArray], mask: NDArray[np.bool_] | None = None) -> None:
         """One sample of every pixel, or of those in ``mask``: the fields `SEEN` (H, W) of `HIT`."""
         flat = {name: hits[name].reshape(-1) for name in SEEN}
-        instances = self.of.prepared.instance_numbers(flat)
+        instances = self.of.prepared.instance_indices(flat)
         if mask is not None:
             instances[~mask.reshape(-1)] = -1
         materials = self.of.materials(instances, self.of.triangles(flat, instances))
@@ -154,9 +154,9 @@ class MatteCounts:
         pixels, pairs, counts = self.coverage.pairs()
         instances, materials = pairs // self.materials, pairs % self.materials
         labels = self.of.assets if name == "crypto_asset" else self.of.objects
-        numbers = materials if name == "crypto_material" else labels.numbers[instances].astype(np.int64)
+        indices = materials if name == "crypto_material" else labels.indices[instances].astype(np.int64)
         bits = np.array([name_bits(label) for label in MATTES[name](self.of)], np.uint32)
-        return layer_of((pixels, numbers, counts), bits, samples)
+        return layer_of((pixels, indices, counts), bits, samples)
 
 
 # -- the layers of a picture that are made beside it -------------------------------------------------------------------

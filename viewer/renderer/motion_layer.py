@@ -22,7 +22,7 @@ class PosedFrame(NamedTuple):
 
 
 def motion(
-    of: HitAttributes, camera: Camera, before: PosedFrame, hits: NDArray, positions: NDArray[np.float64]
+    attributes: HitAttributes, camera: Camera, before: PosedFrame, hits: NDArray, positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """(H, W, 2): from where the hits (H, W) of the pixels' centres were in the last frame to these centres, right and
     down. 0 without a hit, and where the point was not in front of the camera or not there.
@@ -30,14 +30,14 @@ def motion(
     positions : (H, W, 3) of the hits, world space.
     """
     motion_vectors = np.zeros((*hits.shape, 2))
-    if len(before.scene.instances) != len(of.scene.instances):
+    if len(before.scene.instances) != len(attributes.scene.instances):
         return motion_vectors
     size = hits.shape[::-1]
     flat = hits.reshape(-1)
-    instances = of.prepared.instance_numbers(flat)
+    instances = attributes.prepared.instance_indices(flat)
     rows = np.flatnonzero(instances >= 0)
     points = positions.reshape(-1, 3)[rows]
-    earlier = _earlier(of, before.scene, flat[rows], instances[rows], points)
+    earlier = _earlier(attributes, before.scene, flat[rows], instances[rows], points)
     if camera == before.camera:
         moving = (earlier != points).any(axis=1)
         rows, points, earlier = rows[moving], points[moving], earlier[moving]
@@ -50,24 +50,27 @@ def motion(
 
 
 def _earlier(
-    of: HitAttributes, scene: Scene, hits: NDArray, instances: NDArray[np.int32], positions: NDArray[np.float64]
+    attributes: HitAttributes, scene: Scene, hits: NDArray, instances: NDArray[np.int32], positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """(N, 3): where points (N, 3) on instances (N,) were in an earlier scene of the same instances; NaN where that is
     not known."""
-    now, then = transforms_of(of.scene.instances), transforms_of(scene.instances)
+    now, then = transforms_of(attributes.scene.instances), transforms_of(scene.instances)
     earlier = positions.copy()
     order = np.argsort(instances, kind="stable")
-    numbers, begins = np.unique(instances[order], return_index=True)
-    for number, first, last in zip(numbers.tolist(), begins, [*begins[1:], len(order)], strict=False):
+    indices, begins = np.unique(instances[order], return_index=True)
+    for index, first, last in zip(indices.tolist(), begins, [*begins[1:], len(order)], strict=False):
         rows = order[first:last]
-        mesh, other = (frame_scene.meshes[frame_scene.instances[number].mesh] for frame_scene in (of.scene, scene))
+        mesh, other = (
+            frame_scene.meshes[frame_scene.instances[index].mesh] for frame_scene in (attributes.scene, scene)
+        )
         if mesh is other:
-            if not np.array_equal(now[number], then[number]):
-                earlier[rows] = _carried(now[number], then[number], earlier[rows])
+            if not np.array_equal(now[index], then[index]):
+                earlier[rows] = _carried(now[index], then[index], earlier[rows])
         elif _follows(mesh, other):
-            corners = other.positions[other.triangles[of.triangles(hits[rows], instances[rows])]].astype(np.float64)
-            local = (corners * of.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
-            earlier[rows] = local @ then[number, :3, :3].T + then[number, :3, 3]
+            triangles = other.triangles[attributes.triangles(hits[rows], instances[rows])]
+            corners = other.positions[triangles].astype(np.float64)
+            local = (corners * attributes.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
+            earlier[rows] = local @ then[index, :3, :3].T + then[index, :3, 3]
         else:
             earlier[rows] = np.nan
     return earlier

@@ -75,12 +75,12 @@ class PhotonCells:
         if self._fits == request:  # most of it is taken by now
             return
         free = available() if self.device.software else None
-        places = size[0] * size[1]
-        needed = beside + places * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
+        slots = size[0] * size[1]
+        needed = beside + slots * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
         if settings.photon_map == "stencil":
             needed += routing_bytes(grid.cells, settings.footprint)
         else:
-            needed += 16 * (2 * ENTRY.texels * places + FIRST.texels * grid.cells)
+            needed += 16 * (2 * ENTRY.texels * slots + FIRST.texels * grid.cells)
         allocated = sum(stream.bytes for stream in self.streams.values())
         if free is not None and needed - allocated > free:
             what = f"takes about {text(needed)} of memory, and {text(free)} are free"
@@ -156,10 +156,10 @@ CELLS_ACROSS = 40  # of the grid, as published
 LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
 
 
-def radius_share(number: int) -> float:
-    """The radius of sample ``number`` (from 0 on) as a share of the first one's."""
+def radius_share(sample: int) -> float:
+    """The radius of a ``sample`` (from 0 on) as a share of the first one's."""
     squared = 1.0
-    for k in range(1, number + 1):
+    for k in range(1, sample + 1):
         squared *= (k + SHRINKING) / (k + 1)
     return math.sqrt(squared)
 
@@ -257,8 +257,10 @@ class PhotonMap:
         machines = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
         return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in machines)
 
-    def make(self, settings: Settings, camera: Camera, height: int, number: int, part: int = 1) -> Iterator[float]:
-        """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
+    def make(
+        self, settings: Settings, camera: Camera, height: int, sample_index: int, part: int = 1
+    ) -> Iterator[float]:
+        """The map for a sample (its index is from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
         part : beyond 1 photons of any sample will do, and where there are none, a ``part``-th of them: motion shows
         soon.
@@ -267,7 +269,7 @@ class PhotonMap:
         if self._version != self.scene.version:
             self.forget()
         prepared, emission = self.scene.prepared, self._emission(settings)
-        sample = number if settings.estimate == "progressive" else 0
+        sample = sample_index if settings.estimate == "progressive" else 0
         common = settings.final_gather > 0, *(settings[name] for name in EMISSION)
         name = "photons" if sample and emission.small else "photons of the first sample"
         if part > 1:
@@ -277,10 +279,10 @@ class PhotonMap:
                 emission = replace(emission, sets=sets)
             else:
                 emission = emission.fewer(part)
-        of = sample, emission.sets, *common
+        key = sample, emission.sets, *common
         maps = 2 if emission.apart and settings.estimate != "published" else 1
-        grid = _grid(prepared, settings, camera, height, number, maps)
-        traced = self._traced.get(name) == of
+        grid = _grid(prepared, settings, camera, height, sample_index, maps)
+        traced = self._traced.get(name) == key
         ordered = grid, map_settings(settings)
         if traced and name == self._mapped and ordered == (self.grid, self._map):
             return
@@ -290,14 +292,16 @@ class PhotonMap:
         steps = self.scene.executor.run(self._steps(settings, sample, grid, emission, name))
         for count, _ in enumerate(_grouped(steps)):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._traced[name] = of
+        self._traced[name] = key
         self._mapped, (self.grid, self._map) = name, ordered
 
-    def uniforms(self, settings: Settings, camera: Camera, height: int, number: int = 0) -> dict[str, Any]:
-        """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
+    def uniforms(self, settings: Settings, camera: Camera, height: int, sample_index: int = 0) -> dict[str, Any]:
+        """Of the estimate in a sample (its index is from 0 on) of a picture of ``height`` pixels."""
         common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
-            radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
+            radius, footprint = (
+                value * radius_share(sample_index) for value in _first_radius(settings, camera, height)
+            )
             estimate = RadianceEstimate(None, radius, True, camera.origin, footprint, *common)
         else:
             low, high = np.asarray(self.scene.prepared.scene.bounds(ground=False), np.float64)
@@ -322,7 +326,7 @@ class PhotonMap:
             self._aims = scene, self._specular.of(scene)
         return Emission.of(settings, self._aims[1])
 
-    def _steps(self, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:
+    def _steps(self, settings: Settings, sample_index: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:
         """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
         width, height = emission.size
         if max(width, height) > self.scene.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
@@ -339,11 +343,11 @@ class PhotonMap:
         photons = self.scene.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
             yield TimedStage("trace photons")
-            yield from self._trace(settings, number, photons, emission)
+            yield from self._trace(settings, sample_index, photons, emission)
         yield TimedStage("build grid")
         yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
 
-    def _trace(self, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
+    def _trace(self, settings: Settings, sample_index: int, photons: Stream, emission: Emission) -> Job:
         """The frames of photons, one below the other."""
         prepared, resources, size = self.scene.prepared, self.scene.resources, emission.frame
         low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
@@ -363,7 +367,7 @@ class PhotonMap:
         levels = LEVELS[prepared.structure.levels]
         program = photon_frame(levels, prepared.dispersive, prepared.absorbing, prepared.nested)
         for count, kinds in emission.sets:
-            sent = PhotonPass(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
+            sent = PhotonPass(middle, radius, sample_index, count, settings.photon_bounces, kinds=kinds, **common)
             uniforms = {**sent.uniforms, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
@@ -394,7 +398,7 @@ class PhotonMap:
 
 def _grouped(steps: Iterator[float]) -> Iterator[float]:
     """Every `TOGETHER`-th: the passes of a sort are small, and many."""
-    return (fraction for number, fraction in enumerate(steps) if number % TOGETHER == 0)
+    return (fraction for index, fraction in enumerate(steps) if index % TOGETHER == 0)
 
 
 def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
@@ -415,7 +419,7 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
 
 
 def _grid(
-    prepared: PreparedScene, settings: Settings, camera: Camera, height: int, number: int, kinds: int
+    prepared: PreparedScene, settings: Settings, camera: Camera, height: int, sample_index: int, kinds: int
 ) -> PhotonGrid:
     """For a number of kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little
     larger than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
@@ -429,6 +433,6 @@ def _grid(
     radius, footprint = _first_radius(settings, camera, height)
     corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
     farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
-    radius = (radius + footprint * farthest) * radius_share(number)
+    radius = (radius + footprint * farthest) * radius_share(sample_index)
     edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
     return PhotonGrid.hashed(low, edge, BUCKETS, kinds)

@@ -292,8 +292,8 @@ def _features(
                 counts = film.fields(("count",))["count"]
             samples = int(counts.max())
 
-            def on_sample(buffer: Buffer, number: int) -> None:
-                placed.see(buffer.fields(SEEN), counts > number)
+            def on_sample(buffer: Buffer, sample: int) -> None:
+                placed.see(buffer.fields(SEEN), counts > sample)
 
         backdrop = renderer.prepared.lighting.backdrop
         same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.look.blend

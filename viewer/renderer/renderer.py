@@ -171,7 +171,7 @@ class Renderer:
     @exclusive
     @in_one_switch
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
-        """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
+        """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their indices. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
         Short for `update` with ``scene.moved(...)``, in which all else, lights and ``classic`` glass too, stays as it
@@ -181,13 +181,13 @@ class Renderer:
         transformation, or leads too far away; then nothing has moved.
         """
         scene = self.prepared.scene
-        numbers, matrices = placed(transforms, len(scene.instances), scene.origin)
-        self.update(scene.moved(numbers, matrices), light=(), classic=False)
+        indices, matrices = placed(transforms, len(scene.instances), scene.origin)
+        self.update(scene.moved(indices, matrices), light=(), classic=False)
 
     @exclusive
     @in_one_switch
     def deform(self, mesh: int, positions: ArrayLike, normals: ArrayLike | None = None) -> None:
-        """Give a mesh, by its number in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
+        """Give a mesh, by its index in `scene`, other vertices: (V, 3) in its own space, as simulations have them for
         each frame. The next picture shows it; the scene that was given stays as it is, `scene` is another one.
 
         Short for `update` with `raystream.scene.deform.with_vertices`, which tells the default of ``normals``

@@ -50,7 +50,7 @@ def check_limits(prepared: PreparedScene, settings: Settings) -> None:
     if remedies:
         what = "programs of the day have neither loops nor bits: a pass is one call of one kernel"
         raise ViewerError(flag, what, f"add {' '.join(remedies)}")
-    over = [(number, word, most) for number, word, most in sizes(prepared, settings, limits) if number > most]
+    over = [(count, word, most) for count, word, most in sizes(prepared, settings, limits) if count > most]
     if over:
         _, word, most = max(over, key=lambda size: size[0] / size[2])
         excess = ", ".join(f"{n:,} {w}" for n, w, _ in over)

@@ -97,7 +97,7 @@ class Pose(NamedTuple):
     """A scene at a time.
 
     transforms : (I, 4, 4) float64 of its instances, object to world; `hidden` where they are not shown.
-    meshes     : the poses of deforming ones, by number. materials, textures : those that change, by number.
+    meshes     : the poses of deforming ones, by index. materials, textures : those that change, by index.
     """
 
     transforms: Float
@@ -112,7 +112,7 @@ class Properties(Protocol):
     """The parts of a scene beside its nodes, as functions of animated properties."""
 
     def materials(self, values: Mapping[str, Float]) -> tuple[dict[int, Material], dict[int, Texture]]:
-        """Materials and textures that change, by number; values (width,) by the properties' paths."""
+        """Materials and textures that change, by index; values (width,) by the properties' paths."""
 
     def lights(self, values: Mapping[str, Float], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
         """The lights with their changes; shown (L,): on visible nodes."""
@@ -196,15 +196,15 @@ class Poser:
         moved = transforms.copy()
         moved[self.instances] = self._placed(world, self.visible(seconds) if self._fading else None)
         placed = list(cameras)
-        for number in self.cameras.tolist():
-            matrix = world[self.hierarchy.camera_nodes[number]]
+        for index in self.cameras.tolist():
+            matrix = world[self.hierarchy.camera_nodes[index]]
             with suppress(ViewerError):  # a camera without a valid view keeps its place
-                placed[number] = place_camera(placed[number], matrix)
+                placed[index] = place_camera(placed[index], matrix)
         emitting = list(lights)
-        for number in self.lights.tolist():
-            matrix = world[self.hierarchy.light_nodes[number]]
+        for index in self.lights.tolist():
+            matrix = world[self.hierarchy.light_nodes[index]]
             with suppress(ViewerError):
-                emitting[number] = place_light(emitting[number], matrix)
+                emitting[index] = place_light(emitting[index], matrix)
         pose = Pose(moved, placed, emitting, self._poses(seconds, world))
         values = self.values(seconds)
         if properties is None or not (values or self._fading):
@@ -243,12 +243,12 @@ class Poser:
             weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
         rest_weights = {deformer.node: deformer.weights for deformer in self.hierarchy.deformers}
         for path in (path for path in self._batches if path.startswith("weights/")):
-            number = int(path.partition("/")[2])
+            index = int(path.partition("/")[2])
             for batch in self._batches[path]:
                 for node, value in zip(batch.nodes.tolist(), batch.at(seconds)[:, 0].tolist(), strict=True):
                     if node in rest_weights:
                         weights[node] = weights.get(node, rest_weights[node]).copy()
-                        weights[node][number] = value
+                        weights[node][index] = value
         skins: dict[int, Float] = {}
         poses = {}
         for deformer in self.hierarchy.deformers:

@@ -107,7 +107,7 @@ class Camera:
         if len(parts) not in (2, 3):
             raise ViewerError(where, f"{len(parts)} points, expected origin, target and perhaps up", form)
         vectors: list[Vector] = [(0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
-        for place, (label, part) in enumerate(zip(("origin", "target", "up"), parts, strict=False)):
+        for index, (label, part) in enumerate(zip(("origin", "target", "up"), parts, strict=False)):
             numbers = part.split(",")
             if len(numbers) != 3:
                 raise ViewerError(where, f"{label} '{part}' has {len(numbers)} numbers, expected 3", form)
@@ -116,7 +116,7 @@ class Camera:
                     float(number)
                 except ValueError:
                     raise ViewerError(where, f"{label} '{part}': '{number}' is not a number", form) from None
-            vectors[place] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+            vectors[index] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
         origin, target, up = vectors
         return cls(origin, target, up, fov=fov, name=name)
 
@@ -131,7 +131,7 @@ class Camera:
         shift = np.subtract(self.base, base)
         if not shift.any():
             return self
-        origin, target = (tuple(np.add(place, shift).tolist()) for place in (self.origin, self.target))
+        origin, target = (tuple(np.add(point, shift).tolist()) for point in (self.origin, self.target))
         motion = tuple(key.about(base) for key in self.motion)
         x, y, z = map(float, base)
         return replace(self, origin=origin, target=target, motion=motion, base=(x, y, z))
@@ -251,10 +251,10 @@ class Camera:
     def unproject(self, film: ArrayLike, size: tuple[int, int]) -> tuple[Array, Array]:
         """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height),
         in pixels from its upper left corner, and the middle of the lens; directions are NaN where nothing is seen."""
-        places = np.asarray(film, np.float64).reshape(-1, 2)
-        at, half = 2 * places / size - 1, np.zeros(len(places))
+        points = np.asarray(film, np.float64).reshape(-1, 2)
+        at, half = 2 * points / size - 1, np.zeros(len(points))
         if self.eyes:
-            half = np.where(places[:, 0] < size[0] / 2, -1.0, 1.0)
+            half = np.where(points[:, 0] < size[0] / 2, -1.0, 1.0)
             at[:, 0] = 2 * at[:, 0] - half
             size = size[0] / 2, size[1]  # type: ignore[assignment]
         starts, ways = self.model.rays(at, size)

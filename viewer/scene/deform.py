@@ -317,11 +317,11 @@ def _check(rest: Mesh, deformation: Deformation, pose: MeshPose) -> None:
     if len(pose.weights) != len(deformation.targets):
         what = f"{len(pose.weights)} weights for {len(deformation.targets)} morph targets"
         raise ViewerError(rest.name, what)
-    for number, target in enumerate(deformation.targets):
+    for index, target in enumerate(deformation.targets):
         for name, width in WIDTHS.items():
             array = getattr(target, name)
             if array is not None and array.shape != (count, width):
-                what = f"{name} of morph target {number} have shape {array.shape}"
+                what = f"{name} of morph target {index} have shape {array.shape}"
                 raise ViewerError(rest.name, what, f"expected ({count}, {width})")
     for name in ("positions", "normals"):
         array = getattr(pose, name)

@@ -51,15 +51,15 @@ def _enough(at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], flo
 
 
 def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
-    """The largest distance of the poses with odd numbers from the means of their neighbours, see `DEVIATION`."""
+    """The largest distance of the poses with odd indices from the means of their neighbours, see `DEVIATION`."""
     placed = np.stack([pose.transforms for pose in poses])
     off = _bent(placed)
     largest = 0.0
-    for number in np.flatnonzero(np.abs(off).max(axis=(0, 2, 3), initial=0.0)).tolist():
-        box = _corners(scene.meshes[scene.instances[number].mesh])
-        largest = max(largest, _relative(placed[:, number, None], off[:, number, None], box))
-    for number in poses[0].meshes:
-        mesh, key_poses = scene.meshes[number], [pose.meshes[number] for pose in poses]
+    for index in np.flatnonzero(np.abs(off).max(axis=(0, 2, 3), initial=0.0)).tolist():
+        box = _corners(scene.meshes[scene.instances[index].mesh])
+        largest = max(largest, _relative(placed[:, index, None], off[:, index, None], box))
+    for index in poses[0].meshes:
+        mesh, key_poses = scene.meshes[index], [pose.meshes[index] for pose in poses]
         if isinstance(mesh, DeformedMesh):
             largest = max(largest, _deforming(mesh, key_poses))
     for cameras in zip(*(pose.cameras for pose in poses), strict=True):
@@ -80,9 +80,9 @@ def camera_deviation(cameras: Sequence[Camera]) -> float:
     if all(camera == cameras[0] for camera in cameras):
         return 0.0
     axes = np.array([camera.basis() for camera in cameras])
-    places = np.array([camera.origin for camera in cameras])
+    origins = np.array([camera.origin for camera in cameras])
     scale = min(camera.focus_distance for camera in cameras)
-    return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(places)).max()) / scale)
+    return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(origins)).max()) / scale)
 
 
 def _bent(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -152,10 +152,10 @@ def moving(scene: Scene, poses: Sequence[Pose]) -> Scene:
         replace(instance, motion=placed[k]) if moves[k] else instance for k, instance in enumerate(scene.instances)
     ]
     meshes = list(scene.meshes)
-    for number in poses[0].meshes:
-        mesh, key_poses = meshes[number], tuple(pose.meshes[number] for pose in poses)
+    for index in poses[0].meshes:
+        mesh, key_poses = meshes[index], tuple(pose.meshes[index] for pose in poses)
         if isinstance(mesh, DeformedMesh) and not all(pose.same(key_poses[0]) for pose in key_poses):
-            meshes[number] = mesh.moving(key_poses)
+            meshes[index] = mesh.moving(key_poses)
     cameras = [_through(keys) for keys in zip(*(pose.cameras for pose in poses), strict=True)]
     lights = [_through(keys) for keys in zip(*(pose.lights for pose in poses), strict=True)]
     return scene.with_parts(instances=instances, meshes=meshes, cameras=cameras, lights=lights)

@@ -128,9 +128,9 @@ class Hierarchy:
 def levels(parents: Index) -> list[Index]:
     """The nodes of each depth, roots first; parents (N,) come before their children."""
     depth = np.zeros(len(parents), np.int64)
-    for place, before in enumerate(parents.tolist()):
+    for node, before in enumerate(parents.tolist()):
         if before >= 0:
-            depth[place] = depth[before] + 1
+            depth[node] = depth[before] + 1
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
     return [by_depth[first:last] for first, last in pairwise(bounds)]

@@ -190,8 +190,8 @@ class DeltaLights(NamedTuple):
         inner, outer = map(column, ("inner", "outer"))
         falloff = np.zeros((count, 2))
         solid_angle = np.where(kind == KINDS.index("point"), 4.0 * math.pi, 0.0)
-        for number in np.flatnonzero(kind == KINDS.index("spot")).tolist():
-            falloff[number], solid_angle[number] = lights[number].falloff, lights[number].solid_angle
+        for index in np.flatnonzero(kind == KINDS.index("spot")).tolist():
+            falloff[index], solid_angle[index] = lights[index].falloff, lights[index].solid_angle
         return cls(lights, kind, position, direction, intensity, inner, outer, falloff, solid_angle)
 
     def __len__(self) -> int:

@@ -148,7 +148,7 @@ class Material:
     def texture_numbers(self) -> list[int]:
         """The scene's textures used by it."""
         named = (getattr(self, name) for name in TEXTURE_FIELDS)
-        return [*(number for number in named if number is not None), *(layer.texture for layer in self.layers)]
+        return [*(index for index in named if index is not None), *(layer.texture for layer in self.layers)]
 
     @property
     def layers(self) -> tuple[ClassicTexture, ...]:

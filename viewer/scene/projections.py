@@ -471,8 +471,8 @@ def _number(value: object) -> float:
 
 
 def _on(at: ArrayLike, film: tuple[float, float, float, float]) -> tuple[Array, Array]:
-    place = np.asarray(at, np.float64).reshape(-1, 2)
-    return place[:, 0] * film[0] + film[2], place[:, 1] * film[1] + film[3]
+    points = np.asarray(at, np.float64).reshape(-1, 2)
+    return points[:, 0] * film[0] + film[2], points[:, 1] * film[1] + film[3]
 
 
 def _off(x: Array, y: Array, film: tuple[float, float, float, float]) -> Array:

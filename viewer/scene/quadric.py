@@ -137,18 +137,18 @@ class Quadric(Mesh):
 
     def __post_init__(self) -> None:
         low, high = self.shape.bounds()
-        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        linear, translation = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         if not np.isfinite(self.shape.transform).all():
             raise ViewerError(self.name, "its position, size or transformation is not finite", "give finite numbers")
         check_map(self.name, self.shape.transform)
-        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + place).astype(np.float32)
+        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + translation).astype(np.float32)
         self.triangles = np.zeros((1, 3), np.int32)
         self.normals, self.uvs, self.colors = np.array([(0, 1, 0)] * 8, np.float32), None, None
         super().__post_init__()
 
     @classmethod
     def surface(cls, shape: QuadricShape, material: int = 0, name: str = "quadric") -> Quadric:
-        """Any shape, with a material's number in the scene."""
+        """Any shape, with a material's index in the scene."""
         return cls(shape=shape, materials=np.array([material], np.int32), name=name)
 
     @classmethod
@@ -250,7 +250,7 @@ class Quadric(Mesh):
         x, z = radii[:, :1] * np.sin(angle), radii[:, 1:] * np.cos(angle)
         points = np.stack([x, np.broadcast_to(height[:, None], x.shape), z], axis=-1).reshape(-1, 3)
         slopes = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
-        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        linear, translation = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         normals = slopes @ np.linalg.inv(linear)
         size = np.linalg.norm(normals, axis=1, keepdims=True)
         tip = -linear[:, 1] / np.linalg.norm(linear[:, 1])  # of a cone, which opens along its axis
@@ -267,7 +267,7 @@ class Quadric(Mesh):
         if self.shape.flipped:
             normals = -normals
         return Mesh(
-            (points @ linear.T + place).astype(np.float32),
+            (points @ linear.T + translation).astype(np.float32),
             triangles,
             np.full(len(triangles), self.materials[0], np.int32),
             normals=normals.astype(np.float32),
@@ -277,16 +277,16 @@ class Quadric(Mesh):
 
 @dataclass(frozen=True)
 class PlacedQuadrics:
-    """Quadrics among primitives. numbers (Q,) int64: of the primitives. transforms (Q, 4, 4) float64, from
+    """Quadrics among primitives. indices (Q,) int64: of the primitives. transforms (Q, 4, 4) float64, from
     the space of each one's shape. kinds (Q,): which of the ``shapes`` each has."""
 
-    numbers: NDArray[np.int64]
+    indices: NDArray[np.int64]
     transforms: NDArray[np.float64]
     kinds: NDArray[np.int64]
     shapes: tuple[QuadricShape, ...]
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.indices)
 
     @classmethod
     def of(cls, shape: QuadricShape, transforms: NDArray[np.float64], first: int = 0) -> PlacedQuadrics:
@@ -302,15 +302,15 @@ class PlacedQuadrics:
         if len(parts) == 1:  # as of points, without copies of a million maps
             return parts[0]
         shapes = {id(shape): shape for part in parts for shape in part.shapes}
-        row = {key: number for number, key in enumerate(shapes)}
+        row = {key: index for index, key in enumerate(shapes)}
         kinds = [np.array([row[id(shape)] for shape in part.shapes], np.int64)[part.kinds] for part in parts]
-        numbers, transforms = [part.numbers for part in parts], [part.transforms for part in parts]
-        return cls(np.concatenate(numbers), np.concatenate(transforms), np.concatenate(kinds), tuple(shapes.values()))
+        indices, transforms = [part.indices for part in parts], [part.transforms for part in parts]
+        return cls(np.concatenate(indices), np.concatenate(transforms), np.concatenate(kinds), tuple(shapes.values()))
 
     def by_shape(self) -> Iterator[tuple[QuadricShape, NDArray[np.intp] | slice]]:
         """Each shape with the rows that have it."""
-        for number, shape in enumerate(self.shapes):
-            yield shape, slice(None) if len(self.shapes) == 1 else np.flatnonzero(self.kinds == number)
+        for index, shape in enumerate(self.shapes):
+            yield shape, slice(None) if len(self.shapes) == 1 else np.flatnonzero(self.kinds == index)
 
 
 def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -381,8 +381,8 @@ def _axis(name: str, start: ArrayLike, end: ArrayLike) -> tuple[Vector, Vector]:
     return first, last - first
 
 
-def _frame(place: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
-    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, the origin to ``place``."""
+def _frame(translation: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
+    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, then by ``translation``."""
     y = np.asarray(axis, np.float64)
     unit = y / np.linalg.norm(y)
     z = np.eye(3)[2 if abs(unit[2]) < 0.9 else 0]
@@ -390,5 +390,5 @@ def _frame(place: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float
     x /= np.linalg.norm(x)
     out = np.eye(4)
     out[:3, 0], out[:3, 1], out[:3, 2] = x * radius, y, np.cross(x, unit) * radius
-    out[:3, 3] = place
+    out[:3, 3] = translation
     return out

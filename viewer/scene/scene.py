@@ -41,7 +41,7 @@ def mesh_of_arrays(
     """A mesh relative to its centre, the map (4, 4) that puts it back, and remarks on its triangles, see
     `Scene.from_triangles`."""
     points = checked(name, "vertices", vertices, (3,))
-    points, place = centred(vertices) if len(points) else (points, np.eye(4))
+    points, transform = centred(vertices) if len(points) else (points, np.eye(4))
     corners = checked(name, "faces", faces, (3,), np.integer)
     rgba = None
     if colors is not None:
@@ -58,7 +58,7 @@ def mesh_of_arrays(
     lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
     notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
     notes += [] if len(corners) else [f"{name}: no triangles"]
-    return mesh, place, notes
+    return mesh, transform, notes
 
 
 def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
@@ -102,7 +102,7 @@ class Scene:
     """A file's contents. ``warnings`` are one-line remarks for the user on omissions and repairs.
 
     In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
-    directly in the world. ``animation`` is the number among ``animations`` played by `pose`, or `ALL`; see `play`.
+    directly in the world. ``animation`` is the index among ``animations`` played by `pose`, or `ALL`; see `play`.
     ``properties`` apply animation beside the nodes.
     """
 
@@ -121,7 +121,7 @@ class Scene:
     animations: list[Animation] = field(default_factory=list)
     animation: int = 0
     properties: Properties | None = None
-    variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
+    variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by index
     variant: str | None = None  # the current one
     framed: bool = field(default=False, metadata={"added": True})  # by the default view, whatever cameras it has
     # Whether light may stand beside its own where that leaves much dark, and a backdrop where nothing is around: of
@@ -153,9 +153,11 @@ class Scene:
         Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
         float32.
         """
-        mesh, place, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
+        mesh, transform, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
         checked(name, "base_color", [base_color], (3,))
-        return cls([mesh], [Instance(0, place)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes)
+        return cls(
+            [mesh], [Instance(0, transform)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes
+        )
 
     @property
     def triangle_count(self) -> int:
@@ -166,7 +168,7 @@ class Scene:
     def quadric_count(self) -> int:
         """Visible quadrics, counted per instance."""
         kinds = (Quadric, Quadrics)
-        counts = {number: len(mesh.triangles) for number, mesh in enumerate(self.meshes) if isinstance(mesh, kinds)}
+        counts = {index: len(mesh.triangles) for index, mesh in enumerate(self.meshes) if isinstance(mesh, kinds)}
         return sum(counts.get(i.mesh, 0) for i in self.instances) if counts else 0
 
     def check(self) -> None:
@@ -178,25 +180,25 @@ class Scene:
         self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
         wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
         self._refuse("instance", "material", materials, wrong, len(self.materials))
-        numbers = distinct(meshes[plain]).tolist()
-        every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[number].materials for number in numbers)])
+        indices = distinct(meshes[plain]).tolist()
+        every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[index].materials for index in indices)])
         wrong = (every < 0) | (every >= len(self.materials))
         if wrong.any():
-            begin = offsets([len(self.meshes[number].materials) for number in numbers])
-            at = int(np.searchsorted(begin, wrong.argmax(), side="right")) - 1
-            of_mesh = slice(begin[at], begin[at + 1])
-            what = f"mesh {numbers[at]}, triangle"
+            starts = offsets([len(self.meshes[index].materials) for index in indices])
+            at = int(np.searchsorted(starts, wrong.argmax(), side="right")) - 1
+            of_mesh = slice(starts[at], starts[at + 1])
+            what = f"mesh {indices[at]}, triangle"
             self._refuse(what, "material", every[of_mesh], wrong[of_mesh], len(self.materials))
-        for number, material in enumerate(self.materials):
+        for index, material in enumerate(self.materials):
             used = np.array(sorted(material.texture_numbers), np.int64)
             wrong = (used < 0) | (used >= len(self.textures))
-            self._refuse(f"material {number}, use", "texture", used, wrong, len(self.textures))
+            self._refuse(f"material {index}, use", "texture", used, wrong, len(self.textures))
 
-    def _refuse(self, what: str, named: str, numbers: NDArray, wrong: NDArray, count: int) -> None:
+    def _refuse(self, what: str, named: str, indices: NDArray, wrong: NDArray, count: int) -> None:
         if wrong.any():
             first = int(wrong.argmax())
             hint = f"there are {count:,}, numbered from 0"
-            raise ViewerError(self.name, f"{what} {first} names {named} {numbers[first]}", hint)
+            raise ViewerError(self.name, f"{what} {first} names {named} {indices[first]}", hint)
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
@@ -222,7 +224,7 @@ class Scene:
     def _box(self, ground: bool) -> NDArray[np.float64]:
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
-            drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
+            drawn -= {index for index, mesh in enumerate(self.meshes) if mesh is SQUARE}
         return bounds_of_instances(self.meshes, self.instances, drawn)
 
     def tessellated(self, segments: int = 128) -> Scene:
@@ -241,7 +243,7 @@ class Scene:
         return trimesh_scene(self.tessellated())
 
     def parts(self, number: int) -> list[int]:
-        """The numbers of the instances that form one object with this one: those with its name at its place, and those
+        """The indices of the instances that form one object with this one: those with its name at its place, and those
         on descendants of its node.
 
         A glTF mesh of several primitives has an instance for each. An unnamed one is an object of its own.
@@ -262,7 +264,7 @@ class Scene:
         return sorted(numbers)
 
     def with_variant(self, variant: str | int | None) -> Scene:
-        """The scene with one of its ``variants``, by name or by number from 0 in the file's order: other materials on
+        """The scene with one of its ``variants``, by name or by index from 0 in the file's order: other materials on
         some meshes. None: the file's default.
 
         Raises ViewerError with the known ones for an unknown one.
@@ -273,7 +275,7 @@ class Scene:
             if name not in names and text.isascii() and text.isdigit() and int(text) < len(names):
                 name = names[int(text)]
             if name not in names:
-                choices = ", ".join(f"{number} '{label}'" for number, label in enumerate(names)) or "none"
+                choices = ", ".join(f"{index} '{label}'" for index, label in enumerate(names)) or "none"
                 raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {choices}")
         if name == self.variant:
             return self
@@ -337,12 +339,12 @@ class Scene:
 
     @property
     def ground(self) -> int | None:
-        """The number of the instance added by `on_ground`, or None."""
-        number = next((number for number, mesh in enumerate(self.meshes) if mesh is SQUARE), None)
-        if number is None:
+        """The index of the instance added by `on_ground`, or None."""
+        index = next((index for index, mesh in enumerate(self.meshes) if mesh is SQUARE), None)
+        if index is None:
             return None
         last = len(self.instances) - 1
-        return next((last - k for k, instance in enumerate(reversed(self.instances)) if instance.mesh == number), None)
+        return next((last - k for k, instance in enumerate(reversed(self.instances)) if instance.mesh == index), None)
 
     def on_ground(self, size: tuple[float, float] | str = "auto") -> Scene:
         """The scene on a grey, horizontal rectangle, an unanimated instance of its own; itself if it has one.
@@ -366,17 +368,17 @@ class Scene:
 
     def without_ground(self) -> Scene:
         """The scene before `on_ground`; itself without ground."""
-        number = self.ground
-        if number is None:
+        index = self.ground
+        if index is None:
             return self
         meshes, materials = self.meshes, self.materials
         if meshes[-1] is SQUARE:
             meshes = meshes[:-1]
-        if self.instances[number].material == len(materials) - 1:
+        if self.instances[index].material == len(materials) - 1:
             materials = materials[:-1]
         return self.with_parts(
             meshes=meshes,
-            instances=[*self.instances[:number], *self.instances[number + 1 :]],
+            instances=[*self.instances[:index], *self.instances[index + 1 :]],
             materials=materials,
         )
 
@@ -416,7 +418,7 @@ class Scene:
         return self._all[1]
 
     def play(self, animation: str | int) -> None:
-        """Choose the animation for `pose`, by name or number, from 0 in the file's order, or all of them at once by
+        """Choose the animation for `pose`, by name or index, from 0 in the file's order, or all of them at once by
         ``all``.
 
         Raises ViewerError with the known ones for an unknown one.
@@ -432,7 +434,7 @@ class Scene:
         if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
             self.animation = int(text[:9])
             return
-        choices = ", ".join(f"{number} '{name}'" for number, name in enumerate(names)) or "none"
+        choices = ", ".join(f"{index} '{name}'" for index, name in enumerate(names)) or "none"
         raise ViewerError(self.name, f"no animation '{animation}'", f"animations: {choices}")
 
     def pose(self, seconds: float) -> Pose:
@@ -470,18 +472,18 @@ class Scene:
         changed: dict[str, list] = {}
         for name, replacements in (("materials", pose.materials), ("textures", pose.textures)):
             items = list(getattr(self, name))
-            for number, item in replacements.items():
-                items[number] = item
+            for index, item in replacements.items():
+                items[index] = item
             if replacements and not same_items(items, getattr(self, name)):
                 changed[name] = items
         return self.with_parts(**changed) if changed else self
 
     def deformed(self, poses: Mapping[int, MeshPose]) -> Scene:
-        """The scene with deforming meshes, by number, in these poses; shares all else with this one."""
+        """The scene with deforming meshes, by index, in these poses; shares all else with this one."""
         meshes = list(self.meshes)
-        for number, pose in poses.items():
-            if isinstance(mesh := meshes[number], DeformedMesh):
-                meshes[number] = mesh.posed(pose)
+        for index, pose in poses.items():
+            if isinstance(mesh := meshes[index], DeformedMesh):
+                meshes[index] = mesh.posed(pose)
         return self if same_items(meshes, self.meshes) else self.with_parts(meshes=meshes)
 
     @property
@@ -490,7 +492,7 @@ class Scene:
         return any(isinstance(mesh, DeformedMesh) for mesh in self.meshes)
 
     def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
-        """The scene with the instances of these numbers (N,) moved to (N, 4, 4); shares all else with this one."""
+        """The scene with the instances of these indices (N,) moved to (N, 4, 4); shares all else with this one."""
         instances = list(self.instances)
         for number, matrix in zip(numbers.tolist(), transforms, strict=True):
             old = instances[number]

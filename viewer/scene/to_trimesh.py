@@ -38,18 +38,18 @@ def trimesh_scene(source: Any) -> Any:
     scene = trimesh.Scene()
     geometry_names: dict[tuple[int, int], str] = {}
     images: dict[int, Any] = {}
-    for number, instance in enumerate(instances):
-        mesh, place = meshes[instance.mesh], shifted(instance.transform, origin)
+    for index, instance in enumerate(instances):
+        mesh, transform = meshes[instance.mesh], shifted(instance.transform, origin)
         used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
         for chosen in used:
-            key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{number}_{chosen}"
+            key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{index}_{chosen}"
             if key in geometry_names:
-                scene.graph.update(node, geometry=geometry_names[key], matrix=place)
+                scene.graph.update(node, geometry=geometry_names[key], matrix=transform)
                 continue
             faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
             geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
             geometry_names[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
-            scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=place)
+            scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=transform)
     for camera in (camera.about((0.0, 0.0, 0.0)) for camera in cameras):
         right, up, forward = camera.basis()
         matrix = np.eye(4)
@@ -80,14 +80,14 @@ def _trimesh(
 
 
 def _material(trimesh: Any, material: Material, textures: Sequence[Texture], images: dict[int, Any]) -> Any:
-    def image(number: int | None) -> Any:
-        if number is None or textures[number].image.texels.dtype != np.uint8:
+    def image(index: int | None) -> Any:
+        if index is None or textures[index].image.texels.dtype != np.uint8:
             return None
-        if number not in images:
+        if index not in images:
             from PIL import Image
 
-            images[number] = Image.fromarray(textures[number].image.texels)
-        return images[number]
+            images[index] = Image.fromarray(textures[index].image.texels)
+        return images[index]
 
     rough = (material.metallic, material.roughness) if material.kind == "principled" else (0.0, 1.0)
     metallic, roughness = SMOOTH.get(material.kind, rough)

@@ -121,31 +121,31 @@ class Executor:
         """
         self.stats, self._stage = Stats(draws=self._drawn_before), None
         self._job, self._running, self._drawn_before = self._job + 1, True, 0
-        number = self._job
+        job_index = self._job
         answer: Any = None
         fraction = 0.0
         try:
             while True:
-                with self._job_context(number):
+                with self._job_context(job_index):
                     try:
                         step = job.send(answer)
                     except StopIteration:
                         self._begin(None)
                         return
                 if isinstance(step, TimedStage):
-                    with self._job_context(number):
+                    with self._job_context(job_index):
                         self._begin(step.name)
                     answer = None
                 elif isinstance(step, Run):
-                    for fraction in self._run(step, number):
+                    for fraction in self._run(step, job_index):
                         yield fraction
                     answer, fraction = self.machine, 1.0
                 else:
-                    with self._job_context(number):
+                    with self._job_context(job_index):
                         answer = self._do(step)
                 yield fraction
         finally:
-            if number == self._job:
+            if job_index == self._job:
                 self._running = False
 
     def _begin(self, stage: str | None) -> None:
@@ -173,10 +173,10 @@ class Executor:
         self._job += 1
 
     @contextmanager
-    def _job_context(self, number: int) -> Iterator[None]:
+    def _job_context(self, job_index: int) -> Iterator[None]:
         """The context for a step of that job."""
         with self.device.current():
-            if number != self._job:
+            if job_index != self._job:
                 raise DeviceError(
                     "renderer",
                     "this picture cannot continue: another one has begun, or the scene has changed",
@@ -197,16 +197,16 @@ class Executor:
             return copies.from_rows(step.rows, step.rectangle, step.corner, step.size)
         return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
 
-    def _run(self, step: Run, number: int) -> Iterator[float]:
-        with self._job_context(number):
+    def _run(self, step: Run, job_index: int) -> Iterator[float]:
+        with self._job_context(job_index):
             machine = self.machine = self._machine_of(step)
             steps = machine.batch.steps()
         while self.compiles_by_steps:
-            with self._job_context(number):
+            with self._job_context(job_index):
                 if next(steps, None) is None:
                     break
             yield 0.0
-        with self._job_context(number):
+        with self._job_context(job_index):
             machine.batch.finish()
             machine.borrow(step.streams)
             machine.set(step.uniforms)
@@ -215,7 +215,7 @@ class Executor:
                 step.fill(machine)
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
-            with self._job_context(number):
+            with self._job_context(job_index):
                 state: RunProgress | None = next(passes, None)
             if state is None:
                 break

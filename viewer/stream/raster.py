@@ -133,7 +133,7 @@ class Rasterizer:
 # -- instances of triangle meshes, of which a view draws those that it may see -----------------------------------------
 
 GROUP = 128  # triangles, at most, that are left out or drawn together
-ROW = 4096  # entries in a row of the textures of triangle numbers and of first slots; also shaders/raster/slot.glsl
+ROW = 4096  # entries in a row of the textures of triangle indices and of first slots; also shaders/raster/slot.glsl
 SLOTS = 256  # in a row of their texture; also shaders/raster/slot.glsl
 ONE_SIDED, TESTED = 1, 2  # kinds of triangles, bits: seen from the front alone; every fragment is tested
 CLIP = 3  # texels of a slot that hold the rows from the mesh's space to the view's
@@ -162,14 +162,14 @@ class RasterMesh:
     """A mesh as it is drawn; triangles with a corner that is not finite are left out.
 
     positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `TESTED`.
-    numbers   : (T,) that programs know the triangles by, below 2^24; None: in their order.
+    indices   : (T,) that programs know the triangles by, below 2^24; None: in their order.
     attributes : (V, k) float32 by the names that vertex programs read them by, the same names for all meshes.
     """
 
     positions: NDArray[np.float32]
     corners: NDArray[np.int32]
     kinds: NDArray[np.uint8]
-    numbers: NDArray[np.int32] | None = None
+    indices: NDArray[np.int32] | None = None
     attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def same(self, other: RasterMesh) -> bool:
@@ -230,7 +230,7 @@ class MeshGroups:
     """Meshes (O) in groups of triangles that lie near each other; made without OpenGL.
 
     ordered : along Morton's curve, which takes a while, for views that see a part; else those that follow each other.
-    corners : (T, 3) uint32 addresses of vertices, all meshes' one behind the other. numbers : (T,) float32.
+    corners : (T, 3) uint32 addresses of vertices, all meshes' one behind the other. indices : (T,) float32.
     starts, lengths, mesh, kinds : (G,) of the groups. low, high : (G, 3) their boxes, the mesh's space.
     mesh_low, mesh_high : (O, 3), inf and -inf of meshes with nothing to draw.
     """
@@ -243,7 +243,7 @@ class MeshGroups:
             _grouped(mesh, int(first), ordered) for mesh, first in zip(self.meshes, self.first_vertices, strict=False)
         ]
         self.corners = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3), np.uint32)])
-        self.numbers = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
+        self.indices = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
         self.lengths = np.concatenate([part[2] for part in parts] or [np.zeros(0, np.int64)])
         self.kinds = np.concatenate([part[3] for part in parts] or [np.zeros(0, np.int64)])
         self.mesh = np.repeat(np.arange(len(parts)), [len(part[2]) for part in parts])
@@ -269,7 +269,7 @@ class InstancedMeshes:
 
     extra : texels of four floats that programs may read of an instance, beside `CLIP`.
     slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
-    first_slots : a texture of each mesh's first slot. order : of the numbers of triangles, by their places in the index
+    first_slots : a texture of each mesh's first slot. order : of the indices of triangles, by their places in the index
     buffer. draws : those of `render`. drawn : triangles of all instances that the view may see.
     """
 
@@ -279,13 +279,13 @@ class InstancedMeshes:
         arrays = {"position": [mesh.positions for mesh in meshes]}
         for name in meshes[0].attributes if meshes else ():
             arrays[name] = [mesh.attributes[name] for mesh in meshes]
-        owners = [np.full(len(mesh.positions), number, np.float32) for number, mesh in enumerate(meshes)]
+        owners = [np.full(len(mesh.positions), index, np.float32) for index, mesh in enumerate(meshes)]
         self._buffers = {"mesh": (context.buffer(_bytes(owners)), 1)}
         for name, parts in arrays.items():
             self._buffers[name] = context.buffer(_bytes(parts)), parts[0].shape[1] if parts else 3
         self._indices = context.buffer(reserve=max(12, groups.corners.nbytes), dynamic=True)
         self._arrays: dict[int, tuple[Shader, moderngl.VertexArray]] = {}
-        self.order = float_texture(device, (ROW, max(1, -(-len(groups.numbers) // ROW))), 1)
+        self.order = float_texture(device, (ROW, max(1, -(-len(groups.indices) // ROW))), 1)
         self.first_slots = float_texture(device, (ROW, max(1, -(-len(meshes) // ROW))), 1)
         self.slots = float_texture(device, (1, 1))
         self.extent, self.drawn = 1.0, 0
@@ -296,11 +296,11 @@ class InstancedMeshes:
     def write_positions(self, meshes: NDArray[np.int64], source: Stream, firsts: NDArray[np.int64]) -> None:
         """Take the positions of meshes (N,), ascending, from the first three components of a stream's elements, from
         the numbers (N,) ``firsts`` on; those that follow each other there and here at once."""
-        begin, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
-        apart = np.flatnonzero((begin[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != begin[1:] - begin[:-1])) + 1
+        starts, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
+        apart = np.flatnonzero((starts[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != starts[1:] - starts[:-1])) + 1
         for a, b in zip(np.r_[0, apart].tolist(), np.r_[apart, len(meshes)].tolist(), strict=True):
             if a < b:
-                self._take(source, int(firsts[a]), int(begin[a]), int(end[b - 1] - begin[a]))
+                self._take(source, int(firsts[a]), int(starts[a]), int(end[b - 1] - starts[a]))
 
     def _take(self, source: Stream, first: int, at: int, count: int) -> None:
         """Positions of ``count`` vertices from number ``at`` on, as of `write_positions`."""
@@ -313,9 +313,9 @@ class InstancedMeshes:
             copied = part[2] * rows
             first, at, count = first + copied, at + copied, count - copied
 
-    def place(self, of: NDArray, transforms: NDArray, extra: NDArray) -> None:
+    def place(self, meshes: NDArray, transforms: NDArray, extra: NDArray) -> None:
         """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
-        self._of, self._extra = np.asarray(of, np.int64), np.asarray(extra, np.float32)
+        self._of, self._extra = np.asarray(meshes, np.int64), np.asarray(extra, np.float32)
         self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
         low, high = self.groups.mesh_low[self._of], self.groups.mesh_high[self._of]
         self._there: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
@@ -332,14 +332,14 @@ class InstancedMeshes:
         """Have the instances that this view may see in the textures and in the index buffer."""
         groups, count = self.groups, len(self.groups.meshes)
         linear = view.rows @ self._linear
-        place = (self._origins - view.origin) @ view.rows.T
-        planes, offsets = _PLANES @ linear, place @ _PLANES.T
+        origins = (self._origins - view.origin) @ view.rows.T
+        planes, offsets = _PLANES @ linear, origins @ _PLANES.T
         instances = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
         instances = instances[np.lexsort((self._mirrored[instances], self._of[instances]))]
-        of, mirrored = self._of[instances], self._mirrored[instances]
-        copies = np.bincount(of, minlength=count)
+        meshes, mirrored = self._of[instances], self._mirrored[instances]
+        copies = np.bincount(meshes, minlength=count)
         first = np.cumsum(copies) - copies
-        turned = np.bincount(of, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
+        turned = np.bincount(meshes, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
         # Groups of meshes that are seen once, all of one batch, and of others, of a batch each.
         group_instances = np.append(instances, -1)[np.minimum(first[groups.mesh], len(instances))]
         once, visible = copies[groups.mesh] == 1, copies[groups.mesh] > 0
@@ -350,7 +350,7 @@ class InstancedMeshes:
         batches = np.where(once, groups.kinds + 4 * flipped, 8 + 4 * groups.mesh + groups.kinds)
         batches[~visible] = -1
         self._write_triangles(batches)
-        self._write_slots(instances, linear, place, first)
+        self._write_slots(instances, linear, origins, first)
         self.draws = list(self._ranges(copies, turned))
         self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
 
@@ -397,7 +397,7 @@ class InstancedMeshes:
         return arrays[1]
 
     def _write_triangles(self, batches: NDArray[np.int64]) -> None:
-        """Have the groups (G,) of these batches, -1 for none, in the index buffer, and their triangles' numbers."""
+        """Have the groups (G,) of these batches, -1 for none, in the index buffer, and their triangles' indices."""
         if self._batches is not None and np.array_equal(batches, self._batches):
             return
         self._batches = batches
@@ -413,7 +413,7 @@ class InstancedMeshes:
             return
         chosen = np.repeat(self.groups.starts[visible] - (ends - lengths), lengths) + np.arange(total)
         self._indices.write(self.groups.corners[chosen])
-        _write(self.order, self.groups.numbers[chosen])
+        _write(self.order, self.groups.indices[chosen])
 
     def _write_slots(self, instances: NDArray, linear: NDArray, place: NDArray, first: NDArray) -> None:
         """Have these instances in the slots."""
@@ -463,8 +463,8 @@ def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -
 
 def _runs(batches: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
     """Each batch with its first group and the one after its last."""
-    for batch, begin, end in zip(batches, first, np.append(first, count)[1:], strict=True):
-        yield int(batch), int(begin), int(end)
+    for batch, start, end in zip(batches, first, np.append(first, count)[1:], strict=True):
+        yield int(batch), int(start), int(end)
 
 
 def _write(texture: moderngl.Texture, values: NDArray[np.float32]) -> None:
@@ -481,7 +481,7 @@ def _bytes(parts: Sequence[NDArray]) -> bytes:
 
 
 def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
-    """Corners, numbers; lengths, kinds, low and high of its groups, of one kind each."""
+    """Corners, indices; lengths, kinds, low and high of its groups, of one kind each."""
     triangles = np.arange(len(mesh.corners))
     if not np.isfinite(mesh.positions).all():  # row by row takes far longer
         finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
@@ -498,16 +498,16 @@ def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]
     ends = [*edges[1:], len(triangles)]
     starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
     lengths = np.diff(starts, append=len(triangles))
-    numbers = triangles if mesh.numbers is None else mesh.numbers[triangles]
+    indices = triangles if mesh.indices is None else mesh.indices[triangles]
     if len(starts):
         low, high = np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
     corners = (mesh.corners[triangles].astype(np.int64) + first).astype(np.uint32)
-    return corners, numbers.astype(np.float32), lengths, kinds[starts], low, high
+    return corners, indices.astype(np.float32), lengths, kinds[starts], low, high
 
 
-def _along_curve(places: ArrayLike) -> NDArray[np.int64]:
-    """(N,) numbers of places (N, 3) along Morton's curve: those that follow each other lie near each other."""
-    at = np.asarray(places, np.float64).reshape(-1, 3)
+def _along_curve(points: ArrayLike) -> NDArray[np.int64]:
+    """(N,) numbers of points (N, 3) along Morton's curve: those that follow each other lie near each other."""
+    at = np.asarray(points, np.float64).reshape(-1, 3)
     low = at.min(axis=0, initial=np.inf)
     size = float(np.max(at.max(axis=0, initial=-np.inf) - low, initial=0.0))
     cells = ((at - low) * (1023 / size if size > 0 else 0.0)).astype(np.int64)

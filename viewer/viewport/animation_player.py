@@ -38,9 +38,9 @@ class AnimationPlayer:
         or in a loop go on from the other end."""
         self.playing = False
         last = int(duration / FRAME + 1e-6)
-        number = round(self.seconds / FRAME) + frames
-        number = number % (last + 1) if self.loop else min(max(number, 0), last)
-        self.seek(number * FRAME)
+        frame = round(self.seconds / FRAME) + frames
+        frame = frame % (last + 1) if self.loop else min(max(frame, 0), last)
+        self.seek(frame * FRAME)
 
     def advance(self, elapsed: float, duration: float) -> None:
         """Time goes by: ``elapsed`` seconds."""

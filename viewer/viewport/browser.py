@@ -74,7 +74,7 @@ def apply_motion(context: ViewportContext, event: Mapping[str, Any]) -> None:
     if kind == "seek":
         context.view.attempt(lambda: editing.seek_within(float(event["seconds"])))
     elif kind == "animation":
-        number = int(event["number"])
-        context.view.attempt(lambda: editing.choose_animation("all" if number < 0 else number))
+        index = int(event["number"])
+        context.view.attempt(lambda: editing.choose_animation("all" if index < 0 else index))
     else:
         editing.player.speed = min(max(float(event["times"]), SPEEDS[0]), SPEEDS[-1])

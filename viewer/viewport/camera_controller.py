@@ -136,9 +136,9 @@ def diagonal(bounds: ArrayLike) -> float:
     return size if size > FINEST * np.abs(box).max(initial=0.0, where=np.isfinite(box)) and size > 0 else 1.0
 
 
-def finite(*numbers: float) -> bool:
+def finite(*values: float) -> bool:
     """Whether all of them are."""
-    return all(math.isfinite(number) for number in numbers)
+    return all(math.isfinite(value) for value in values)
 
 
 def pixels(length: float) -> float:

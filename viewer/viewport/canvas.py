@@ -81,17 +81,17 @@ class Bitmaps:
         if not soon and session.under_way is not None:
             self.canvas.grow(session.under_way)
         look = view.tone.stops, view.tone.tonemap, view.area.pixels
-        of = (session.pictures + session.warped, *look, self.canvas.changes)
+        key = (session.pictures + session.warped, *look, self.canvas.changes)
         rests, rested = self.at_rest, self._rested
         self._rested = rests
-        if of == self._sent_picture and rests <= rested:
+        if key == self._sent_picture and rests <= rested:
             return False
         if not rests and complete and self._sent_samples and look == self._sent_picture[1:-1]:
             if soon or (session.samples < SENT_GROWTH * self._sent_samples and passed < SENT_AT_LAST):
                 return False
-        elif not rests and soon and of[:-1] == self._sent_picture[:-1]:
+        elif not rests and soon and key[:-1] == self._sent_picture[:-1]:
             return False
-        self._sent_picture, self._sent_at, self._sent_samples = of, now, session.samples if complete else 0
+        self._sent_picture, self._sent_at, self._sent_samples = key, now, session.samples if complete else 0
         return True
 
     def read(self) -> NDArray[np.uint8]:
@@ -549,9 +549,9 @@ class CanvasLoop:
         self._piece_number += 1
         self._loop.call_later(delay, self._work, self._piece_number)
 
-    def _work(self, number: int) -> None:
+    def _work(self, job: int) -> None:
         """A piece of work, and the next one is scheduled."""
-        if number != self._piece_number:
+        if job != self._piece_number:
             return
         self._bitmap = self.view.advance(PIECE)
         self._say()

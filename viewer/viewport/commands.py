@@ -159,7 +159,7 @@ def _next_camera(context: ViewportContext) -> None:
     cameras, scene_loader = _scene(context).cameras, context.scene_loader
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    scene_loader.show_camera((scene_loader.camera_number + 1) % len(cameras))
+    scene_loader.show_camera((scene_loader.camera_index + 1) % len(cameras))
 
 
 def _focus(context: ViewportContext) -> None:
@@ -227,10 +227,10 @@ def numbered_file(name: str, ending: str) -> Path:
     folder = user_pictures_path()
     if not folder.is_dir():
         folder = Path.cwd()
-    stem, number = file_stem(name), 1
-    while (folder / f"{stem}_{number:03}{ending}").exists():
-        number += 1
-    return folder / f"{stem}_{number:03}{ending}"
+    stem, suffix = file_stem(name), 1
+    while (folder / f"{stem}_{suffix:03}{ending}").exists():
+        suffix += 1
+    return folder / f"{stem}_{suffix:03}{ending}"
 
 
 # -- light ----------------------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def _neighbour(context: ViewportContext, step: int) -> None:
     if not current.is_file():
         raise ViewerError(str(current), "is built in, and has no folder", "open a file first")
     files = sorted(p for p in current.parent.iterdir() if p.suffix.lower() in formats.suffixes())
-    place = files.index(current) if current in files else 0
-    context.scene_loader.open(str(files[(place + step) % len(files)]))
+    index = files.index(current) if current in files else 0
+    context.scene_loader.open(str(files[(index + step) % len(files)]))
 
 
 def _escape(context: ViewportContext) -> None:

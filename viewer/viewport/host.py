@@ -191,9 +191,9 @@ class ViewerHost:
         are ignored. A key_down may be a ``repeat``."""
         kind, pointer = event.get("event_type", ""), self.pointer
         if kind in ("pointer_down", "pointer_move", "pointer_up"):
-            place = float(event["x"]), float(event["y"])
-            if kind == "pointer_move" or place != self.view.input.cursor:
-                pointer.move(*place)
+            position = float(event["x"]), float(event["y"])
+            if kind == "pointer_move" or position != self.view.input.cursor:
+                pointer.move(*position)
             button = BUTTONS.get(event.get("button", 0))
             if kind == "pointer_down" and button is not None and not pointer.clicked(button):
                 pointer.press(button, modifier_bits(event.get("modifiers", ())))

@@ -44,7 +44,7 @@ class LightMarkers:
 
     def is_chosen(self, light: Movable) -> bool:
         """Whether it is the selected one."""
-        return self.chosen == (light.kind == "area", light.number)
+        return self.chosen == (light.kind == "area", light.item_index)
 
     def next(self) -> Movable | None:
         """Select the next one, and show the markers."""
@@ -53,7 +53,7 @@ class LightMarkers:
             return None
         at = next((k for k, light in enumerate(listed) if self.is_chosen(light)), -1)
         light = listed[(at + 1) % len(listed)]
-        self.visible, self.chosen = True, (light.kind == "area", light.number)
+        self.visible, self.chosen = True, (light.kind == "area", light.item_index)
         return light
 
     def place(self, light: Movable) -> NDArray[np.float64]:
@@ -96,8 +96,8 @@ class LightMarkers:
         listed, controller = self.listed(), self.view.controller
         if not listed or controller is None:
             return []
-        places = np.array([self.place(light) for light in listed])
-        at, before = project_points(controller.camera, self.view.area.size, places)
+        positions = np.array([self.place(light) for light in listed])
+        at, before = project_points(controller.camera, self.view.area.size, positions)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
     @staticmethod
@@ -105,7 +105,7 @@ class LightMarkers:
         """The scene with a light without extent elsewhere."""
         x, y, z = map(float, position)
         lights = list(scene.lights)
-        lights[light.number] = placed_light(lights[light.number], (x, y, z))
+        lights[light.item_index] = placed_light(lights[light.item_index], (x, y, z))
         return LightMarkers.of_pose(scene, lights)
 
     @staticmethod

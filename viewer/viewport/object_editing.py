@@ -45,9 +45,9 @@ class Grab:
 
     def constrain(self, axis: str, plane: bool = False) -> None:
         """Along the axis of that name, or with ``plane`` across it; the same again frees it."""
-        number = AXES.index(axis)
-        same = (self.axis, self.plane) == (number, plane)
-        self.axis, self.plane = (None, False) if same else (number, plane)
+        index = AXES.index(axis)
+        same = (self.axis, self.plane) == (index, plane)
+        self.axis, self.plane = (None, False) if same else (index, plane)
 
     @property
     def text(self) -> str:
@@ -110,7 +110,7 @@ TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of 
 
 @dataclass
 class GrabbedPart:
-    """The grabbed part: an instance by its number, or a delta light; and the scene as it was."""
+    """The grabbed part: an instance by its index, or a delta light; and the scene as it was."""
 
     name: str
     grab: Grab
@@ -302,9 +302,9 @@ class ObjectEditing:
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""
-        self.markers.chosen = (light.kind == "area", light.number)
+        self.markers.chosen = (light.kind == "area", light.item_index)
         if light.kind == "area":
-            self._hold_instance(light.number, np.asarray(light.position))
+            self._hold_instance(light.item_index, np.asarray(light.position))
         else:
             self._hold(GrabbedPart(light.name, Grab(self.markers.place(light)), self._scene, None, light))
 
@@ -328,7 +328,7 @@ class ObjectEditing:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
             shift = np.subtract(position, light.position)
-            self._movable(lambda: self._shift_instance(light.number, self._scene, shift))
+            self._movable(lambda: self._shift_instance(light.item_index, self._scene, shift))
         else:
             self._show(self.markers.moved(self._scene, light, position))
 
@@ -336,14 +336,14 @@ class ObjectEditing:
         """Show the scene in one of its material variants; None: as the file has it."""
         self._show(self._scene.with_variant(name))
 
-    def _hold_instance(self, number: int, point: np.ndarray) -> None:
-        instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
-        name = instance.name or mesh.name or f"object {number}"
+    def _hold_instance(self, index: int, point: np.ndarray) -> None:
+        instance, mesh = self._scene.instances[index], self._scene.meshes[self._scene.instances[index].mesh]
+        name = instance.name or mesh.name or f"object {index}"
         dragged = self._dragging
 
         def hold() -> None:
             if self._dragging or not dragged:  # else the button is up before the structure is there
-                self._hold(GrabbedPart(name, Grab(point), self._scene, number, None))
+                self._hold(GrabbedPart(name, Grab(point), self._scene, index, None))
 
         self._movable(hold)
 
@@ -474,12 +474,12 @@ class ObjectEditing:
             scene = self.markers.moved(grabbed.scene, grabbed.light, position)
             self._show(scene)
 
-    def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
+    def _shift_instance(self, index: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
-        numbers = scene.parts(number)
-        shifted = np.array([scene.instances[each].transform for each in numbers])
+        indices = scene.parts(index)
+        shifted = np.array([scene.instances[each].transform for each in indices])
         shifted[:, :3, 3] += shift
-        self._show(self._scene.moved(np.array(numbers), shifted))
+        self._show(self._scene.moved(np.array(indices), shifted))
 
     def _pose(self) -> None:
         """The animation's scene at its time."""

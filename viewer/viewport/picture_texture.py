@@ -78,8 +78,8 @@ class PictureTexture:
     def end(self) -> None:
         """The picture is complete: a preview is shown."""
         if self._coming is not None:
-            coming, self._coming = self._coming, None
-            self._show(coming)
+            pending, self._coming = self._coming, None
+            self._show(pending)
             self.changes += 1
 
     def drop(self) -> None:
@@ -251,7 +251,7 @@ class Display:
         # Several programs: drivers for the CPU run both sides of a branch, and filtering takes long.
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
-        made = [Shader(self.device, film_source("show", smooth_up=number)) for number in (0, 1)]
+        made = [Shader(self.device, film_source("show", smooth_up=smooth_up)) for smooth_up in (0, 1)]
         self._drawings = [Drawing(self.device, shader, square) for shader in made]
         self._enlarge = Drawing(self.device, Shader(self.device, film_source("resize")), square)
 

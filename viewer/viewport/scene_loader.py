@@ -141,15 +141,15 @@ class FirstPicture:
         if session.pictures > self._before or (session.running and not session.previewing):
             self.end()
             return
-        of = controller.camera, view.area.pixels
-        if of == self.drawn or session.screen is None or min(view.area.pixels) < 1:
+        key = controller.camera, view.area.pixels
+        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1:
             return
         if controller.camera.kind:  # the headlight's picture is a pinhole's
             return
         headlight = self._headlight
         assert headlight is not None
         session.screen.warp(view.area.pixels, lambda stream: headlight.draw(controller.camera, stream))
-        self.drawn, self.shown = of, True
+        self.drawn, self.shown = key, True
         view.wake()
 
     def end(self) -> None:
@@ -325,7 +325,7 @@ class SceneLoader:
         self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
         self.shown_path = ""
-        self.camera_number = -1
+        self.camera_index = -1
         self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
         self._upload_steps: Iterator[float] | None = None  # a scene that is uploaded
         self._rehearsal: Iterator[float] | None = None  # of what pictures of any scene run
@@ -397,8 +397,8 @@ class SceneLoader:
 
     def _drop_coming(self) -> None:
         if self._upload_steps is not None:
-            coming, self._upload_steps = self._upload_steps, None
-            coming.close()  # type: ignore[attr-defined]  # a generator
+            steps, self._upload_steps = self._upload_steps, None
+            steps.close()  # type: ignore[attr-defined]  # a generator
 
     def _keep(self) -> None:
         """The requested scene does not come: the request is the scene on show again."""
@@ -457,16 +457,16 @@ class SceneLoader:
 
     def _upload(self) -> None:
         """Go on with the scene that comes."""
-        coming, self._upload_steps = self._upload_steps, None  # a fault ends it
-        assert coming is not None
+        steps, self._upload_steps = self._upload_steps, None  # a fault ends it
+        assert steps is not None
         began = time.perf_counter()
         try:
-            for self._upload_share in coming:
+            for self._upload_share in steps:
                 if time.perf_counter() - began > UPLOADING:
-                    self._upload_steps = coming
+                    self._upload_steps = steps
                     return
         finally:
-            if self._upload_steps is not coming:
+            if self._upload_steps is not steps:
                 self._keep()
                 if self.view.renderer is None:
                     self._drop_first()
@@ -526,7 +526,7 @@ class SceneLoader:
         view.apply_camera()
         if path != self.shown_path and self.shown_path:  # an exposure set by hand was that scene's
             view.tone.choose(exposure=view.preferences.exposure)
-        self.shown_path, self.camera_number = path, -1
+        self.shown_path, self.camera_index = path, -1
         if Path(path).exists():
             view.preferences.remember(str(Path(path).resolve()))
         notes = [*renderer.gpu_scene.fallbacks(renderer.settings), *renderer.prepared.scene.warnings]
@@ -540,10 +540,10 @@ class SceneLoader:
             view.say("")
         self.on_show(same)
 
-    def show_camera(self, number: int) -> None:
+    def show_camera(self, index: int) -> None:
         """Take one of the scene's own cameras."""
-        camera = self.view.require_scene()[0].prepared.scene.cameras[number]
-        self.camera_number = number
+        camera = self.view.require_scene()[0].prepared.scene.cameras[index]
+        self.camera_index = index
         self.view.take(camera)
         self.view.say(f"camera: {camera.name}")
 
@@ -603,13 +603,13 @@ class SceneLoader:
         """Off, and on again; where there is none, the default sky."""
         renderer, _ = self.view.require_scene()
         requested, now = self.requested.environment, self.view.environment
-        coming = requested is not renderer.settings.environment
-        if requested in ("none", DARKNESS) or (now.flux == 0 and not coming):
+        switched_on = requested is not renderer.settings.environment
+        if requested in ("none", DARKNESS) or (now.flux == 0 and not switched_on):
             self.light_by(self._hidden_environment)
             self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
-        read = requested is not None and requested not in UNLIT and not coming  # once alone
+        read = requested is not None and requested not in UNLIT and not switched_on  # once alone
         self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else requested
         self.view.say_switched("environment", False)
 

@@ -141,11 +141,11 @@ class Events:
         if self.gui is not None:
             self.gui.input.button(button, action == glfw.PRESS)
         x, y = self.view.input.cursor
-        number = BUTTONS.get(button, 0)
+        index = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
-            self._handle("pointer_up", x=x, y=y, button=number)
+            self._handle("pointer_up", x=x, y=y, button=index)
         elif self.host.editing.grabbing or not self._over_panel:
-            self._handle("pointer_down", x=x, y=y, button=number, modifiers=_names(mods))
+            self._handle("pointer_down", x=x, y=y, button=index, modifiers=_names(mods))
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""

@@ -95,20 +95,20 @@ def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
     tile_table["corner"] = corners
     volume = np.full(shape, -1.0, np.float32)
     lists, length = [], 0
-    for number, grid in enumerate(grids):
+    for index, grid in enumerate(grids):
         pointers, entries = mark_last(grid.pointers, grid.lists)
-        base = np.float32(starts[number])
+        base = np.float32(starts[index])
         lists.append(np.where(entries < 0, entries - base, entries + base))
         pointers = np.where(pointers >= 0, pointers + np.float32(length), pointers)
         length += len(entries)
         if length > LIMIT:
             raise ViewerError(
                 "grids",
-                f"{number + 1:,} of {len(grids):,} grids have {length:,} list entries; addresses end at {LIMIT:,}",
+                f"{index + 1:,} of {len(grids):,} grids have {length:,} list entries; addresses end at {LIMIT:,}",
                 "use a coarser --grid",
             )
-        first = headers["table"][number]
-        _copy(volume, pointers, corners[first : first + math.prod(tiles[number][1])], *tiles[number])
+        first = headers["table"][index]
+        _copy(volume, pointers, corners[first : first + math.prod(tiles[index][1])], *tiles[index])
     entries_table = np.zeros(length, ENTRY.dtype)
     entries_table["entry"] = np.concatenate(lists)
     voxels = sum(grid.pointers.size for grid in grids)
@@ -134,11 +134,11 @@ def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
     headers = np.zeros(len(grids), HEADER.dtype)
     tiles: list[tuple[Span, Span]] = []
     table = 0
-    for number, grid in enumerate(grids):
+    for index, grid in enumerate(grids):
         edges = [tile_edge(count) for count in grid.resolution]
         counts = [-(-count // edge) for count, edge in zip(grid.resolution, edges, strict=True)]
         tiles.append(((edges[0], edges[1], edges[2]), (counts[0], counts[1], counts[2])))
-        headers[number] = (grid.resolution, grid.low, 1.0 / grid.voxel.astype(np.float64), table)
+        headers[index] = (grid.resolution, grid.low, 1.0 / grid.voxel.astype(np.float64), table)
         table += math.prod(counts)
     if table > LIMIT:
         raise ViewerError(
@@ -163,14 +163,14 @@ def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tu
     block, within = np.zeros(total, np.int64), np.zeros((total, 3), np.int32)
     blocks = 0
     for edges in sorted(by_shape):
-        numbers = np.concatenate(by_shape[edges])
+        indices = np.concatenate(by_shape[edges])
         per_axis = [BLOCK // edge for edge in edges]
-        block_numbers, place = np.divmod(np.arange(len(numbers)), math.prod(per_axis))
-        block[numbers] = blocks + block_numbers
-        remainder, x = np.divmod(place, per_axis[0])
+        block_indices, offset = np.divmod(np.arange(len(indices)), math.prod(per_axis))
+        block[indices] = blocks + block_indices
+        remainder, x = np.divmod(offset, per_axis[0])
         z, y = np.divmod(remainder, per_axis[1])
-        within[numbers] = np.stack([x, y, z], 1) * edges
-        blocks += int(block_numbers[-1]) + 1
+        within[indices] = np.stack([x, y, z], 1) * edges
+        blocks += int(block_indices[-1]) + 1
     wide, tall, deep = volume_shape(blocks)
     remainder, x = np.divmod(block, wide)
     z, y = np.divmod(remainder, tall)
@@ -195,14 +195,14 @@ def _copy(
 ) -> None:
     """Write a grid's pointers (nz, ny, nx) into the volume, tile by tile."""
     (ex, ey, ez), (cx, cy, cz) = edges, counts
-    number = 0
+    index = 0
     for k in range(cz):
         for j in range(cy):
             for i in range(cx):
                 part = pointers[k * ez : (k + 1) * ez, j * ey : (j + 1) * ey, i * ex : (i + 1) * ex]
-                x, y, z = corners[number]
+                x, y, z = corners[index]
                 volume[z : z + part.shape[0], y : y + part.shape[1], x : x + part.shape[2]] = part
-                number += 1
+                index += 1
 
 
 def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:

@@ -263,22 +263,22 @@ def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]
     voxels, longest list.
     """
     workers, voxels = counts.shape
-    place = full = longest = 0
+    offset = full = longest = 0
     for v in range(voxels):
-        begin = place
+        start = offset
         for w in range(workers):
             count = counts[w, v]
-            counts[w, v] = place
-            place += count
-        length = place - begin
+            counts[w, v] = offset
+            offset += count
+        length = offset - start
         if length == 0:
             pointers[v] = -1.0
         else:
-            pointers[v] = begin
+            pointers[v] = start
             full += 1
             longest = max(longest, length)
-            place += 1
-    return place, full, longest
+            offset += 1
+    return offset, full, longest
 
 
 def fill(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
@@ -392,7 +392,7 @@ def build(
     """Build a uniform grid: every triangle is listed in the voxels that it overlaps, widened by traversal's rounding.
 
     corners    : (T, 3, 3) float32, world space. Triangles with a non-finite corner, and exactly degenerate ones, are
-                 left out; numbers refer to `corners`.
+                 left out; indices refer to `corners`.
     resolution : voxels along the minimal dimension (near-cubical voxels), or (nx, ny, nz), or "auto": of the least
                  expected cost (`grid_cost`).
     progress   : called with the fraction done, 0 to 1.
@@ -402,7 +402,7 @@ def build(
     (with the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     report = progress or (lambda fraction: None)
     requested = parse(resolution)
     if np.ndim(corners) != 3 or np.shape(corners)[1:] != (3, 3):
@@ -411,7 +411,7 @@ def build(
     with _workers(len(corners)) as workers:
         soup = _survey(workers, corners)
         if soup.survey.count == 0:
-            return empty(len(corners), begin)
+            return empty(len(corners), start_time)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         if boxed is not None:
@@ -423,7 +423,7 @@ def build(
     report(1.0)
     nx, ny, nz = entries.resolution
     pointers = entries.pointers.reshape(nz, ny, nx)
-    statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - begin}
+    statistics = _statistics(soup, entries, lists) | {"seconds": time.perf_counter() - start_time}
     return Grid(entries.low, entries.voxel, entries.resolution, pointers, lists, statistics)
 
 
@@ -644,13 +644,13 @@ def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> d
     }
 
 
-def empty(triangles: int, begin: float) -> Grid:
-    """A grid of one empty voxel; ``begin`` is the `time.perf_counter` of its start."""
+def empty(triangles: int, start_time: float) -> Grid:
+    """A grid of one empty voxel; ``start_time`` is the `time.perf_counter` of its start."""
     pointers, lists = np.full((1, 1, 1), -1.0, np.float32), np.full(1, -1.0, np.float32)
     counts = {"triangles": triangles, "left_out": triangles, "voxels": 1, "full_voxels": 0, "references": 0}
     rates = {"references_per_full_voxel": 0.0, "duplication": 0.0, "expected_steps": 1.0, "expected_tests": 0.0}
     sizes = {"longest_list": 0, "list_entries": 1, "texture_bytes": 8, "peak_bytes": triangles + 8}
-    statistics: dict[str, float | int] = counts | rates | sizes | {"seconds": time.perf_counter() - begin}
+    statistics: dict[str, float | int] = counts | rates | sizes | {"seconds": time.perf_counter() - start_time}
     return Grid(np.zeros(3, np.float32), np.ones(3, np.float32), (1, 1, 1), pointers, lists, statistics)
 
 
@@ -666,44 +666,44 @@ BOX_COST = 8.0
 def build_boxes(
     low: NDArray[np.floating], high: NDArray[np.floating], resolution: int | str | Resolution = "auto"
 ) -> Grid:
-    """A uniform grid over boxes: each number is listed in all voxels that the box overlaps, widened as in `build`.
+    """A uniform grid over boxes: each index is listed in all voxels that the box overlaps, widened as in `build`.
 
     low, high  : (B, 3) lowest and highest corners, world space. Boxes that are not finite, or with low above high, are
-    left out; numbers refer to the arrays. A box may be flat, or a point.
+    left out; indices refer to the arrays. A box may be flat, or a point.
     resolution : as for `build`; "auto" uses `BOX_COST`.
 
     Raises ViewerError as `build` does.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     requested = parse(resolution)
     low, high = (np.asarray(corner, np.float64) for corner in (low, high))  # exact: margins are for traversal alone
     if low.ndim != 2 or low.shape[1:] != (3,) or low.shape != high.shape:
         raise ViewerError("grid", f"corners of boxes have shapes {low.shape} and {high.shape}, expected (B, 3) twice")
     with np.errstate(invalid="ignore"):
-        numbers = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
-    if not len(numbers):
-        return empty(len(low), begin)
-    if len(numbers) >= LIMIT:
-        raise ViewerError("grid", f"{len(numbers):,} boxes, and list addresses end at {LIMIT:,}")
+        indices = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
+    if not len(indices):
+        return empty(len(low), start_time)
+    if len(indices) >= LIMIT:
+        raise ViewerError("grid", f"{len(indices):,} boxes, and list addresses end at {LIMIT:,}")
     total = len(low)
-    low, high = low[numbers], high[numbers]
+    low, high = low[indices], high[indices]
     bounds = np.stack([low.min(axis=0), high.max(axis=0)])
     box, finest = extent(bounds, "boxes")
     sizes = high - low
     areas = sizes[:, [1, 2, 0]] * sizes[:, [2, 0, 1]]
     volume = float(sizes.prod(axis=1).sum())
-    survey = Survey(len(numbers), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
-    grid = at_resolution(survey, requested, partial(_enter, low, high, numbers, bounds, box))
+    survey = Survey(len(indices), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
+    grid = at_resolution(survey, requested, partial(_enter, low, high, indices, bounds, box))
     crossing = float(survey.crossing(np.array([grid.resolution]))[0])
     references = int(grid.statistics["references"])
     grid.statistics.update(
         {
             "triangles": total,
-            "left_out": total - len(numbers),
-            "duplication": references / len(numbers),
+            "left_out": total - len(indices),
+            "duplication": references / len(indices),
             "expected_steps": crossing * grid.pointers.size,
             "expected_tests": crossing * references,
-            "seconds": time.perf_counter() - begin,
+            "seconds": time.perf_counter() - start_time,
         }
     )
     return grid
@@ -712,12 +712,12 @@ def build_boxes(
 def _enter(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    numbers: NDArray[np.intp],
+    indices: NDArray[np.intp],
     bounds: NDArray[np.float64],
     box: NDArray[np.float64],
     resolution: Resolution,
 ) -> Grid | None:
-    """Boxes (B, 3) of these numbers (B,), listed in voxels; None beyond the limits."""
+    """Boxes (B, 3) of these indices (B,), listed in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
     corner, voxel, margin = space(bounds, box, resolution)
@@ -729,7 +729,7 @@ def _enter(
     references = int(counts.sum())
     if references > LIMIT:
         return None
-    # All boxes' voxels concatenated, x fastest, by decomposing the number within the box.
+    # All boxes' voxels concatenated, x fastest, by decomposing the index within the box.
     owner = np.repeat(np.arange(len(low)), counts)
     within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
     wide, tall = spans[owner, 0], spans[owner, 1]
@@ -737,7 +737,7 @@ def _enter(
     z, y = np.divmod(remainder, tall)
     x, y, z = x + first[owner, 0], y + first[owner, 1], z + first[owner, 2]
     at = (z * resolution[1] + y) * resolution[0] + x
-    order = np.argsort(at, kind="stable")  # within a voxel, ascending numbers
+    order = np.argsort(at, kind="stable")  # within a voxel, ascending indices
     at, owner = at[order], owner[order]
     voxels = int(np.prod(resolution))
     lengths = np.bincount(at, minlength=voxels)
@@ -748,7 +748,7 @@ def _enter(
         return None
     starts = np.cumsum(lengths + full) - lengths - full
     lists = np.full(length, -1.0, np.float32)
-    lists[np.arange(references) + ends[at] - 1] = numbers[owner]
+    lists[np.arange(references) + ends[at] - 1] = indices[owner]
     pointers = np.where(full, starts, -1).astype(np.float32)
     statistics: dict[str, float | int] = {
         "triangles": 0,

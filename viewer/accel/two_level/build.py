@@ -69,7 +69,7 @@ def _over_objects(
         options.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
         slack=options.plane_slack,
-        numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
+        indices=np.concatenate(order) if order else np.zeros(0, np.int32),
         marks=marks,
         culled=_in_order(sides, order),
     )
@@ -80,7 +80,7 @@ def _over_objects(
     deforming = None
     if bvhs and not two.swept and options.intersection != "planes" and options.rebuild != "build":
         deforming = _deforming(two, built, sides, before)
-    first = 0 if deforming is None else len(deforming.numbers)  # of the others
+    first = 0 if deforming is None else len(deforming.indices)  # of the others
 
     def again(trees: Trees) -> Structure:
         assert deforming is not None
@@ -137,7 +137,7 @@ def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_]
 def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     first = 0 if two.swept else len(two.objects.deforming)
-    posed = [number < first for number in range(len(two.objects.corners))]
+    posed = [index < first for index in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
         _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, report)
@@ -175,7 +175,7 @@ def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Pro
         boxed = None if quadric is None else np.ones(len(quadric), bool)
         if moving is not None:
             boxed = np.zeros(len(corners), bool)
-            boxed[moving.numbers] = True
+            boxed[moving.indices] = True
         built.append(grid_build.build(bounding(corners, moving, culled), options.grid, boxed=boxed))
         if report is not None:
             report(1.0, "building the grids")
@@ -194,5 +194,5 @@ def _with_progress(
         before += len(part)
 
 
-def _scaled_progress(progress: Progress, before: float, of: float, fraction: float, text: str) -> None:
-    progress(before + of * fraction, text)
+def _scaled_progress(progress: Progress, before: float, scale: float, fraction: float, text: str) -> None:
+    progress(before + scale * fraction, text)

@@ -87,20 +87,20 @@ class Objects:
         parts, first = [], 0
         for triangles, moving in zip(order, self.moving, strict=True):
             if moving is not None:
-                row = np.full(1 + max(int(triangles.max(initial=0)), int(moving.numbers.max())), -1, np.int64)
-                row[moving.numbers] = np.arange(len(moving.numbers))
+                row = np.full(1 + max(int(triangles.max(initial=0)), int(moving.indices.max())), -1, np.int64)
+                row[moving.indices] = np.arange(len(moving.indices))
                 at = np.flatnonzero(row[triangles] >= 0)
                 parts.append((at + first, moving.corners, row[triangles[at]]))
             first += len(triangles)
         if not parts:
             return None
-        numbers, first = np.concatenate([at for at, _, _ in parts]), 0
-        corners = np.empty((len(parts[0][1]), len(numbers), 3, 3), np.float32)
+        indices, first = np.concatenate([at for at, _, _ in parts]), 0
+        corners = np.empty((len(parts[0][1]), len(indices), 3, 3), np.float32)
         for at, object_corners, rows in parts:
             for key, source in zip(corners, object_corners, strict=True):
                 np.take(source, rows, axis=0, out=key[first : first + len(at)], mode="clip")
             first += len(at)
-        return Moving(numbers, corners)
+        return Moving(indices, corners)
 
     @property
     def triangles(self) -> int:
@@ -118,13 +118,13 @@ def objects_of(scene: Scene) -> Objects:
     transforms = transforms_of(scene.instances)
     finite = np.isfinite(transforms).all(axis=(1, 2))
     if not finite.all():
-        number = int(np.argmin(finite))
-        name = scene.instances[number].name or f"instance {number}"
+        index = int(np.argmin(finite))
+        name = scene.instances[index].name or f"instance {index}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
     linear = transforms[:, :3, :3]
     baked = bent(linear, inverses(linear)) | _bent_in_motion(scene)
     at = at_keys(scene)
-    numbers: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
+    indices: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
@@ -132,42 +132,42 @@ def objects_of(scene: Scene) -> Objects:
     placed: list[PlacedQuadrics | None] = []
     keys: list[list[Mesh]] = []
     moving: list[Moving | None] = []
-    of = np.full(len(scene.instances), -1, np.int32)
+    objects = np.full(len(scene.instances), -1, np.int32)
     deforms = np.array([isinstance(scene.meshes[instance.mesh], DeformedMesh) for instance in scene.instances], bool)
     deforming: list[int] = []
-    for number in np.argsort(~(deforms & ~baked), kind="stable").tolist():
-        instance = scene.instances[number]
-        key = (instance.mesh, number if baked[number] else -1)
-        if key not in numbers:
+    for index in np.argsort(~(deforms & ~baked), kind="stable").tolist():
+        instance = scene.instances[index]
+        key = (instance.mesh, index if baked[index] else -1)
+        if key not in indices:
             mesh = scene.meshes[instance.mesh]
             shapes = isinstance(mesh, DeformedMesh) and bool(mesh.motion)
-            shapes |= bool(baked[number]) and instance.motion is not None
+            shapes |= bool(baked[index]) and instance.motion is not None
             scenes = at if shapes else at[:1]
             poses = [
-                in_world(scene_at_key, scene_at_key.instances[number])
-                if baked[number]
+                in_world(scene_at_key, scene_at_key.instances[index])
+                if baked[index]
                 else with_normals(scene_at_key.meshes[instance.mesh])
                 for scene_at_key in scenes
             ]
-            numbers[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
-            if numbers[key] >= 0:
+            indices[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
+            if indices[key] >= 0:
                 keys.append(poses if shapes else [])
-                if deforms[number] and not baked[number]:
+                if deforms[index] and not baked[index]:
                     deforming.append(instance.mesh)
-        of[number] = numbers[key]
+        objects[index] = indices[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
-    bound = frozenset(scene.instances[number].mesh for number in np.flatnonzero(deforms & baked).tolist())
+    bound = frozenset(scene.instances[index].mesh for index in np.flatnonzero(deforms & baked).tolist())
     scaled = np.array(scales, np.float64)
-    return Objects(meshes, scaled, corners, covered, of, baked, placed, keys, moving, deforming, bound)
+    return Objects(meshes, scaled, corners, covered, objects, baked, placed, keys, moving, deforming, bound)
 
 
 def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
     """(I,): whether an instance that moves is `bent` at one of its keys, or halfway between two."""
     is_bent = np.zeros(len(scene.instances), bool)
-    for number, instance in enumerate(scene.instances):
+    for index, instance in enumerate(scene.instances):
         if instance.motion is not None:
             linear = np.concatenate([instance.motion, (instance.motion[1:] + instance.motion[:-1]) / 2])[:, :3, :3]
-            is_bent[number] = bent(linear, inverses(linear)).any()
+            is_bent[index] = bent(linear, inverses(linear)).any()
     return is_bent
 
 
@@ -294,33 +294,33 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     return covers
 
 
-def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
+def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
     """Whether a corner of these triangles (T, 3, 3) is beyond the limit of `Scene.flatten`."""
     sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
     with np.errstate(over="ignore"):
-        return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
+        return bool((np.abs((sound @ linear.T + translation).astype(np.float32)) > LARGEST_COORDINATE).any())
 
 
 def world_boxes(
     parts: NDArray[np.float64],
     corners: Sequence[NDArray[np.float32]],
-    of: NDArray[np.int32],
+    objects: NDArray[np.int32],
     linear: NDArray[np.float64],
-    place: NDArray[np.float64],
+    translation: NDArray[np.float64],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Conservative boxes (I, 3) twice, float32, of instances: ``of`` (I,) objects of these corners, covered by
-    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty (inf, -inf) for
-    empty instances.
+    """Conservative boxes (I, 3) twice, float32, of instances of ``objects`` (I,), of these corners, covered by
+    ``parts`` of `cover`, under maps ``linear`` (I, 3, 3) and then ``translation`` (I, 3). Empty (inf, -inf) for empty
+    instances.
 
     Raises ViewerError beyond the range of float32 ray tracing.
     """
-    low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
-    shown = np.flatnonzero(of >= 0)
+    low, high = np.full((len(objects), 3), np.inf, np.float32), np.full((len(objects), 3), -np.inf, np.float32)
+    visible = np.flatnonzero(objects >= 0)
     # (7, 1 + PARTS, O): arithmetic on contiguous arrays takes a fifth of the time of small matrix products.
     columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
-    for first in range(0, len(shown), CHUNK):
-        at = shown[first : first + CHUNK]
-        part, rows = columns[..., of[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
+    for first in range(0, len(visible), CHUNK):
+        at = visible[first : first + CHUNK]
+        part, rows = columns[..., objects[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
         own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
         for axis in range(3):
             row, size = rows[axis], np.abs(rows[axis])
@@ -332,10 +332,11 @@ def world_boxes(
             low_end, high_end = center - half, center + half
             own_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
             own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
-        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
-        least, most = own_low + place[at] - margin, own_high + place[at] + margin
+        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(translation[at]))
+        least, most = own_low + translation[at] - margin, own_high + translation[at] + margin
         far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
-        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than their contents
+        # Boxes are wider than their contents.
+        if any(_beyond(corners[objects[k]], linear[k], translation[k]) for k in at[far]):
             raise ViewerError(
                 "instances",
                 f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
@@ -459,14 +460,16 @@ class TwoLevel:
         moves = "keys" in (self.table.data.dtype.names or ())
         return moves or any(moving is not None for moving in self.objects.moving)
 
-    def _moving(self, ray: Module, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
-        """The module ``ray`` with the maps (M, K, 4, 4) of instances of these numbers (M,) at their keys."""
+    def _moving(self, ray: Module, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
+        """The module ``ray`` with the maps (M, K, 4, 4) of instances of these indices (M,) at their keys."""
         count = motion.shape[1]
         self.table.data["keys"] = -1
-        self.table.data["keys"][numbers] = np.arange(len(numbers)) * count
+        self.table.data["keys"][indices] = np.arange(len(indices)) * count
         keys = np.zeros(motion.shape[:2], INSTANCE_KEY.dtype)
-        of = self.objects.of[numbers]
-        scale = np.where(of >= 0, self.objects.scales[np.maximum(of, 0)] if len(self.objects.scales) else 1.0, 1.0)
+        objects = self.objects.of[indices]
+        scale = np.where(
+            objects >= 0, self.objects.scales[np.maximum(objects, 0)] if len(self.objects.scales) else 1.0, 1.0
+        )
         for row, axis in enumerate("xyz"):
             keys[f"linear_{axis}"] = motion[:, :, row, :3] / scale[:, None, None]
         keys["place"] = motion[:, :, :3, 3]
@@ -477,16 +480,16 @@ class TwoLevel:
             features=frozenset({MOTION, MOVING}),
         )
 
-    def _sweep(self, numbers: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
+    def _sweep(self, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
         """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4); returns those at each of them,
         as triangles."""
-        shown = self.objects.of[numbers] >= 0
-        numbers, motion = numbers[shown], motion[shown]
-        of = self.objects.of[numbers]
-        linear = motion[..., :3, :3] / self.objects.scales[of][:, None, None, None]
-        boxes = np.empty((motion.shape[1], len(numbers), 2, 3), np.float32)
+        visible = self.objects.of[indices] >= 0
+        indices, motion = indices[visible], motion[visible]
+        objects = self.objects.of[indices]
+        linear = motion[..., :3, :3] / self.objects.scales[objects][:, None, None, None]
+        boxes = np.empty((motion.shape[1], len(indices), 2, 3), np.float32)
         for key, key_boxes in enumerate(boxes):
-            ends = world_boxes(self.objects.parts, self.objects.corners, of, linear[:, key], motion[:, key, :3, 3])
+            ends = world_boxes(self.objects.parts, self.objects.corners, objects, linear[:, key], motion[:, key, :3, 3])
             key_boxes[:, 0], key_boxes[:, 1] = ends
         size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
         turns = motion[..., :3, :3].reshape(-1, 3, 3)
@@ -494,11 +497,11 @@ class TwoLevel:
         margin = (GROWTH_ROUNDING * grown[:, None] * size.max(axis=0)).astype(np.float32)
         boxes[:, :, 0] -= margin
         boxes[:, :, 1] += margin
-        self.low[numbers], self.high[numbers] = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
-        return Moving(numbers, corners_of(boxes.reshape(-1, 2, 3)).reshape(*boxes.shape[:2], 3, 3))
+        self.low[indices], self.high[indices] = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
+        return Moving(indices, corners_of(boxes.reshape(-1, 2, 3)).reshape(*boxes.shape[:2], 3, 3))
 
-    def move(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
-        """Move the instances of these numbers (N,) to (N, 4, 4) float64, and rebuild the top structure.
+    def move(self, indices: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
+        """Move the instances of these indices (N,) to (N, 4, 4) float64, and rebuild the top structure.
 
         Returns the changed rows, or None where objects must change too: for a transformation that is, or was, flat or
         too distorted for an object space. Raises ViewerError, without any change, for a non-finite one, and beyond the
@@ -506,28 +509,28 @@ class TwoLevel:
         """
         if not np.isfinite(transforms).all():
             raise ViewerError("move", "a transformation is not finite", "give (4, 4) finite numbers for each instance")
-        moved = (self.transforms[numbers] != transforms).any(axis=(1, 2))
-        numbers, transforms = numbers[moved], transforms[moved]
-        if not len(numbers):
+        moved = (self.transforms[indices] != transforms).any(axis=(1, 2))
+        indices, transforms = indices[moved], transforms[moved]
+        if not len(indices):
             return []
         inverse = inverses(transforms[:, :3, :3])
-        if self.objects.baked[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
+        if self.objects.baked[indices].any() or bent(transforms[:, :3, :3], inverse).any():
             return None
         if self.swept:
             return None  # through their keys
-        self._place(numbers, transforms, inverse)
-        self.transforms[numbers] = transforms
-        edges = np.flatnonzero(np.diff(numbers) != 1) + 1  # of runs of neighbours
-        firsts, lasts = np.r_[0, edges], np.r_[edges, len(numbers)] - 1
-        changes = [(self.table, int(numbers[a]), int(numbers[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
+        self._place(indices, transforms, inverse)
+        self.transforms[indices] = transforms
+        edges = np.flatnonzero(np.diff(indices) != 1) + 1  # of runs of neighbours
+        firsts, lasts = np.r_[0, edges], np.r_[edges, len(indices)] - 1
+        changes = [(self.table, int(indices[a]), int(indices[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
         return changes + self.top.build(self.low, self.high)
 
     def cover(self, boxes: Mapping[int, NDArray[np.float64]]) -> Changes:
-        """Have objects of these numbers within boxes (2, 3) of their spaces, and rebuild the top structure; returns the
+        """Have objects of these indices within boxes (2, 3) of their spaces, and rebuild the top structure; returns the
         changed rows."""
-        for number, (low, high) in boxes.items():
+        for index, (low, high) in boxes.items():
             half = (high - low) / 2
-            self.objects.parts[number] = *(low + half), *half, np.sqrt((half * half).sum())
+            self.objects.parts[index] = *(low + half), *half, np.sqrt((half * half).sum())
         covered = np.flatnonzero(np.isin(self.objects.of, list(boxes)) & ~self.objects.baked)
         if not len(covered):
             return []
@@ -535,18 +538,18 @@ class TwoLevel:
         self._place(covered, transforms, inverses(transforms[:, :3, :3]))
         return self.top.build(self.low, self.high)
 
-    def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
+    def _place(self, indices: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
         """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of
         the linear parts."""
-        of = self.objects.of[numbers]
-        scale = np.ones((len(of), 1, 1))
-        scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]
-        linear, inverse, place = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
-        low, high = world_boxes(self.objects.parts, self.objects.corners, of, linear, place)
+        objects = self.objects.of[indices]
+        scale = np.ones((len(objects), 1, 1))
+        scale[objects >= 0, 0, 0] = self.objects.scales[objects[objects >= 0]]
+        linear, inverse, translation = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
+        low, high = world_boxes(self.objects.parts, self.objects.corners, objects, linear, translation)
         rows = self.table.data
         for row, axis in enumerate("xyz"):
-            rows[f"inverse_{axis}"][numbers, :3] = inverse[:, row]
-            rows[f"inverse_{axis}"][numbers, 3] = place[:, row]
-            rows[f"linear_{axis}"][numbers] = linear[:, row]
-        self.low[numbers], self.high[numbers] = low, high
-        self.mirrored[numbers] = np.linalg.det(linear) < 0
+            rows[f"inverse_{axis}"][indices, :3] = inverse[:, row]
+            rows[f"inverse_{axis}"][indices, 3] = translation[:, row]
+            rows[f"linear_{axis}"][indices] = linear[:, row]
+        self.low[indices], self.high[indices] = low, high
+        self.mirrored[indices] = np.linalg.det(linear) < 0

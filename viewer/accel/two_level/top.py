@@ -269,7 +269,7 @@ class TopBvhByTime(TopTables):
         """See `Top`. The tree is built over mean boxes of moving ones."""
         assert moving is not None
         low, high = low.copy(), high.copy()
-        low[moving.numbers], high[moving.numbers] = moving.mean_boxes().swapaxes(0, 1)
+        low[moving.indices], high[moving.indices] = moving.mean_boxes().swapaxes(0, 1)
         built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=self.rule.build)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
         self.built_with(statistics, top_root=0 if len(built.order) else self.room)

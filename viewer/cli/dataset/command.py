@@ -32,7 +32,7 @@ def dataset(arguments: Namespace) -> bool:
     from raystream.dataset.recipe import read
     from raystream.dataset.stage import DatasetStage
 
-    recipe, begin = read(arguments.recipe), perf_counter()
+    recipe, start_time = read(arguments.recipe), perf_counter()
     output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))
     if output == arguments.recipe:
         raise ViewerError(output, "is the recipe itself", "give a folder with -o")
@@ -43,7 +43,7 @@ def dataset(arguments: Namespace) -> bool:
             progress.note(f"raystream: note: {note}")
         with opened(output, stage) as folder:
             before = len(folder.done)
-            missing = [number for number in range(recipe.pictures) if number not in folder.done]
+            missing = [index for index in range(recipe.pictures) if index not in folder.done]
             if before and missing and not arguments.quiet:
                 progress.note(f"raystream: note: goes on after {before:,} of {recipe.pictures:,} pictures")
             try:
@@ -61,7 +61,7 @@ def dataset(arguments: Namespace) -> bool:
     if not arguments.quiet:
         if len(drivers) > 1:
             print("raystream: note: pictures by several drivers, each with bits of its own", file=sys.stderr)
-        seconds, (width, height) = perf_counter() - begin, recipe.size
+        seconds, (width, height) = perf_counter() - start_time, recipe.size
         pace = f", {seconds / len(missing):.2f} s a picture" if missing else ""
         count, kinds = f"{recipe.pictures:,} picture{'s'[: recipe.pictures != 1]}", len(stage.kinds)
         summary = f"{count} of {width} x {height}, {kinds:,} object{'s'[: kinds != 1]}"

@@ -20,11 +20,11 @@ MAKER = "raystream.cli.dataset.pictures:Pictures"
 
 
 def pictures(
-    stage: DatasetStage, numbers: Sequence[int], arguments: Namespace, progress: TerminalProgress
+    stage: DatasetStage, indices: Sequence[int], arguments: Namespace, progress: TerminalProgress
 ) -> Iterator[FinishedPicture]:
-    """The pictures of these numbers, in any order. Raises ViewerError for the first that fails in another process, and
+    """The pictures of these indices, in any order. Raises ViewerError for the first that fails in another process, and
     the errors of `Maker` in this one."""
-    if not numbers:
+    if not indices:
         return
     if arguments.cluster is not None:
         from raystream.farm.pictures import render_dataset
@@ -33,12 +33,12 @@ def pictures(
             if not arguments.quiet:
                 progress.note(f"raystream: note: {line}")
 
-        yield from render_dataset(stage, numbers, arguments.cluster, arguments.mix_builds, notify)
+        yield from render_dataset(stage, indices, arguments.cluster, arguments.mix_builds, notify)
         return
-    jobs = min(arguments.jobs, len(numbers))
+    jobs = min(arguments.jobs, len(indices))
     if jobs > 1:
         common = {"recipe": stage.recipe, "debug": arguments.debug}
-        tasks = [Namespace(number=number, scene=f"picture {number}", **common) for number in numbers]
+        tasks = [Namespace(index=index, scene=f"picture {index}", **common) for index in indices]
         for _, picture, fault in answers(tasks, jobs, MAKER):
             if fault:
                 where, _, what = fault.partition(": ")
@@ -49,16 +49,16 @@ def pictures(
 
     finished = 0
 
-    def placing(copies: int, of: int) -> None:
+    def placing(copies: int, total: int) -> None:
         progress(
-            (stage.recipe.pictures - len(numbers) + finished) / stage.recipe.pictures,
-            f"{copies:,} of {of:,} copies placed",
+            (stage.recipe.pictures - len(indices) + finished) / stage.recipe.pictures,
+            f"{copies:,} of {total:,} copies placed",
         )
 
     maker = Maker(stage, placing)
     try:
-        for finished, number in enumerate(numbers):  # noqa: B007  # told by `placing`
-            yield maker.make(number)
+        for finished, index in enumerate(indices):  # noqa: B007  # told by `placing`
+            yield maker.make(index)
     finally:
         maker.release()
 
@@ -77,7 +77,7 @@ class Pictures:
         try:
             if self._maker is None:
                 self._maker = Maker(DatasetStage(task.recipe))
-            return self._maker.make(task.number), ""
+            return self._maker.make(task.index), ""
         except Exception as error:
             if task.debug:
                 traceback.print_exc()

@@ -125,12 +125,12 @@ def run(subject: UnderTest, chosen: Sequence[Item]) -> None:
 
 def found(subject: UnderTest, item: Item) -> dict[str, Any]:
     """An item's finding, with its seconds; of an exception verdict and text."""
-    begin = perf_counter()
+    start_time = perf_counter()
     try:
         data = item.run(subject)
     except Exception as error:
         data = {"verdict": FAIL, "text": in_one_line(error)}
-    return {**data, "seconds": round(perf_counter() - begin, 4)}
+    return {**data, "seconds": round(perf_counter() - start_time, 4)}
 
 
 def _tell(line: Mapping[str, Any]) -> None:

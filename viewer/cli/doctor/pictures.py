@@ -122,12 +122,12 @@ def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
     renderer = Renderer(load(SCENE), device=subject.index, **COMPILED[name])
     with renderer.device.current():
         renderer.device.wait()
-    begin, before = perf_counter(), renderer.device.compiled
+    start_time, before = perf_counter(), renderer.device.compiled
     for _ in renderer.sampler.warm(renderer.settings, renderer.camera, (64, 64)):
         pass
     with renderer.device.current():
         renderer.device.wait()
-    data = {"compile_seconds": perf_counter() - begin, "programs": renderer.device.compiled - before}
+    data = {"compile_seconds": perf_counter() - start_time, "programs": renderer.device.compiled - before}
     renderer.release()
     return data
 
@@ -153,13 +153,13 @@ def _rate(render: Callable[[int], object]) -> tuple[float, int]:
     """Pixels a second, and the edge of the picture that it was measured by."""
     for edge in EDGES:
         render(edge)  # other sizes have other streams
-        begin = perf_counter()
+        start_time = perf_counter()
         render(edge)
-        if perf_counter() - begin > LONG:
+        if perf_counter() - start_time > LONG:
             break
     times: list[float] = []
-    begin = perf_counter()
-    while not times or perf_counter() - begin < MEASURED:
+    start_time = perf_counter()
+    while not times or perf_counter() - start_time < MEASURED:
         before = perf_counter()
         render(edge)
         times.append(perf_counter() - before)

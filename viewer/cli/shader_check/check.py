@@ -37,10 +37,10 @@ def check_shaders(
     with device.current():
         all_jobs = jobs(device) if program is None else jobs_of(program, device)
         check = _Check(device, report)
-        for number, job in enumerate(all_jobs):
+        for index, job in enumerate(all_jobs):
             for name, parts in job:
                 if progress is not None:
-                    progress(number / len(all_jobs), f"shader {check.checked + 1}, {name}")
+                    progress(index / len(all_jobs), f"shader {check.checked + 1}, {name}")
                 check.take(name, parts)
     return check.end(whole=program is None)
 

@@ -68,11 +68,11 @@ def jobs(device: Device) -> Jobs:
     """The machines' fragment programs, in jobs: all structures under the ray caster, all programs over a scene with
     everything, all that can be exchanged there."""
     plain = Scene.from_triangles(*TRIANGLE)
-    for number, recipe in enumerate(RECIPES):
+    for index, recipe in enumerate(RECIPES):
         renderer = Renderer(plain, program="cast", device=device, **recipe)
         traversal, mark = LEVELS[renderer.prepared.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
-            yield _all_forms(renderer, program, mark, every=number == 0)
+            yield _all_forms(renderer, program, mark, every=index == 0)
     quadrics = with_quadric(plain)
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
@@ -244,5 +244,5 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
                     yield f"{name}, counts {part[0]} to {part[-1]})", source
         for name, source in stream_sources(linked, steps):
             yield f"{program.name} {fuse}: {name}", source
-        for number, source in enumerate(census_sources(linked, steps, EDGE)):
-            yield f"{program.name} {fuse}: census {number}", source
+        for index, source in enumerate(census_sources(linked, steps, EDGE)):
+            yield f"{program.name} {fuse}: census {index}", source

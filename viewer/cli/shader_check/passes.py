@@ -124,8 +124,8 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         yield f"G-buffer: {name}", source
     for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)
-    for number in (0, 1):
-        yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
+    for smooth_up in (0, 1):
+        yield f"window: show, smooth_up = {smooth_up}", film_source("show", smooth_up=smooth_up)
     yield "window: running estimate", running_source()
 
 

@@ -36,9 +36,9 @@ def moving(quadrics: bool = False) -> Scene:
     bending = DeformedMesh(rest_mesh, Deformation(joints, weights), poses[0], poses)
     scene.meshes = [rest_mesh, bending, *([Quadric.sphere()] if quadrics else [])]
     scene.instances = [replace(instance, motion=motion) for instance in scene.instances]
-    scene.instances += [Instance(number, material=0, motion=motion) for number in range(1, len(scene.meshes))]
+    scene.instances += [Instance(index, material=0, motion=motion) for index in range(1, len(scene.meshes))]
     scene.lights = [replace(light, motion=(light, replace(light, position=(1, 0, 0)))) for light in scene.lights]
-    scene.cameras = [moving_camera([Camera((0, 0, place), (0, 0, 0)) for place in (4.0, 5.0)])]
+    scene.cameras = [moving_camera([Camera((0, 0, z), (0, 0, 0)) for z in (4.0, 5.0)])]
     return scene
 
 
@@ -56,7 +56,7 @@ def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
     if layers:
         scene.textures.append(Texture(scene.textures[0].image, uv_set=1))
         scene.materials[-3].normal_texture = 1
-    scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
+    scene.instances = [Instance(0, material=index) for index in range(len(scene.materials))]
     scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds
     return scene
 

@@ -101,10 +101,10 @@ def fringes(shown: ArrayLike, converged: ArrayLike, ids: ArrayLike) -> Mask:
 
 def near_edges(ids: ArrayLike) -> Mask:
     """(H, W): the pixels with other ids within `BORDER`."""
-    numbers = np.asarray(ids)
-    numbers = numbers.reshape(*numbers.shape[:2], -1)
-    near = np.zeros(numbers.shape[:2], bool)
-    for kind in np.moveaxis(numbers, -1, 0):
+    identities = np.asarray(ids)
+    identities = identities.reshape(*identities.shape[:2], -1)
+    near = np.zeros(identities.shape[:2], bool)
+    for kind in np.moveaxis(identities, -1, 0):
         around = _windows(kind, BORDER)
         near |= (around != kind[..., None]).any(axis=-1)
     return near

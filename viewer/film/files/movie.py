@@ -44,7 +44,7 @@ def is_movie(path: str | os.PathLike[str]) -> bool:
     return os.path.splitext(os.fspath(path))[1].lower() in MOVIES
 
 
-def frame_path(pattern: str, number: int) -> str:
+def frame_path(pattern: str, frame: int) -> str:
     """The file of a frame: ``%d`` in the pattern's file name is its number, ``%04d`` padded to four digits.
 
     Raises ViewerError unless there is exactly one.
@@ -54,7 +54,7 @@ def frame_path(pattern: str, number: int) -> str:
     if len(matches) != 1:
         what = "no %d" if not matches else f"{len(matches)} times %d"
         raise ViewerError(pattern, f"{what} in the file name for the frame's number", _PATTERN_HINT)
-    digits = format(number, matches[0][1] or "")
+    digits = format(frame, matches[0][1] or "")
     return os.path.join(folder, name[: matches[0].start()] + digits + name[matches[0].end() :])
 
 

@@ -41,16 +41,16 @@ class Accessors:
 
         Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: for all integers.
         """
-        number = owner.index(key, len(self.accessors), "accessor")
-        cached = self._arrays.get((number, normalize))
+        index = owner.index(key, len(self.accessors), "accessor")
+        cached = self._arrays.get((index, normalize))
         if cached is None:
-            raw, normalized = self._read(number)
+            raw, normalized = self._read(index)
             self.budget.charge(raw.size * 4)
             cached = _as_floats(raw, normalized or normalize)
-            self._arrays[number, normalize] = cached
+            self._arrays[index, normalize] = cached
         if cached.shape[1] not in widths:
             expected = " or ".join(_TYPES[width] for width in widths)
-            raise owner.fail(key, f"accessor {number} is {self.accessors[number].text('type')}, expected {expected}")
+            raise owner.fail(key, f"accessor {index} is {self.accessors[index].text('type')}, expected {expected}")
         return cached
 
     def indices(self, key: str, owner: JsonObject) -> NDArray[np.int64]:
@@ -59,21 +59,21 @@ class Accessors:
 
     def largest_index(self, key: str, owner: JsonObject) -> int:
         """The largest integer in the type of the accessor of ``owner[key]``: in OpenGL it restarts a primitive."""
-        number = owner.index(key, len(self.accessors), "accessor")
-        return int(np.iinfo(self._component(self.accessors[number])).max)
+        index = owner.index(key, len(self.accessors), "accessor")
+        return int(np.iinfo(self._component(self.accessors[index])).max)
 
     def integers(self, key: str, owner: JsonObject, width: int) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, unsigned integers, as (count, width) int64."""
-        number = owner.index(key, len(self.accessors), "accessor")
-        raw, _ = self._read(number)
+        index = owner.index(key, len(self.accessors), "accessor")
+        raw, _ = self._read(index)
         if raw.shape[1] != width or raw.dtype.kind != "u":
-            raise owner.fail(key, f"accessor {number} is not a {_TYPES[width]} of unsigned integers")
+            raise owner.fail(key, f"accessor {index} is not a {_TYPES[width]} of unsigned integers")
         self.budget.charge(raw.size * 8)
         return raw.astype(np.int64)
 
-    def view_bytes(self, number: int) -> bytes:
+    def view_bytes(self, index: int) -> bytes:
         """The bytes of a buffer view."""
-        buffer, start, length = self._range(number)
+        buffer, start, length = self._range(index)
         return bytes(buffer[start : start + length])
 
     def packed(
@@ -90,9 +90,9 @@ class Accessors:
             values = values.astype(kind)
         return _as_floats(values, (normalized or normalize) and kind.kind != "f")
 
-    def _read(self, number: int) -> tuple[NDArray, bool]:
+    def _read(self, index: int) -> tuple[NDArray, bool]:
         """(count, width) in the stored type, and whether integers are normalised."""
-        accessor = self.accessors[number]
+        accessor = self.accessors[index]
         kind = self._component(accessor)
         width = _WIDTHS.get(accessor.text("type"))
         if width is None:
@@ -115,9 +115,9 @@ class Accessors:
 
     def _view(self, owner: JsonObject, count: int, width: int, kind: np.dtype) -> NDArray:
         """A strided view of a buffer for an owner with ``bufferView`` and ``byteOffset``."""
-        number = owner.index("bufferView", len(self.views), "buffer view")
-        view = self.views[number]
-        buffer, start, length = self._range(number)
+        index = owner.index("bufferView", len(self.views), "buffer view")
+        view = self.views[index]
+        buffer, start, length = self._range(index)
         element = width * kind.itemsize
         stride = view.integer("byteStride", element, high=1 << 31) or element  # exporters write 0 for packed data
         if stride < element:
@@ -130,12 +130,12 @@ class Accessors:
             return np.zeros((0, width), kind)
         return np.ndarray((count, width), kind, buffer, start + offset, (stride, kind.itemsize))
 
-    def _range(self, number: int) -> tuple[bytes, int, int]:
+    def _range(self, index: int) -> tuple[bytes, int, int]:
         """A buffer view's bytes: their container, first byte, and length."""
-        view = self.views[number]
+        view = self.views[index]
         packed = packed_view(view)
         if packed is not None and (installed(MESHOPT) or not self._has_fallback(view)):
-            return self._unpack(number, Packed(view, *packed), packed[0]), 0, view.integer("byteLength")
+            return self._unpack(index, Packed(view, *packed), packed[0]), 0, view.integer("byteLength")
         return self._part(view)
 
     def _part(self, owner: JsonObject) -> tuple[bytes, int, int]:
@@ -145,12 +145,12 @@ class Accessors:
             raise owner.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
         return buffer, start, length
 
-    def _unpack(self, number: int, packed: Packed, extension: JsonObject) -> bytes:
-        if number not in self._unpacked:
+    def _unpack(self, index: int, packed: Packed, extension: JsonObject) -> bytes:
+        if index not in self._unpacked:
             buffer, start, length = self._part(extension)
             self.budget.charge(packed.size)
-            self._unpacked[number] = packed.decode(buffer[start : start + length])
-        return self._unpacked[number]
+            self._unpacked[index] = packed.decode(buffer[start : start + length])
+        return self._unpacked[index]
 
     def _has_fallback(self, view: JsonObject) -> bool:
         """Whether a compressed buffer view has an uncompressed fallback."""
@@ -159,26 +159,26 @@ class Accessors:
     def _sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
         count = sparse.integer("count", low=0, high=1 << 40)
         places, values = sparse.child("indices"), sparse.child("values")
-        where = self._view(places, count, 1, self._component(places))[:, 0]
-        if where.dtype.kind != "u":
+        indices = self._view(places, count, 1, self._component(places))[:, 0]
+        if indices.dtype.kind != "u":
             raise places.fail("componentType", "indices must be unsigned integers")
-        if count and int(where.max()) >= len(raw):
-            raise places.fail("bufferView", f"names element {int(where.max())} of {len(raw)}")
+        if count and int(indices.max()) >= len(raw):
+            raise places.fail("bufferView", f"names element {int(indices.max())} of {len(raw)}")
         new = self._view(values, count, raw.shape[1], raw.dtype)
         self.budget.charge(raw.nbytes)
         raw = np.array(raw)
-        raw[where.astype(np.int64)] = new
+        raw[indices.astype(np.int64)] = new
         return raw
 
-    def _buffer(self, number: int) -> bytes:
-        if number in self._bytes:
-            return self._bytes[number]
-        buffer = self.buffers[number]
+    def _buffer(self, index: int) -> bytes:
+        if index in self._bytes:
+            return self._bytes[index]
+        buffer = self.buffers[index]
         length = buffer.integer("byteLength")
         uri = buffer.text("uri", None)
         where = buffer.path("uri")
         if uri is None:
-            if number != 0 or self.binary is None:
+            if index != 0 or self.binary is None:
                 raise buffer.fail(
                     "uri", "is missing, and the file holds no data for it", "export the model with its data"
                 )
@@ -190,8 +190,8 @@ class Accessors:
         if len(data) < length:
             raise buffer.fail("byteLength", f"says {length:,} bytes, but there are {len(data):,}")
         self.budget.grant(length)
-        self._bytes[number] = data[:length] if len(data) > length else data
-        return self._bytes[number]
+        self._bytes[index] = data[:length] if len(data) > length else data
+        return self._bytes[index]
 
 
 def _as_floats(raw: NDArray, normalized: bool) -> NDArray[np.float32]:

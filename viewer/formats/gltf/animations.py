@@ -90,11 +90,11 @@ _PLACES = {
 
 
 class Target(NamedTuple):
-    """The target of a pointer: a kind of `_PLACES`, the number among those, the pointer within, and numbers in a value,
+    """The target of a pointer: a kind of `_PLACES`, the index among those, the pointer within, and numbers in a value,
     0 for all weights of a mesh."""
 
     kind: str
-    number: int
+    item_index: int
     within: str
     width: int
 
@@ -105,9 +105,9 @@ def target_of(pointer: str) -> Target | None:
         match = pattern.fullmatch(pointer)
         if match is None:
             continue
-        number, within = int(match[1]), match[2]
+        index, within = int(match[1]), match[2]
         width = _width(kind, within)
-        return None if width is None else Target(kind, number, within, width)
+        return None if width is None else Target(kind, index, within, width)
     return None
 
 
@@ -138,26 +138,30 @@ class Animated:
                 if target is not None:
                     self.targets.add(target)
 
-    def numbers(self, kind: str, within: str = "") -> set[int]:
-        """The numbers of the targets of a kind, of one pointer within, or of all that begin with it."""
-        return {target.number for target in self.targets if target.kind == kind and target.within.startswith(within)}
+    def indices(self, kind: str, within: str = "") -> set[int]:
+        """The indices of the targets of a kind, of one pointer within, or of all that begin with it."""
+        return {
+            target.item_index for target in self.targets if target.kind == kind and target.within.startswith(within)
+        }
 
     @property
     def hidden(self) -> set[int]:
-        """The numbers of the nodes whose own visibility is animated."""
-        return self.numbers("nodes", _VISIBLE)
+        """The indices of the nodes whose own visibility is animated."""
+        return self.indices("nodes", _VISIBLE)
 
     def textures(self, document: JsonObject) -> set[str]:
         """The places of textures whose transforms are animated, as in `Textures`."""
-        return {_place(document, target.number, target.within) for target in self.targets if _TURNS in target.within}
+        return {
+            _place(document, target.item_index, target.within) for target in self.targets if _TURNS in target.within
+        }
 
 
 def animation_targets(document: JsonObject) -> Iterator[JsonObject]:
     """The targets of all channels. An animation with a fault, which is left out, is read up to that."""
     described = document.objects("animations")
-    for number in range(len(described)):
+    for index in range(len(described)):
         with suppress(ViewerError):
-            for channel in described[number].objects("channels"):
+            for channel in described[index].objects("channels"):
                 yield channel.child("target")
 
 
@@ -168,59 +172,59 @@ def pointer_of(target: JsonObject) -> str | None:
 
 
 class _PlacedTextures:
-    """In the place of `Textures` when materials are read again: the numbers are those of the first reading, and
+    """In the place of `Textures` when materials are read again: the indices are those of the first reading, and
     ``changed`` are textures under other transforms."""
 
-    def __init__(self, textures: list[Texture], numbers: Mapping[tuple[str, str], int]) -> None:
-        self.textures, self.numbers = textures, numbers
+    def __init__(self, textures: list[Texture], indices: Mapping[tuple[str, str], int]) -> None:
+        self.textures, self.indices = textures, indices
         self.changed: dict[int, Texture] = {}
 
     def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
         """As in `Textures`."""
-        number = self.numbers.get((owner.path(key), change.name))
-        if number is None:
+        index = self.indices.get((owner.path(key), change.name))
+        if index is None:
             return None
         transform = transform_of(owner.child(key))
-        if not np.array_equal(transform, self.textures[number].transform):
-            self.changed[number] = replace(self.textures[number], transform=transform)
-        return number
+        if not np.array_equal(transform, self.textures[index].transform):
+            self.changed[index] = replace(self.textures[index], transform=transform)
+        return index
 
 
 @dataclass(eq=False)
 class DocumentProperties:
     """`Properties` of a glTF document.
 
-    textures : the scene's at rest. texture_numbers : their numbers by the places that name them. light_numbers,
-    camera_numbers : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
+    textures : the scene's at rest. texture_numbers : their indices by the places that name them. light_indices,
+    camera_indices : the document's for each of the scene's lights, which are ``rest_lights``, and cameras.
     """
 
     document: JsonObject
     textures: list[Texture]
     texture_numbers: Mapping[tuple[str, str], int]
-    light_numbers: list[int]
-    camera_numbers: list[int]
+    light_indices: list[int]
+    camera_indices: list[int]
     rest_lights: list[Light] = field(default_factory=list)
 
     def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
         """See `Properties`."""
         textures = _PlacedTextures(self.textures, self.texture_numbers)
         materials: dict[int, Material] = {}
-        for number, changes in _grouped(values, "materials").items():
-            item = _patched(self.document.objects("materials")[number], changes)
+        for index, changes in _grouped(values, "materials").items():
+            item = _patched(self.document.objects("materials")[index], changes)
             with suppress(ViewerError):  # a value that no material has: it stays as it was
-                materials[number] = read_material(item, number, textures, animated=True)[0]
+                materials[index] = read_material(item, index, textures, animated=True)[0]
         # Textures that are at rest again are listed, too.
-        at_rest = {number: self.textures[number] for number in self._moving(values) if number not in textures.changed}
+        at_rest = {index: self.textures[index] for index in self._moving(values) if index not in textures.changed}
         return materials, {**at_rest, **textures.changed}
 
     def lights(self, values: Mapping[str, NDArray], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
         """See `Properties`."""
         changes, moved = _grouped(values, "lights"), list(lights)
         extension = self.document.extension(LIGHTS)
-        for k, (number, at_rest) in enumerate(zip(self.light_numbers, self.rest_lights, strict=True)):
-            if number in changes and extension is not None:
-                item = _patched(extension.objects("lights")[number], changes[number])
-                at_rest = describe(item, number, [], [], []) or at_rest
+        for k, (index, at_rest) in enumerate(zip(self.light_indices, self.rest_lights, strict=True)):
+            if index in changes and extension is not None:
+                item = _patched(extension.objects("lights")[index], changes[index])
+                at_rest = describe(item, index, [], [], []) or at_rest
             elif shown[k] and any(moved[k].intensity):
                 continue
             intensity = at_rest.intensity if shown[k] else (0.0, 0.0, 0.0)
@@ -231,35 +235,35 @@ class DocumentProperties:
     def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
         """See `Properties`."""
         changes, moved = _grouped(values, "cameras"), list(cameras)
-        for k, number in enumerate(self.camera_numbers):
-            if number in changes:
+        for k, index in enumerate(self.camera_indices):
+            if index in changes:
                 with suppress(ViewerError):
-                    moved[k] = _changed(moved[k], changes[number])
+                    moved[k] = _changed(moved[k], changes[index])
         return moved
 
     def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
-        """The numbers of the textures whose transforms are animated."""
+        """The indices of the textures whose transforms are animated."""
         places = {
-            _place(self.document, number, within)
-            for number, changes in _grouped(values, "materials").items()
+            _place(self.document, index, within)
+            for index, changes in _grouped(values, "materials").items()
             for within in changes
             if _TURNS in within
         }
-        return {number for (place, _), number in self.texture_numbers.items() if place in places}
+        return {index for (place, _), index in self.texture_numbers.items() if place in places}
 
 
-def _place(document: JsonObject, number: int, within: str) -> str:
+def _place(document: JsonObject, index: int, within: str) -> str:
     """The place in the document of the texture whose transform a pointer within a material names."""
-    return f"{document.objects('materials').where}[{number}].{within.partition(_TURNS)[0].replace('/', '.')}"
+    return f"{document.objects('materials').where}[{index}].{within.partition(_TURNS)[0].replace('/', '.')}"
 
 
 def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
-    """Values by the number of their object, and the pointer within."""
+    """Values by the index of their object, and the pointer within."""
     groups: dict[int, dict[str, NDArray]] = {}
     for pointer, value in values.items():
         target = target_of(pointer)
         if target is not None and target.kind == kind:
-            groups.setdefault(target.number, {})[target.within] = value
+            groups.setdefault(target.item_index, {})[target.within] = value
     return groups
 
 
@@ -273,8 +277,8 @@ def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
             if place.get(key) is None:
                 place[key] = {}
             place = place[key]
-        numbers = [float(component) for component in value]
-        place[last] = numbers if len(numbers) > 1 else numbers[0]
+        components = [float(component) for component in value]
+        place[last] = components if len(components) > 1 else components[0]
     return JsonObject(data, item.where)
 
 
@@ -295,7 +299,7 @@ _TRACK_BYTES = 512
 
 
 def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
-    """The document's animations, unnamed ones named by number; tracks refer to nodes by index in ``nodes``.
+    """The document's animations, unnamed ones named by index; tracks refer to nodes by index in ``nodes``.
 
     Warns of omitted channels: of unknown properties, of weights without morph targets, and without a node. Channels of
     nodes outside the scene are checked and silently omitted. An animation with a fault is left out, with a note:
@@ -304,16 +308,16 @@ def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, wa
 
     Raises MissingExtra for data whose decoder is not installed.
     """
-    place = {number: k for k, number in enumerate(nodes.numbers)}
+    place = {index: k for k, index in enumerate(nodes.indices)}
     keys = _Keys(accessors)
     left_out: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     animations, faults = [], []
     described = document.objects("animations")
-    for number in range(len(described)):
+    for index in range(len(described)):
         reader = _Animation(document, keys)
         try:
-            name, tracks = reader.read(described[number], f"animation {number}")
+            name, tracks = reader.read(described[index], f"animation {index}")
         except MissingExtra:
             raise
         except ViewerError as error:
@@ -337,16 +341,16 @@ def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, wa
 
 
 def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
-    """The numbers of the nodes whose weights of morph targets some animation moves."""
-    numbers = animated.numbers("nodes", "weights")
-    meshes = animated.numbers("meshes", "weights")
+    """The indices of the nodes whose weights of morph targets some animation moves."""
+    indices = animated.indices("nodes", "weights")
+    meshes = animated.indices("meshes", "weights")
     if meshes:
-        numbers |= {number for number, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
+        indices |= {index for index, node in enumerate(document.objects("nodes")) if node.data.get("mesh") in meshes}
     for target in animation_targets(document):
         with suppress(ViewerError):
             if target.text("path", "") == "weights" and "node" in target:
-                numbers.add(target.integer("node"))
-    return numbers
+                indices.add(target.integer("node"))
+    return indices
 
 
 class _Animation:
@@ -372,7 +376,7 @@ class _Animation:
         return item.text("name", "") or name, tracks
 
     def tracks(self, channel: JsonObject) -> list[Track]:
-        """A channel's tracks with the file's node numbers: several of weights that nodes share; none if omitted."""
+        """A channel's tracks with the file's node indices: several of weights that nodes share; none if omitted."""
         self.keys.accessors.budget.charge(_TRACK_BYTES)
         sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
         target = channel.child("target")
@@ -395,7 +399,7 @@ class _Animation:
         ]
 
     def _moved(self, target: JsonObject) -> list[tuple[int, str, int]]:
-        """The property that a target moves: the file's node number or -1, path, and numbers in a value."""
+        """The property that a target moves: the file's node index or -1, path, and numbers in a value."""
         path, pointer = target.text("path"), pointer_of(target)
         if path == "pointer" and pointer is not None:
             properties = self._of_pointer(pointer)
@@ -418,11 +422,11 @@ class _Animation:
             return []
         if named.kind == "nodes":
             path = "visible" if named.within.endswith("/visible") else named.within
-            return [(named.number, path)] if named.number < len(self.nodes) else []
+            return [(named.item_index, path)] if named.item_index < len(self.nodes) else []
         if named.kind == "meshes":
-            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == named.number]
+            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == named.item_index]
             return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
-        return [(-1, pointer)] if named.number < self.counts[named.kind] else []
+        return [(-1, pointer)] if named.item_index < self.counts[named.kind] else []
 
     def _of_node(self, target: JsonObject, node: int, path: str) -> list[tuple[int, str, int]]:
         """A path of a node, or beside the nodes, with the numbers in a value."""
@@ -430,15 +434,15 @@ class _Animation:
             named = target_of(path)
             assert named is not None
             return [(node, path, named.width)]
-        kind, _, number = path.partition("/")
+        kind, _, target_index = path.partition("/")
         if kind == "weights":
             width = self._targets(self.nodes[node])
             if not width:
                 self.left_out["move weights of nodes without morph targets, and are ignored"] += 1
                 return []
-            if number and int(number) >= width:
-                raise target.fail("path", f"names morph target {int(number)} of {width}")
-            return [(node, path, 1 if number else width)]
+            if target_index and int(target_index) >= width:
+                raise target.fail("path", f"names morph target {int(target_index)} of {width}")
+            return [(node, path, 1 if target_index else width)]
         if path in PATHS and "matrix" in self.nodes[node]:
             raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
         return [(node, path, PATHS.get(path, 1))]
@@ -476,21 +480,21 @@ class _Keys:
         return times, values
 
     def _input(self, sampler: JsonObject) -> NDArray:
-        number = sampler.index("input", len(self.accessors.accessors), "accessor")
-        if number not in self._times:
-            if self.accessors.accessors[number].integer("componentType") != _FLOAT:
-                raise sampler.fail("input", f"accessor {number} holds integers", "times are float32 seconds")
+        index = sampler.index("input", len(self.accessors.accessors), "accessor")
+        if index not in self._times:
+            if self.accessors.accessors[index].integer("componentType") != _FLOAT:
+                raise sampler.fail("input", f"accessor {index} holds integers", "times are float32 seconds")
             times = self.accessors.floats("input", sampler, (1,))[:, 0]
             fault = _fault(times)
             if fault:
-                raise sampler.fail("input", f"accessor {number}: {fault}")
-            self._times[number] = times
-        return self._times[number]
+                raise sampler.fail("input", f"accessor {index}: {fault}")
+            self._times[index] = times
+        return self._times[index]
 
     def _output(self, sampler: JsonObject, path: str, width: int, spline: bool) -> NDArray:
         """Values (N, width), in threes for a spline; (N, stored width) where their number is no multiple of these."""
-        number = sampler.index("output", len(self.accessors.accessors), "accessor")
-        key = (number, path, width, spline)
+        index = sampler.index("output", len(self.accessors.accessors), "accessor")
+        key = (index, path, width, spline)
         if key not in self._values:
             # Integer quaternions and weights are normalised, with or without the accessor's flag.
             kind = path.partition("/")[0]
@@ -500,7 +504,7 @@ class _Keys:
                 values = values.reshape(-1, width)
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
-                raise sampler.fail("output", f"accessor {number}: value {int(np.argmin(finite))} is not finite")
+                raise sampler.fail("output", f"accessor {index}: value {int(np.argmin(finite))} is not finite")
             if spline and len(values) % 3 == 0:
                 values = values.reshape(-1, 3, values.shape[1])
             self._values[key] = values

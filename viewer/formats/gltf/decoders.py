@@ -89,10 +89,10 @@ def decode_draco(extension: JsonObject, data: bytes, attributes: list[str]) -> D
     for name in attributes:
         if name not in named:
             continue
-        number = named.integer(name)
-        if number not in stored:
-            raise named.fail(name, f"names attribute {number}, and there are {sorted(stored)}")
-        rows = stored[number]
+        attribute_id = named.integer(name)
+        if attribute_id not in stored:
+            raise named.fail(name, f"names attribute {attribute_id}, and there are {sorted(stored)}")
+        rows = stored[attribute_id]
         arrays[name] = rows.reshape(len(rows), -1)
     return DecodedGeometry(faces.astype(np.int64).ravel(), arrays)
 

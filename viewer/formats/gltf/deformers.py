@@ -30,16 +30,16 @@ class Skins:
         self.document = document.objects("skins")
         self.count = len(document.objects("nodes"))
         self.accessors = accessors
-        self._place = {number: k for k, number in enumerate(nodes.numbers)}
+        self._place = {index: k for k, index in enumerate(nodes.indices)}
         self._skins: dict[int, Skin] = {}
 
-    def of(self, number: int) -> Skin:
+    def of(self, index: int) -> Skin:
         """A skin over the nodes of the scene.
 
         Raises ViewerError for a skin without joints, joints out of range, and fewer or non-finite matrices.
         """
-        if number not in self._skins:
-            item = self.document[number]
+        if index not in self._skins:
+            item = self.document[index]
             joints = item.indices("joints", self.count, "node")
             if not joints:
                 raise item.fail("joints", "names no joint")
@@ -48,8 +48,8 @@ class Skins:
                 inverse = self._matrices(item, len(joints))
             places = np.array([self._place[joint] for joint in joints], np.int64)
             self.accessors.budget.charge(128 * len(joints))
-            self._skins[number] = Skin(places, inverse)
-        return self._skins[number]
+            self._skins[index] = Skin(places, inverse)
+        return self._skins[index]
 
     def _matrices(self, item: JsonObject, count: int) -> NDArray[np.float64]:
         values = self.accessors.floats("inverseBindMatrices", item, (16,))
@@ -178,7 +178,7 @@ class Geometry:
 
 
 class Deformers:
-    """Poses the scene's deforming meshes at rest. ``records`` are their deformers, ``skinned`` the numbers of those
+    """Poses the scene's deforming meshes at rest. ``records`` are their deformers, ``skinned`` the indices of those
     that follow joints."""
 
     def __init__(self, skins: Skins, world: NDArray[np.float64]) -> None:
@@ -187,8 +187,8 @@ class Deformers:
         self.skinned: set[int] = set()
         self._deformations: dict[tuple[int, bool, bool], Deformation] = {}
 
-    def pose(self, number: int, mesh: Mesh, geometry: Geometry, rig: Rig, attributes: JsonObject) -> DeformedMesh:
-        """A mesh of a geometry, the scene's of this number, as a rig poses it at rest.
+    def pose(self, index: int, mesh: Mesh, geometry: Geometry, rig: Rig, attributes: JsonObject) -> DeformedMesh:
+        """A mesh of a geometry, the scene's of this index, as a rig poses it at rest.
 
         Raises ViewerError where a vertex follows a joint that the skin does not have.
         """
@@ -199,8 +199,8 @@ class Deformers:
             if last >= count:
                 at = int(np.argmax((deformation.joints == last).any(axis=1)))
                 raise attributes.fail("JOINTS_0", f"vertex {at:,} follows joint {last:,} of {count:,}")
-            self.skinned.add(number)
-        deformer = Deformer(number, rig.place, skin, np.array(rig.weights))
+            self.skinned.add(index)
+        deformer = Deformer(index, rig.place, skin, np.array(rig.weights))
         self.records.append(deformer)
         return DeformedMesh(mesh, deformation, deformer.pose(self.world))
 

@@ -37,7 +37,7 @@ _TRANSFORM = "KHR_texture_transform"
 
 
 def material_sets(document: JsonObject, variants: str) -> list[Sets]:
-    """For each material the numbers of the sets that its meshes have as ``uvs`` and ``uvs_1``: 0 and 1, unless its
+    """For each material the indices of the sets that its meshes have as ``uvs`` and ``uvs_1``: 0 and 1, unless its
     textures use others, then the first two of these. Materials that variants put on one mesh have the same.
 
     variants : the extension of primitives that names them. Malformed members are left to their readers.
@@ -46,19 +46,19 @@ def material_sets(document: JsonObject, variants: str) -> list[Sets]:
     used = [set(_coordinates(material)) for material in materials]
     group = list(range(len(materials)))
 
-    def first(number: int) -> int:
-        while group[number] != number:
-            number = group[number]
-        return number
+    def first(index: int) -> int:
+        while group[index] != index:
+            index = group[index]
+        return index
 
     for candidates in _on_one_mesh(document, variants):
-        numbers = [number for number in candidates if isinstance(number, int) and 0 <= number < len(group)]
-        for number in numbers[1:]:
-            group[first(number)] = first(numbers[0])
+        indices = [index for index in candidates if isinstance(index, int) and 0 <= index < len(group)]
+        for index in indices[1:]:
+            group[first(index)] = first(indices[0])
     merged: dict[int, set[int]] = {}
-    for number, sets in enumerate(used):
-        merged.setdefault(first(number), set()).update(sets)
-    return [_chosen(merged[first(number)]) for number in range(len(materials))]
+    for index, sets in enumerate(used):
+        merged.setdefault(first(index), set()).update(sets)
+    return [_chosen(merged[first(index)]) for index in range(len(materials))]
 
 
 def _chosen(used: set[int]) -> Sets:
@@ -80,9 +80,9 @@ def _coordinates(value: Any, key: str = "") -> Iterator[int]:
     """The sets that the textures in part of a JSON document use, but for occlusion's."""
     if isinstance(value, dict):
         if key.endswith("Texture") and key != "occlusionTexture":
-            number = texture_set(value)
-            if number is not None:
-                yield number
+            uv_set = texture_set(value)
+            if uv_set is not None:
+                yield uv_set
         for inner, child in value.items():
             yield from _coordinates(child, inner)
     elif isinstance(value, list):
@@ -92,13 +92,13 @@ def _coordinates(value: Any, key: str = "") -> Iterator[int]:
 
 def texture_set(described: dict[str, Any]) -> int | None:
     """The set of texture coordinates of a texture's description; None where it is no number."""
-    number = described.get("texCoord")
+    uv_set = described.get("texCoord")
     extensions = described.get("extensions")
     transform = extensions.get(_TRANSFORM) if isinstance(extensions, dict) else None
     if isinstance(transform, dict) and transform.get("texCoord") is not None:
-        number = transform["texCoord"]
-    number = 0 if number is None else _integer(number)
-    return number if isinstance(number, int) and number >= 0 else None
+        uv_set = transform["texCoord"]
+    uv_set = 0 if uv_set is None else _integer(uv_set)
+    return uv_set if isinstance(uv_set, int) and uv_set >= 0 else None
 
 
 def _integer(value: Any) -> Any:
@@ -134,7 +134,7 @@ UNCHANGED = Change("", None)
 class GltfTextures:
     """The textures of materials; all images are decoded in parallel at the first request.
 
-    textures : in the scene's order. places : their numbers by the places that name them, and the names of the changes
+    textures : in the scene's order. places : their indices by the places that name them, and the names of the changes
     of their texels. moving : the places whose transforms are animated: each has a texture of its own. An unreadable
     image is refused, or if ``lenient`` replaced by a checkerboard, with the reason in ``faults``, once per image.
     """
@@ -170,7 +170,7 @@ class GltfTextures:
     def number(
         self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: Change = UNCHANGED
     ) -> int | None:
-        """The scene's number of the texture described by ``owner[key]``; None for one without an image, which counts as
+        """The scene's index of the texture described by ``owner[key]``; None for one without an image, which counts as
         white. content : see `Texture`. change : of its texels.
 
         A third set of texture coordinates is replaced by the first, and noted. Raises ViewerError for unknown
@@ -205,13 +205,13 @@ class GltfTextures:
 
     def uv_sets(self, material: Material) -> frozenset[int]:
         """The sets of a mesh's texture coordinates used by a material's textures."""
-        return frozenset(self.textures[number].uv_set for number in material.texture_numbers)
+        return frozenset(self.textures[index].uv_set for index in material.texture_numbers)
 
     def tangent_set(self, material: Material) -> int | None:
         """The set of texture coordinates for the tangents of a material's meshes; None if it needs none."""
-        for number in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
-            if number is not None:
-                return self.textures[number].uv_set
+        for index in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
+            if index is not None:
+                return self.textures[index].uv_set
         return 0 if material.anisotropy > 0.0 else None
 
     def warnings(self) -> list[str]:
@@ -234,20 +234,20 @@ class GltfTextures:
         name = texture.text("name", "") or f"texture {index}"
         return Texture(image, (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
-    def _source(self, number: int, change: Change) -> Image:
+    def _source(self, index: int, change: Change) -> Image:
         """An image, with its texels changed. Raises ViewerError if unreadable."""
         if change.texels is None:
-            return self._image(number)
-        if (number, change.name) not in self._changed:
-            image = self._image(number)
+            return self._image(index)
+        if (index, change.name) not in self._changed:
+            image = self._image(index)
             self.memory.add(image.texels.shape[0] * image.texels.shape[1], self.document.where)
-            self._changed[number, change.name] = Image(change.texels(image.texels), f"{image.name}, {change.name}")
-        return self._changed[number, change.name]
+            self._changed[index, change.name] = Image(change.texels(image.texels), f"{image.name}, {change.name}")
+        return self._changed[index, change.name]
 
-    def _image(self, number: int) -> Image:
+    def _image(self, index: int) -> Image:
         if not self._images:
             self._decode()
-        image = self._images[number]
+        image = self._images[index]
         if isinstance(image, Image):
             return image
         if isinstance(image, MissingExtra):
@@ -256,7 +256,7 @@ class GltfTextures:
             hint = "--lenient shows a checkerboard instead"
             raise ViewerError(image.where, image.what, f"{image.hint}; {hint}" if image.hint else hint)
         self.faults.setdefault(image.where.split(": ")[-1], image.what)
-        self._images[number] = replacement = Image.checkerboard(f"image {number}")
+        self._images[index] = replacement = Image.checkerboard(f"image {index}")
         return replacement
 
     def _number_of_source(self, texture: JsonObject) -> int | None:
@@ -276,8 +276,8 @@ class GltfTextures:
 
     def _sampler(self, texture: JsonObject) -> JsonObject:
         samplers = self.document.objects("samplers")
-        number = texture.index("sampler", len(samplers), "sampler", None)
-        return JsonObject({}, texture.where) if number is None else samplers[number]
+        index = texture.index("sampler", len(samplers), "sampler", None)
+        return JsonObject({}, texture.where) if index is None else samplers[index]
 
     def _decode(self) -> None:
         """Decode the images of all used textures, on all processors; faults are stored by place.
@@ -286,8 +286,8 @@ class GltfTextures:
         """
         images = self.document.objects("images")
         work: dict[int, Callable[[], Image]] = {}
-        for number in sorted(self._used_images()):
-            image = images[number]
+        for index in sorted(self._used_images()):
+            image = images[index]
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
                 data = self._bytes(image)
@@ -295,13 +295,13 @@ class GltfTextures:
                 read, measure = (decoders.decode_basis, decoders.basis_header) if packed else (decode, header)
                 layout = measure(data, image.where)
                 factor = self.memory.plan(layout, len(data), image.where)
-                name = image.text("name", "") or f"image {number}"
-                work[number] = partial(self._read, layout.peak(factor), read, data, image.where, name, factor)
+                name = image.text("name", "") or f"image {index}"
+                work[index] = partial(self._read, layout.peak(factor), read, data, image.where, name, factor)
             except ViewerError as error:
-                self._images[number] = error
+                self._images[index] = error
         if work:
             with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
-                decoded = pool.map(lambda number: _tried(images[number].where, work[number]), work)
+                decoded = pool.map(lambda index: _tried(images[index].where, work[index]), work)
                 self._images.update(zip(work, decoded, strict=True))
 
     def _read(self, peak: int, read: Callable[..., Image], *arguments: object) -> Image:
@@ -309,13 +309,13 @@ class GltfTextures:
             return read(*arguments)
 
     def _used_images(self) -> set[int]:
-        """Numbers of the images used by materials' textures, including damaged references."""
-        textures, numbers = self.document.objects("textures"), set()
+        """Indices of the images used by materials' textures, including damaged references."""
+        textures, sources = self.document.objects("textures"), set()
         for index in _indices(self.document.data.get("materials")):
             if 0 <= index < len(textures):
                 with suppress(ViewerError):
-                    numbers.add(self._number_of_source(textures[index]))
-        return {number for number in numbers if number is not None}
+                    sources.add(self._number_of_source(textures[index]))
+        return {source for source in sources if source is not None}
 
     def _bytes(self, image: JsonObject) -> bytes:
         uri = image.text("uri", None)

@@ -242,18 +242,18 @@ class JsonObjects(_Placed):
             raise ViewerError(_named(self, k), f"expected an object, got {short(value)}", "the file is damaged")
         return JsonObject(value, (self, k))
 
-    def having(self, key: str, numbers: Iterable[int]) -> list[int]:
-        """The places in ``numbers`` of the elements that have a member, in order; also of those that are no objects,
+    def having(self, key: str, indices: Iterable[int]) -> list[int]:
+        """The places in ``indices`` of the elements that have a member, in order; also of those that are no objects,
         whose access raises."""
         data = self.data
         return [
-            place for place, k in enumerate(numbers) if not isinstance(data[k], dict) or data[k].get(key) is not None
+            place for place, k in enumerate(indices) if not isinstance(data[k], dict) or data[k].get(key) is not None
         ]
 
-    def extended(self, name: str, numbers: Iterable[int]) -> list[int]:
-        """The places in ``numbers`` of the elements that have an extension, as `having`."""
+    def extended(self, name: str, indices: Iterable[int]) -> list[int]:
+        """The places in ``indices`` of the elements that have an extension, as `having`."""
         data, places = self.data, []
-        for place, k in enumerate(numbers):
+        for place, k in enumerate(indices):
             extensions = data[k].get("extensions") if isinstance(data[k], dict) else ()
             if extensions is not None and (type(extensions) is not dict or extensions.get(name) is not None):
                 places.append(place)

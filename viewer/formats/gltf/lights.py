@@ -31,14 +31,15 @@ def read_lights(
     warnings: list[str],
     omissions: Omissions,
     places: list[int] | None = None,
-    numbers: list[int] | None = None,
+    light_indices: list[int] | None = None,
 ) -> list[Light]:
     """The lights on the scene's nodes that are shown, if only at times, in the nodes' order, at the node's origin
     towards its -Z.
 
     A light has its node's name, else its own; duplicates are numbered. Values out of range are clamped, unknown kinds
     omitted, and ``range`` is not applied, since light does not end: with warnings. Raises ViewerError for wrong types
-    and unknown light numbers. ``places`` receives each light's place in ``nodes``, ``numbers`` its own in the document.
+    and unknown light indices. ``places`` receives the lights' indices in ``nodes``,
+    ``light_indices`` those in the document.
     """
     extension = document.extension(EXTENSION)
     if extension is None:
@@ -52,8 +53,8 @@ def read_lights(
     lit_nodes: list[int] = []
     indices: list[int] = []
     shown = nodes.shown.tolist()
-    for place in objects.extended(EXTENSION, nodes.numbers):
-        reference = objects[nodes.numbers[place]].extension(EXTENSION)
+    for place in objects.extended(EXTENSION, nodes.indices):
+        reference = objects[nodes.indices[place]].extension(EXTENSION)
         if reference is None or not shown[place]:
             continue
         with omissions:
@@ -94,8 +95,8 @@ def read_lights(
                 nth[name] = k
             if places is not None:
                 places.append(place)
-            if numbers is not None:
-                numbers.append(index)
+            if light_indices is not None:
+                light_indices.append(index)
         except ViewerError as error:
             warnings.append(f"light '{name}' left out: {error.what}")
     if clamped:

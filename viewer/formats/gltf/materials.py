@@ -68,12 +68,12 @@ def read_classic(item: JsonObject, find: FindTexture) -> ClassicMaterial | None:
 
 
 def _layer(item: JsonObject, find: FindTexture) -> ClassicTexture:
-    number = find(item, "colorTexture", "color")
-    if number is None:
+    index = find(item, "colorTexture", "color")
+    if index is None:
         raise item.fail("colorTexture", "is missing; expected a texture")
     mode = item.text("mode", "modulate").lower()
     try:
-        return ClassicTexture(number, mode, item.numbers("environment", 3, (1.0, 1.0, 1.0)))
+        return ClassicTexture(index, mode, item.numbers("environment", 3, (1.0, 1.0, 1.0)))
     except ViewerError as error:
         raise ViewerError(item.where, error.what, error.hint) from None
 
@@ -177,7 +177,7 @@ def default_material() -> Material:
 
 
 class TextureNumbers(Protocol):
-    """Where materials find the numbers of their textures; see `GltfTextures`."""
+    """Where materials find the indices of their textures; see `GltfTextures`."""
 
     @property
     def textures(self) -> Sequence[Texture]:
@@ -188,13 +188,13 @@ class TextureNumbers(Protocol):
 
 
 def read_material(
-    item: JsonObject, number: int, textures: TextureNumbers, animated: bool = False
+    item: JsonObject, index: int, textures: TextureNumbers, animated: bool = False
 ) -> tuple[Material, bool]:
-    """The document's material of a number, and whether factors out of range were clamped.
+    """The document's material of an index, and whether factors out of range were clamped.
 
     animated : textures of factors that are black now are read, too.
     """
-    reader = _Reader(item, f"material {number}", textures, animated)
+    reader = _Reader(item, f"material {index}", textures, animated)
     return reader.material, reader.clamped
 
 
@@ -205,19 +205,19 @@ def read_materials(
     animated: Collection[int],
     omissions: Omissions,
 ) -> list[Material]:
-    """The document's materials; ``textures``: of each number; ``animated``: the numbers of those with animated
+    """The document's materials; ``textures``: of each index; ``animated``: the indices of those with animated
     properties. The default one is in place of those left out.
 
     Factors out of range are clamped, with a warning. Raises ViewerError for wrong types, unknown alpha modes and
-    unknown texture numbers.
+    unknown texture indices.
     """
     clamped: list[str] = []
     materials = []
     described = document.objects("materials")
-    for number in range(len(described)):
+    for index in range(len(described)):
         material, was_clamped = default_material(), False
         with omissions:
-            material, was_clamped = read_material(described[number], number, textures(number), number in animated)
+            material, was_clamped = read_material(described[index], index, textures(index), index in animated)
         materials.append(material)
         if was_clamped:
             clamped.append(material.name)
@@ -309,13 +309,13 @@ class _Reader:
         strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
         factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
         if factor.any() or self.animated:
-            number = self._texture(self.item, "emissiveTexture", "color")
-            if number is not None:
-                texels = self.textures.textures[number].image.texels[..., :3]
+            index = self._texture(self.item, "emissiveTexture", "color")
+            if index is not None:
+                texels = self.textures.textures[index].image.texels[..., :3]
                 if (texels == texels[0, 0]).all() and texels.dtype == np.uint8:
                     factor = factor * linear_from_srgb(texels[0, 0] / 255.0)
                 elif factor.any():
-                    material.emission_texture = number
+                    material.emission_texture = index
         red, green, blue = (float(value) for value in factor)
         material.emission = (red, green, blue)
 

@@ -59,44 +59,44 @@ class Meshes:
         self.material_count, self.variant_count = len(materials), variant_count
         self.uses = [*map(textures.uv_sets, materials), frozenset()]
         self.bends = [*map(textures.tangent_set, materials), None]
-        self.sets = [tuple(f"TEXCOORD_{number}" for number in material_sets) for material_sets in (*sets, DEFAULT)]
+        self.sets = [tuple(f"TEXCOORD_{uv_set}" for uv_set in material_sets) for material_sets in (*sets, DEFAULT)]
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
         self.left_out: Counter[str] = Counter()
         self._numbers: dict[tuple, list[int]] = {}
         self._targets: dict[int, int] = {}
         self._geometry: dict[tuple, Geometry | None] = {}
-        self._mesh_numbers: dict[tuple, int] = {}
+        self._mesh_indices: dict[tuple, int] = {}
         self._variants: list[dict[int, int]] = []
 
     def materials_of(self, variant: int) -> dict[int, int]:
         """A variant's materials by mesh number, for meshes where they differ."""
         return {mesh: variants[variant] for mesh, variants in enumerate(self._variants) if variant in variants}
 
-    def of(self, number: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
+    def of(self, index: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
         """The scene's meshes of a document's mesh on a node: one for each primitive with triangles.
 
         place : the node's in `Nodes`. animated : whether the weights of its morph targets are.
         """
-        mesh = self.document[number]
-        if number not in self._targets:
-            self._targets[number] = target_count(mesh)
+        mesh = self.document[index]
+        if index not in self._targets:
+            self._targets[index] = target_count(mesh)
         rig = Rig()
-        if self._targets[number] or "skin" in node:
+        if self._targets[index] or "skin" in node:
             skin = node.index("skin", len(self.deformers.skins.document), "skin", None)
-            weights = rest_weights(node, mesh, self._targets[number])
+            weights = rest_weights(node, mesh, self._targets[index])
             rig = Rig(skin, weights, place if animated and weights else -1)
-        key = (number, rig)
+        key = (index, rig)
         if key not in self._numbers:
-            name = mesh.text("name", "") or f"mesh {number}"
+            name = mesh.text("name", "") or f"mesh {index}"
             primitives = mesh.objects("primitives")
             meshes = []
             for k, primitive in enumerate(primitives):
-                mesh_number = None
+                mesh_index = None
                 with self.omissions:
-                    mesh_number = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
-                if mesh_number is not None:
-                    meshes.append(mesh_number)
+                    mesh_index = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}", rig)
+                if mesh_index is not None:
+                    meshes.append(mesh_index)
             self._numbers[key] = meshes
         return self._numbers[key]
 
@@ -111,12 +111,12 @@ class Meshes:
         if mode >= len(_MODES):
             raise primitive.fail("mode", f"unknown mode {mode}")
         sets = self.sets[material]
-        numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *sets)]
+        indices = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *sets)]
         packed = primitive.extension(decoders.DRACO_EXTENSION)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
-        key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
+        key = (*indices, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
         bent = next(
-            (self.bends[number] for number in (material, *variants.values()) if self.bends[number] is not None), None
+            (self.bends[index] for index in (material, *variants.values()) if self.bends[index] is not None), None
         )
         key = (*key, bent)
         if key not in self._geometry:
@@ -126,15 +126,15 @@ class Meshes:
             return None
         rig = geometry.rig(rig)
         mesh_key = (*key, material, *sorted(variants.items()), rig)
-        if mesh_key in self._mesh_numbers:
-            return self._mesh_numbers[mesh_key]
+        if mesh_key in self._mesh_indices:
+            return self._mesh_indices[mesh_key]
         shared = geometry.mesh
         self.accessors.budget.charge(4 * len(shared.triangles))
         materials = np.full(len(shared.triangles), material, np.int32)
-        number = len(self.meshes)
+        index = len(self.meshes)
         mesh = replace(shared, materials=materials, name=name)
-        self.meshes.append(mesh if rig == Rig() else self.deformers.pose(number, mesh, geometry, rig, attributes))
-        self._mesh_numbers[mesh_key] = number
+        self.meshes.append(mesh if rig == Rig() else self.deformers.pose(index, mesh, geometry, rig, attributes))
+        self._mesh_indices[mesh_key] = index
         self._variants.append(variants)
         used = self.uses[material].union(*(self.uses[other] for other in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
@@ -240,8 +240,8 @@ class Meshes:
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]] | tuple[None, None]:
         """Joints (V, K) and weights (V, K) of all of a primitive's sets; None, None without any."""
         joints, weights = [], []
-        for number in range(len(attributes.data)):
-            keys = f"JOINTS_{number}", f"WEIGHTS_{number}"
+        for index in range(len(attributes.data)):
+            keys = f"JOINTS_{index}", f"WEIGHTS_{index}"
             if not all(key in attributes for key in keys):
                 break
             if keys[0] in stored:
@@ -275,8 +275,8 @@ class Meshes:
 
     def _uncompressed(self, attributes: JsonObject) -> bool:
         described = self.accessors.accessors
-        number = attributes.index("POSITION", len(described), "accessor")
-        return "bufferView" in described[number]
+        index = attributes.index("POSITION", len(described), "accessor")
+        return "bufferView" in described[index]
 
     def _tangents(self, tangents: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         """Unit vectors with a sign; None without tangents, or if one has no direction."""
@@ -291,9 +291,9 @@ class Meshes:
         sign = np.where(tangents[:, 3:] < 0, -1.0, 1.0)
         return np.concatenate([unit, sign], axis=1).astype(np.float32)
 
-    def _triangles(self, numbers: NDArray[np.int64], mode: int) -> NDArray[np.int32]:
-        """(T, 3) vertex numbers (3.7.2.1)."""
-        corners = numbers.astype(np.int32)
+    def _triangles(self, indices: NDArray[np.int64], mode: int) -> NDArray[np.int32]:
+        """(T, 3) vertex indices (3.7.2.1)."""
+        corners = indices.astype(np.int32)
         if mode == 4:
             spare = len(corners) % 3
             if spare:
@@ -317,26 +317,26 @@ def _rgba(colors: NDArray[np.float32] | None, count: int) -> NDArray[np.float32]
 
 def _points_or_lines(
     positions: NDArray[np.float32],
-    numbers: NDArray[np.int64],
+    indices: NDArray[np.int64],
     mode: int,
     colors: NDArray[np.float32] | None,
     name: str,
 ) -> Geometry | None:
     """Points as spheres, lines, loops and strips as cylinders (3.7.2.1); None without any."""
     if mode == 0:
-        points = positions[numbers]
-        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[numbers], name)
+        points = positions[indices]
+        mesh = Quadrics.spheres(points, point_radius(points), None if colors is None else colors[indices], name)
     else:
-        spare = len(numbers) - len(numbers) % 2
-        second = np.roll(numbers, -1)
-        lines = numbers[:spare].reshape(-1, 2) if mode == 1 else np.stack([numbers, second], axis=1)
-        lines = lines[:-1] if mode == 3 or (mode == 2 and len(numbers) < 3) else lines
-        mesh = Quadrics.cylinders(positions, lines.astype(np.int32), line_radius(positions[numbers]), colors, name)
+        spare = len(indices) - len(indices) % 2
+        second = np.roll(indices, -1)
+        lines = indices[:spare].reshape(-1, 2) if mode == 1 else np.stack([indices, second], axis=1)
+        lines = lines[:-1] if mode == 3 or (mode == 2 and len(indices) < 3) else lines
+        mesh = Quadrics.cylinders(positions, lines.astype(np.int32), line_radius(positions[indices]), colors, name)
     return Geometry(mesh) if len(mesh.triangles) else None
 
 
 def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
-    """The key of a primitive's joints and morph targets: the numbers of their accessors."""
+    """The key of a primitive's joints and morph targets: the indices of their accessors."""
     joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
     targets = [
         sorted((key, repr(value)) for key, value in target.data.items()) for target in primitive.objects("targets")
@@ -358,8 +358,8 @@ def read_variants(document: JsonObject) -> list[str]:
     """Unique names of the variants: missing and duplicate ones are numbered."""
     extension = document.extension(NAME)
     names: list[str] = []
-    for number, item in enumerate([] if extension is None else extension.objects("variants")):
-        name = unique = item.text("name", "") or f"variant {number}"
+    for index, item in enumerate([] if extension is None else extension.objects("variants")):
+        name = unique = item.text("name", "") or f"variant {index}"
         k = 2
         while unique in names:
             unique, k = f"{name} {k}", k + 1

@@ -32,7 +32,7 @@ class Nodes:
     hold joints of its skins, and not shown.
     """
 
-    numbers: list[int]
+    indices: list[int]
     names: list[str]
     parents: NDArray[np.int64]
     translation: Matrix
@@ -48,16 +48,16 @@ class Nodes:
 def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions, fading: Collection[int] = ()) -> Nodes:
     """The nodes of the default scene, else of the first, else of all trees.
 
-    fading : the numbers of nodes whose visibility is animated.
+    fading : the indices of nodes whose visibility is animated.
 
-    Raises ViewerError for numbers out of range, nodes with two parents, cycles, and invalid transforms.
+    Raises ViewerError for indices out of range, nodes with two parents, cycles, and invalid transforms.
     """
     nodes = document.objects("nodes")
     children: list[list[int]] = [[] for _ in range(len(nodes))]
-    for number in nodes.having("children", range(len(nodes))):
-        node = nodes[number]
+    for index in nodes.having("children", range(len(nodes))):
+        node = nodes[index]
         with omissions:
-            children[number] = node.indices("children", len(nodes), "node")
+            children[index] = node.indices("children", len(nodes), "node")
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
     order, above = _depth_first(roots, children)
@@ -75,15 +75,15 @@ def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions,
 def _parents(children: list[list[int]], nodes: JsonObjects) -> list[int]:
     """Every node's parent, -1 for roots; checked for second parents and cycles."""
     parent = [-1] * len(children)
-    for number, below in enumerate(children):
+    for index, below in enumerate(children):
         for child in below:
             if parent[child] >= 0:
                 raise ViewerError(
                     f"{nodes.where}[{child}]",
-                    f"is a child of node {parent[child]} and of node {number}",
+                    f"is a child of node {parent[child]} and of node {index}",
                     "glTF allows one parent; the hierarchy must be a tree",
                 )
-            parent[child] = number
+            parent[child] = index
     visited = [0] * len(parent)  # number of the last visit
     for start in range(len(parent)):
         node = start
@@ -99,7 +99,7 @@ def _roots(document: JsonObject, parent: list[int], warnings: list[str]) -> list
     scenes = document.objects("scenes")
     chosen = document.index("scene", len(scenes), "scene", None)
     if chosen is None and not len(scenes):
-        return [number for number, above in enumerate(parent) if above < 0]
+        return [index for index, above in enumerate(parent) if above < 0]
     if chosen is None and len(scenes) > 1:
         warnings.append(f"no default scene: the first of {len(scenes)} is shown")
     scene = scenes[chosen or 0]
@@ -119,10 +119,10 @@ def _roots_of_joints(document: JsonObject, nodes: JsonObjects, order: list[int],
     skins = document.objects("skins")
     if not len(skins):
         return []
-    used = {nodes[number].index("skin", len(skins), "skin") for number in order if "skin" in nodes[number]}
+    used = {nodes[index].index("skin", len(skins), "skin") for index in order if "skin" in nodes[index]}
     reached, further = set(order), []
-    for number in sorted(used):
-        for joint in skins[number].indices("joints", len(nodes), "node"):
+    for index in sorted(used):
+        for joint in skins[index].indices("joints", len(nodes), "node"):
             while joint not in reached:
                 reached.add(joint)
                 if parent[joint] < 0:
@@ -171,8 +171,8 @@ def _local(
     moves: list[tuple[float, ...]] = []
     with_matrix: list[int] = []
     matrices: list[tuple[float, ...]] = []
-    for place, number in enumerate(order):
-        node = nodes[number]
+    for place, index in enumerate(order):
+        node = nodes[index]
         with omissions:
             names[place] = node.text("name", "")
         with omissions:
@@ -212,8 +212,8 @@ def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]
     world = world_transforms(local, levels(parents), parents)
     bad = ~np.isfinite(world).all(axis=(1, 2))
     if bad.any():
-        number = order[int(np.argmax(bad))]
-        raise ViewerError(f"{nodes.where}[{number}]", "its transform overflows float64", "scale it down")
+        index = order[int(np.argmax(bad))]
+        raise ViewerError(f"{nodes.where}[{index}]", "its transform overflows float64", "scale it down")
     return world
 
 
@@ -222,12 +222,12 @@ def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]
 KEYS = ("class", "semantic")
 
 
-def semantic_classes(document: JsonObject, numbers: Sequence[int]) -> list[str] | None:
-    """The classes of the nodes of these numbers, empty without one; None if none has."""
+def semantic_classes(document: JsonObject, indices: Sequence[int]) -> list[str] | None:
+    """The classes of the nodes of these indices, empty without one; None if none has."""
     nodes, meshes = document.objects("nodes"), document.objects("meshes")
-    classes = [""] * len(numbers)
-    for place in sorted({*nodes.having("extras", numbers), *nodes.having("mesh", numbers)}):
-        node = nodes[numbers[place]]
+    classes = [""] * len(indices)
+    for place in sorted({*nodes.having("extras", indices), *nodes.having("mesh", indices)}):
+        node = nodes[indices[place]]
         mesh = node.integer("mesh", -1, low=-(1 << 53))
         label = _class_of(node.data)
         if not label and 0 <= mesh < len(meshes):

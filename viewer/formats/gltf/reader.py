@@ -128,7 +128,7 @@ def read_instances(
 ) -> Placed:
     """The instances of the nodes that are shown, if only at times.
 
-    weighted : numbers of the nodes whose weights of morph targets are animated.
+    weighted : indices of the nodes whose weights of morph targets are animated.
     """
     objects = document.objects("nodes")
     count = len(document.objects("meshes"))
@@ -138,17 +138,17 @@ def read_instances(
     owners: list[int] = []
     offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
-    for place in objects.having("mesh", nodes.numbers):
+    for place in objects.having("mesh", nodes.indices):
         if not nodes.shown[place]:
             continue
-        number, world = nodes.numbers[place], nodes.world[place]
-        node = objects[number]
+        index, world = nodes.indices[place], nodes.world[place]
+        node = objects[index]
         drawn: list[int] = []
         with omissions:
-            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, number in weighted)
+            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, index in weighted)
         if not drawn:
             continue
-        name = nodes.names[place] or f"node {number}"
+        name = nodes.names[place] or f"node {index}"
         extension = node.extension("EXT_mesh_gpu_instancing")
         skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
         worlds, below = world[None], np.eye(4)[None]
@@ -253,8 +253,8 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     materials = read_materials(
         document,
         warnings,
-        lambda number: textures.of_material(sets[number], omissions),
-        animated.numbers("materials"),
+        lambda index: textures.of_material(sets[index], omissions),
+        animated.indices("materials"),
         omissions,
     )
     warnings.extend(textures.warnings())
@@ -270,10 +270,10 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         raise omissions.first
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras, camera_places, camera_numbers = _cameras(document, nodes, warnings, omissions)
+    cameras, camera_places, camera_indices = _cameras(document, nodes, warnings, omissions)
     light_places: list[int] = []
-    light_numbers: list[int] = []
-    lights = read_lights(document, nodes, warnings, omissions, light_places, light_numbers)
+    light_indices: list[int] = []
+    lights = read_lights(document, nodes, warnings, omissions, light_places, light_indices)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
@@ -295,11 +295,11 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         hierarchy=_hierarchy(document, nodes, placed, camera_places, light_places, deformers),
         animations=animations,
         properties=DocumentProperties(
-            document, textures.textures, textures.places, light_numbers, camera_numbers, lights
+            document, textures.textures, textures.places, light_indices, camera_indices, lights
         )
         if animated.targets
         else None,
-        variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
+        variants={name: meshes.materials_of(index) for index, name in enumerate(variants)},
     )
     scene.cameras = _focused(scene)
     return scene
@@ -382,24 +382,24 @@ def _hierarchy(
         tuple(deformers.records),
         None if nodes.visible.all() else nodes.visible,
         np.array(placed.owners, np.int64) if placed.owners != placed.nodes else None,
-        semantic_classes(document, nodes.numbers),
+        semantic_classes(document, nodes.indices),
     )
 
 
 def _cameras(
     document: JsonObject, nodes: Nodes, warnings: list[str], omissions: Omissions
 ) -> tuple[list[Camera], list[int], list[int]]:
-    """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their numbers in the document.
+    """Cameras of the scene's nodes, named as their nodes, their places in ``nodes``, and their indices in the document.
 
     Warns of other kinds than perspective and orthographic.
     """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
     places: list[int] = []
-    numbers: list[int] = []
+    indices: list[int] = []
     names: set[str] = set()
-    for place in objects.having("camera", nodes.numbers[: nodes.drawn]):
-        node, world = objects[nodes.numbers[place]], nodes.world[place]
+    for place in objects.having("camera", nodes.indices[: nodes.drawn]):
+        node, world = objects[nodes.indices[place]], nodes.world[place]
         index = None
         with omissions:
             index = _camera_index(node, described, warnings)
@@ -418,11 +418,11 @@ def _cameras(
         try:
             cameras.append(place_camera(_camera(camera, kind, unique), world))
             places.append(place)
-            numbers.append(index)
+            indices.append(index)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
-    return cameras, places, numbers
+    return cameras, places, indices
 
 
 def _camera(described: JsonObject, kind: str, name: str) -> Camera:

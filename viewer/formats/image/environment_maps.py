@@ -319,22 +319,22 @@ def _faces(folder: Path, notes: list[str]) -> NDArray[np.float32]:
         if path.suffix.lower() not in (*HIGH_RANGE, ".png", ".jpg", ".jpeg"):
             continue
         stem = path.stem.lower()
-        for number, names in enumerate(FACES):
+        for index, names in enumerate(FACES):
             if any(stem == name or (stem.endswith(name) and stem[-len(name) - 1] in "_-. ") for name in names):
-                if number in paths:
-                    what = f"{paths[number].name} and {path.name} are both the face {names[0]}"
+                if index in paths:
+                    what = f"{paths[index].name} and {path.name} are both the face {names[0]}"
                     raise ViewerError(str(folder), what, "keep one of them there")
-                paths[number] = path
+                paths[index] = path
     if len(paths) < 6:
-        missing = ", ".join(names[0] for number, names in enumerate(FACES) if number not in paths)
+        missing = ", ".join(names[0] for index, names in enumerate(FACES) if index not in paths)
         hint = "name the six pictures px, nx, py, ny, pz, nz, with .hdr, .exr, .png or .jpg"
         raise ViewerError(str(folder), f"lacks the faces {missing} of a cube", hint)
-    pictures = [_read(paths[number], notes=notes)[0] for number in range(6)]
+    pictures = [_read(paths[index], notes=notes)[0] for index in range(6)]
     shape = pictures[0].shape
-    for number, picture in enumerate(pictures):
+    for index, picture in enumerate(pictures):
         if picture.shape != shape or shape[0] != shape[1]:
             size = f"{picture.shape[1]} x {picture.shape[0]}"
-            raise ViewerError(str(paths[number]), f"is {size} pixels", "the faces of a cube are squares of one size")
+            raise ViewerError(str(paths[index]), f"is {size} pixels", "the faces of a cube are squares of one size")
     return np.stack(pictures)
 
 

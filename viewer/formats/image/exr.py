@@ -134,11 +134,11 @@ class ExrPixels:
         parts: Sequence[ExrPart],
         where: str,
         hint: str = "the file is damaged",
-        number: int = 0,
+        part_index: int = 0,
     ) -> None:
-        """source : the file's path, or its bytes, after `check`. number : of the part. Raises ViewerError as `lines`
+        """source : the file's path, or its bytes, after `check`. part_index : of a part. Raises ViewerError as `lines`
         does."""
-        part = parts[number]
+        part = parts[part_index]
         self.part, self.where, self.hint = part, where, hint
         self._all: dict[str, NDArray] = {}
         import OpenEXR
@@ -147,14 +147,14 @@ class ExrPixels:
         stream = source if isinstance(source, str) else io.BytesIO(source)
         with self._library_errors():
             plain = all(channel[1:] == (1, 1) for channel in part.channels.values())
-            if number == 0 and plain and hasattr(OpenEXR, "InputFile"):
+            if part_index == 0 and plain and hasattr(OpenEXR, "InputFile"):
                 self._input = OpenEXR.InputFile(stream)
                 return
             # The library's access to single channels is deprecated, and of the first part and whole channels alone.
             if sum(part.width * part.height * part.pixel_bytes for part in parts) > MOST_BYTES:
                 raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
             with OpenEXR.File(stream, separate_channels=True) as file:
-                self._all = {name: channel.pixels.copy() for name, channel in file.channels(number).items()}
+                self._all = {name: channel.pixels.copy() for name, channel in file.channels(part_index).items()}
 
     def lines(self, names: Sequence[str], first: int, last: int) -> list[NDArray]:
         """Each channel as (last - first, W) float32, or uint32 for integer channels.
@@ -343,10 +343,12 @@ class ColorChannels(NamedTuple):
 def find_colors(parts: Sequence[ExrPart], where: str) -> ColorChannels:
     """The colours of a file's parts. Raises ViewerError where there are none, or layers of which none stands out."""
     for names in (tuple("RGB"), _CHROMA, ("Y",)):
-        for number, part in enumerate(parts):
+        for part_index, part in enumerate(parts):
             if part.channels.keys() >= set(names):
-                return ColorChannels(number, names, part.texts.get("name", f"part {number}") if number else "")
-    layers = [candidate for number, part in enumerate(parts) for candidate in _layers(number, part)]
+                return ColorChannels(
+                    part_index, names, part.texts.get("name", f"part {part_index}") if part_index else ""
+                )
+    layers = [candidate for part_index, part in enumerate(parts) for candidate in _layers(part_index, part)]
     chosen = (
         layers if len(layers) == 1 else [candidate for candidate in layers if candidate.layer.lower().endswith(_BEAUTY)]
     )
@@ -359,7 +361,7 @@ def find_colors(parts: Sequence[ExrPart], where: str) -> ColorChannels:
     raise ViewerError(where, "has no channels R, G and B", f"channels: {channel_names[:60]}")
 
 
-def _layers(number: int, part: ExrPart) -> list[ColorChannels]:
+def _layers(part_index: int, part: ExrPart) -> list[ColorChannels]:
     """The layers of a part with red, green and blue, in upper or lower case."""
     layers: dict[str, dict[str, str]] = {}
     for name in part.channels:
@@ -367,7 +369,7 @@ def _layers(number: int, part: ExrPart) -> list[ColorChannels]:
         if dot:
             layers.setdefault(layer, {})[channel.upper()] = name
     return [
-        ColorChannels(number, tuple(named[color] for color in "RGB"), layer)
+        ColorChannels(part_index, tuple(named[color] for color in "RGB"), layer)
         for layer, named in layers.items()
         if named.keys() >= set("RGB")
     ]
@@ -393,12 +395,12 @@ class ExrColors:
         cannot be decoded."""
         part = self._part
         down = part.window[1] - part.top
-        begin, end = (min(max(row + down, 0), part.height) for row in (first, last))
+        start, end = (min(max(row + down, 0), part.height) for row in (first, last))
         out = np.zeros((last - first, self.width, 3), np.float32)
-        if begin < end:
+        if start < end:
             with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
-                colors = self._colors(begin, end)
-            out[begin - down - first : end - down - first] = _display_rows(colors, part)
+                colors = self._colors(start, end)
+            out[start - down - first : end - down - first] = _display_rows(colors, part)
         return out
 
     def close(self) -> None:

@@ -83,7 +83,7 @@ def _vector(values: Any) -> tuple[float, float, float]:
 def _datasets(source: Any, name: str) -> list[tuple[str, Any]]:
     if not is_blocks(source):
         return [(name, source)]
-    parts = [(str(key), source[number]) for number, key in enumerate(source.keys())]  # not a mapping
+    parts = [(str(key), source[index]) for index, key in enumerate(source.keys())]  # not a mapping
     return [block for key, part in parts if part is not None for block in _datasets(part, key)]
 
 
@@ -140,8 +140,8 @@ def _color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
         if limits is not None:
             low, high = float(limits[0]), float(limits[1])
         fraction = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
-        places = np.linspace(0, 1, len(VIRIDIS))
-        colors = linear(np.stack([np.interp(fraction, places, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
+        samples = np.linspace(0, 1, len(VIRIDIS))
+        colors = linear(np.stack([np.interp(fraction, samples, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
     else:
         return
     if of_points:
@@ -174,9 +174,9 @@ def _material(gathered: Gathered, actor: Any, surface: ForeignSurface) -> Materi
 def _upright(gathered: Gathered) -> Camera | None:
     """A camera that frames everything from the direction +X, +Y and +Z, z up."""
     points = [mesh.positions.astype(np.float64) for mesh in gathered.meshes]
-    numbers = np.array([instance.mesh for instance in gathered.instances], np.intp)
+    indices = np.array([instance.mesh for instance in gathered.instances], np.intp)
     matrices = np.array([instance.transform for instance in gathered.instances], np.float64).reshape(-1, 4, 4)
-    box = bounds_of(points, numbers, matrices)
+    box = bounds_of(points, indices, matrices)
     if box is None or not np.isfinite(box).all():
         return None
     try:

@@ -55,7 +55,7 @@ class Gathered:
     textures: list[Texture] = field(default_factory=list)
     cameras: list[Camera] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    numbers: dict[Hashable, int] = field(default_factory=dict)  # of textures by image, and of meshes
+    indices: dict[Hashable, int] = field(default_factory=dict)  # of textures by image, and of meshes
     centres: list[NDArray[np.float64]] = field(default_factory=list)  # of each mesh, the map that puts it back
     z_up: bool = False
 
@@ -80,7 +80,7 @@ class Gathered:
         if image is None:
             return None
         key = (id(image), content)
-        if key not in self.numbers:
+        if key not in self.indices:
             pixels = np.asarray(image.convert("RGBA") if hasattr(image, "convert") else image)
             if pixels.ndim == 2:
                 pixels = pixels[..., None]
@@ -91,9 +91,9 @@ class Gathered:
                 pixels = np.repeat(pixels, 3, axis=2)
             if pixels.shape[2] == 3:
                 pixels = np.concatenate([pixels, np.full_like(pixels[..., :1], 255)], axis=2)
-            self.numbers[key] = len(self.textures)
+            self.indices[key] = len(self.textures)
             self.textures.append(Texture(Image(pixels), content=content, **how))
-        return self.numbers[key]
+        return self.indices[key]
 
     def material(self, material: Material) -> int:
         """The number of a material."""
@@ -101,7 +101,7 @@ class Gathered:
         return len(self.materials) - 1
 
     def mesh(self, surface: ForeignSurface) -> int:
-        """The number of a surface's mesh."""
+        """The index of a surface's mesh."""
         vertices = rows(surface.name, "vertices", surface.vertices, (3,))
         self.centres.append(np.eye(4))
         if vertices.dtype == np.float64:
@@ -127,12 +127,12 @@ class Gathered:
         if colors is not None and (colors[:, 3] < 1).any() and material.alpha_mode == "opaque":
             material = replace(material, alpha_mode="blend")
         if surface.materials is None:
-            numbers: ArrayLike = self.material(material)
+            material_indices: ArrayLike = self.material(material)
         else:
-            numbers = surface.materials
+            material_indices = surface.materials
         if normals is not None:
             normals, _ = unit_normals(vertices.astype(np.float32), faces, np.asarray(normals))
-        mesh = Mesh(vertices, faces, numbers, normals, uvs, colors, surface.name)  # type: ignore[arg-type]
+        mesh = Mesh(vertices, faces, material_indices, normals, uvs, colors, surface.name)  # type: ignore[arg-type]
         self.meshes.append(mesh)
         return len(self.meshes) - 1
 

@@ -152,11 +152,11 @@ def _add_open3d(gathered: Gathered, source: Any) -> None:
     if uvs.shape == (3 * triangles, 2) and images:
         # Open3D keeps images upside down: v counts rows from the first.
         surface.uvs = uvs.reshape(triangles, 3, 2).astype(np.float32)
-        material_numbers = [
-            gathered.material(Material(f"texture {number}", (1.0, 1.0, 1.0, 1.0), texture=gathered.texture(image)))
-            for number, image in enumerate(images)
+        material_indices = [
+            gathered.material(Material(f"texture {index}", (1.0, 1.0, 1.0, 1.0), texture=gathered.texture(image)))
+            for index, image in enumerate(images)
         ]
         chosen = np.asarray(getattr(mesh, "triangle_material_ids", ()))
         chosen = chosen if chosen.shape == (triangles,) else np.zeros(triangles, np.intp)
-        surface.materials = np.asarray(material_numbers, np.int32)[np.clip(chosen, 0, len(material_numbers) - 1)]
+        surface.materials = np.asarray(material_indices, np.int32)[np.clip(chosen, 0, len(material_indices) - 1)]
     gathered.add(surface)

@@ -23,16 +23,16 @@ def is_scene(source: Any) -> bool:
 def add_scene(gathered: Gathered, source: Any) -> None:
     """A ``trimesh.Scene``: every mesh once, an instance per node, and its camera if any."""
     gathered.name = _name(source, "scene")
-    numbers: dict[str, int] = {}
+    indices: dict[str, int] = {}
     for name, mesh in source.geometry.items():
         if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
-            numbers[name] = gathered.mesh(_surface(gathered, mesh, str(name)))
+            indices[name] = gathered.mesh(_surface(gathered, mesh, str(name)))
         else:
             gathered.warnings.append(f"{name}: {kind_of(mesh)} has no faces, and is left out")
     for node in source.graph.nodes_geometry:
         transform, geometry = source.graph[node]
-        if geometry in numbers:
-            gathered.place(numbers[geometry], str(node), transform)
+        if geometry in indices:
+            gathered.place(indices[geometry], str(node), transform)
     if getattr(source, "has_camera", False):  # accessing a missing camera would create one
         gathered.cameras.append(_camera(source))
 
@@ -82,12 +82,12 @@ def _textured(gathered: Gathered, surface: ForeignSurface, visual: Any) -> None:
     if not several:
         surface.material = _material(gathered, material, surface)
         return
-    numbers = np.array([gathered.material(_material(gathered, item, surface)) for item in several], np.int32)
+    indices = np.array([gathered.material(_material(gathered, item, surface)) for item in several], np.int32)
     chosen = getattr(visual, "face_materials", None)
     chosen = np.zeros(len(surface.faces), np.intp) if chosen is None else np.asarray(chosen)
-    if chosen.shape != (len(surface.faces),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(numbers)):
+    if chosen.shape != (len(surface.faces),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(indices)):
         raise ViewerError(surface.name, "its face_materials are not a material for each face")
-    surface.materials = numbers[chosen]
+    surface.materials = indices[chosen]
 
 
 def _material(gathered: Gathered, source: Any, surface: ForeignSurface) -> Material:

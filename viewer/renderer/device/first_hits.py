@@ -98,11 +98,11 @@ def _table(linked: LinkedProgram) -> NDArray:
     """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
     modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
     tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
-    numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
+    indices, addresses = np.unique(tables["triangles"]["number"], return_index=True)
     finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
-    finite_faces = finite[tables["faces"]["corners"][numbers]].all(axis=1)
+    finite_faces = finite[tables["faces"]["corners"][indices]].all(axis=1)
     out = np.zeros(int(finite_faces.sum()), DRAWN.dtype)
-    out["number"], out["address"] = numbers[finite_faces], addresses[finite_faces]
+    out["number"], out["address"] = indices[finite_faces], addresses[finite_faces]
     return out
 
 
@@ -151,8 +151,8 @@ class RasterizedHits:
         self.uniforms |= values
         self.picture = picture
 
-    def fill(self, stream: Stream, rows: slice, columns: slice, number: int, origin: Any) -> None:
-        """The hits of sample ``number`` of a rectangle of the picture, into a stream of `HIT` in row order.
+    def fill(self, stream: Stream, rows: slice, columns: slice, sample: int, origin: Any) -> None:
+        """The hits of one ``sample``, an index, of a rectangle of the picture, into a stream of `HIT` in row order.
 
         origin : of the camera, world space. A draw fills the target from the rectangle on, and serves all rectangles
         that lie in it.
@@ -160,19 +160,19 @@ class RasterizedHits:
         top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
         fits = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
         at, drawn = ((0, 0), self.picture) if fits else ((left, top), size)
-        key = number, at, drawn, tuple(map(float, origin))
+        key = sample, at, drawn, tuple(map(float, origin))
         if key != self._drawn:
-            self._draw(at, drawn, number, origin)
+            self._draw(at, drawn, sample, origin)
             self._drawn = key
         self._resources.copies.to_rows(self.draw.records, stream, (left - at[0], top - at[1]), size)
 
-    def _draw(self, at: tuple[int, int], size: tuple[int, int], number: int, origin: Any) -> None:
+    def _draw(self, at: tuple[int, int], size: tuple[int, int], sample: int, origin: Any) -> None:
         farthest = float(np.linalg.norm(self._corners - np.asarray(origin), axis=1).max(initial=1e-30))
         uniforms = {
             **self.uniforms,
             "raster_origin": at,
             "raster_size": size,
-            "raster_number": number,
+            "raster_number": sample,
             "raster_scale": 2.0 ** max(-126, min(126, -math.frexp(2.0 * farthest)[1])),
         }
         self.draw.draw(self.triangles, size, uniforms)
@@ -288,8 +288,8 @@ class RasterPass:
         lens = lens_uniforms(camera, size, "point" if centred else pixel_filter)
         raster.set({**sampler_uniforms(settings.seed), **lens, **uniforms}, size)
 
-        def draw(stream: Stream, rectangle: Rectangle, number: int) -> None:
-            raster.fill(stream, *rectangle, 0 if once else number, camera.origin)
+        def draw(stream: Stream, rectangle: Rectangle, sample: int) -> None:
+            raster.fill(stream, *rectangle, 0 if once else sample, camera.origin)
 
         return draw
 

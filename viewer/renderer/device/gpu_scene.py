@@ -208,7 +208,7 @@ class GpuScene:
     ) -> None:
         """Put ``goal`` in the place of the scene on show. Pictures in progress are to be abandoned.
 
-        moved : numbers of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
+        moved : indices of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
         same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
         for a transformation that does not fit; then nothing has changed.
         """
@@ -220,7 +220,7 @@ class GpuScene:
         if same and (rounded or ((posed or len(moved)) and len(before.structure.built.users) > 1)):
             goal, same = rebuilt(), False  # another renderer's picture is to stay
         if same and len(moved):
-            transforms = np.array([goal.scene.instances[number].transform for number in moved.tolist()])
+            transforms = np.array([goal.scene.instances[index].transform for index in moved.tolist()])
             rows = before.structure.built.move(moved, transforms)  # the last that may fail
             if rows is None:
                 goal, same = rebuilt(), False
@@ -306,7 +306,7 @@ class GpuScene:
                 other.made_like(structure)  # tables, too
                 return other
 
-            scales = structure.built.objects.scales[: len(deforming.numbers)]
+            scales = structure.built.objects.scales[: len(deforming.indices)]
             rebuilder = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
             self._rebuilder = rebuilder
         rebuilt = rebuilder[1].take()
@@ -474,11 +474,11 @@ class GpuScene:
 
         Without it they are uploaded when the first picture needs them.
         """
-        coming = prepared or self.prepared
-        program = PICTURES[settings.program](LEVELS[coming.structure.levels], **_program_form(coming, settings))
-        modules = self._linked(coming, program, settings).modules
+        goal = prepared or self.prepared
+        program = PICTURES[settings.program](LEVELS[goal.structure.levels], **_program_form(goal, settings))
+        modules = self._linked(goal, program, settings).modules
         memories = [memory for module in modules for memory in module.memories]
-        if (deforming := coming.structure.deforming) is not None:
+        if (deforming := goal.structure.deforming) is not None:
             memories += read_tables(deforming, tables_of(modules))
         return self.device.steps(self.resources.upload(memories))
 

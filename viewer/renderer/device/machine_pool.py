@@ -187,9 +187,9 @@ def warm(device: Device, *machines: Machine) -> Iterator[float]:
     """
     yield 0.0
     yield from compiled(device, Batch(linked for machine in machines for linked in machine.batch), 0.0)
-    for number, machine in enumerate(machines):
+    for index, machine in enumerate(machines):
         for fraction in device.steps(machine.warm()):
-            yield (number + fraction) / len(machines)
+            yield (index + fraction) / len(machines)
 
 
 def compiled(device: Device, batch: Batch, scale: float = 1.0) -> Iterator[float]:

@@ -17,7 +17,7 @@ from raystream.stream.machines.common import Machine
 PICTURE = "picture"  # the stage of a job that runs a picture's program
 Rectangle = tuple[slice, slice]  # rows and columns of the picture
 
-# Rasterises the first hits of a rectangle in a sample, by its number, into a stream.
+# Rasterises the first hits of a rectangle in a sample, by its index, into a stream.
 FirstHitPass = Callable[[Stream, Rectangle, int], None]
 
 
@@ -102,17 +102,17 @@ def tile_job(
             yield from copies(piece.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
         streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
-        cached, of = first_hits.cached, (*first_hits.of, rectangle)
-        if cached.stream is not stream or cached.of != of:
+        cached, key = first_hits.cached, (*first_hits.of, rectangle)
+        if cached.stream is not stream or cached.of != key:
             cached.of = None
             outputs = {"pixel": streams["pixel"], "hit": stream}
             counting = piece.counting
             yield Run(first_hits.program, first_hits.key, piece.size, rays, outputs, piece.uniforms, counting=counting)
-            cached.stream, cached.of = stream, of
+            cached.stream, cached.of = stream, key
     elif first_hits is not None:
         streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
-        number = int(piece.uniforms.get("path_samples", 1)) - 1
-        yield Draw(lambda: first_hits(streams["first_hit"], rectangle, number))
+        sample = int(piece.uniforms.get("path_samples", 1)) - 1
+        yield Draw(lambda: first_hits(streams["first_hit"], rectangle, sample))
     counting = piece.counting
     yield Run(piece.program, piece.key, piece.size, rays, streams, piece.uniforms, counting=counting, chosen=chosen)
     for buffer, stream in copied:

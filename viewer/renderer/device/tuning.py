@@ -295,11 +295,11 @@ def _ready(preparation: Preparation, watch: _Stopwatch) -> Generator[None, None,
 def _compared(one: Run, other: Run, watch: _Stopwatch, end: float) -> Generator[None, None, tuple[float, float]]:
     """The least seconds of both, which take turns until ``end`` of the time of all trials, or one is far behind."""
     least, start = [math.inf, math.inf], watch.spent
-    for number in range(1, MOST_ROUNDS):
+    for rounds in range(1, MOST_ROUNDS):
         for side, run in enumerate((one, other)):
             least[side] = min(least[side], watch.timed(run))
             yield
-        hopeless = number > 1 and least[0] > HOPELESS * least[1]
-        if hopeless or (number >= LEAST_ROUNDS and watch.spent + (watch.spent - start) / number > end):
+        hopeless = rounds > 1 and least[0] > HOPELESS * least[1]
+        if hopeless or (rounds >= LEAST_ROUNDS and watch.spent + (watch.spent - start) / rounds > end):
             break
     return least[0], least[1]

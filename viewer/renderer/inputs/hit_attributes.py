@@ -1,4 +1,4 @@
-"""Attributes of hits in a scene's data: objects and materials by number, texture coordinates, and where a point has
+"""Attributes of hits in a scene's data: objects and materials by index, texture coordinates, and where a point has
 been."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from raystream.scene.mesh import Mesh, meshes_of, transforms_of
 
 
 class HitAttributes:
-    """Of hits (N,) with the numbers of their instances, -1 for none, as `PreparedScene.instance_numbers` has them."""
+    """Of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_indices` has them."""
 
     def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene
@@ -28,8 +28,8 @@ class HitAttributes:
     material_names: cached_property[tuple[str, ...]] = cached_property(lambda self: material_names(self.scene))
 
     def labels(self, labels: Labels, instances: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(N,) the numbers of the objects of the hits' instances, -1 for none."""
-        return np.append(labels.numbers, np.int32(-1))[instances]
+        """(N,) the indices of the objects of the hits' instances, -1 for none."""
+        return np.append(labels.indices, np.int32(-1))[instances]
 
     def materials(self, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.int32]:
         """(N,) the materials' numbers in the scene, -1 for none. triangles : (N,) within their instances."""
@@ -57,26 +57,26 @@ class HitAttributes:
         return np.column_stack([1.0 - second.sum(axis=1), second])
 
     def triangles(self, hits: NDArray | Mapping[str, NDArray], instances: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(N,) numbers within their instances, in the mesh's order; -1 for none."""
-        numbers: NDArray[np.int64] = hits["triangle"].astype(np.int64)
+        """(N,) indices within their instances, in the mesh's order; -1 for none."""
+        indices: NDArray[np.int64] = hits["triangle"].astype(np.int64)
         if self.prepared.structure.levels == 1:
             first = np.append(self.prepared.starts[:-1], 0)[instances]
-            numbers = np.where(instances >= 0, numbers - first, -1)
-        return numbers
+            indices = np.where(instances >= 0, indices - first, -1)
+        return indices
 
     @cached_property
     def _materials(self) -> NDArray[np.int32]:
         """(I,) of instances of one material, -1 of others."""
         uniform = [-1] * len(self.scene.meshes)
-        for number in np.unique(self.meshes).tolist():
-            materials = self.scene.meshes[number].materials
+        for index in np.unique(self.meshes).tolist():
+            materials = self.scene.meshes[index].materials
             if len(materials) and (materials == materials[0]).all():
-                uniform[number] = int(materials[0])
-        numbers = (
+                uniform[index] = int(materials[0])
+        indices = (
             uniform[instance.mesh] if instance.material is None else instance.material
             for instance in self.scene.instances
         )
-        return np.fromiter(numbers, np.int32, len(self.scene.instances))
+        return np.fromiter(indices, np.int32, len(self.scene.instances))
 
     @cached_property
     def _mirrored(self) -> NDArray[np.bool_]:
@@ -87,6 +87,6 @@ class HitAttributes:
         """The rows on each mesh."""
         meshes = self.meshes[instances[rows]]
         order = np.argsort(meshes, kind="stable")
-        numbers, begins = np.unique(meshes[order], return_index=True)
-        for number, first, last in zip(numbers.tolist(), begins, [*begins[1:], len(rows)], strict=False):
-            yield self.scene.meshes[number], rows[order[first:last]]
+        indices, begins = np.unique(meshes[order], return_index=True)
+        for index, first, last in zip(indices.tolist(), begins, [*begins[1:], len(rows)], strict=False):
+            yield self.scene.meshes[index], rows[order[first:last]]

@@ -334,16 +334,16 @@ def _turn(module: Module, environment: Environment) -> Module:
 
 
 def _instances_of(scene: Scene, meshes: Sequence[int]) -> list[int]:
-    """The numbers of the instances of these meshes."""
-    return [number for number, instance in enumerate(scene.instances) if instance.mesh in meshes] if meshes else []
+    """The indices of the instances of these meshes."""
+    return [index for index, instance in enumerate(scene.instances) if instance.mesh in meshes] if meshes else []
 
 
-def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:
+def _emits(scene: Scene, indices: Sequence[int] | Any) -> bool:
     """Whether some of these instances have an emissive surface."""
-    emitting = {number for number, material in enumerate(scene.materials) if any(material.emission)}
-    if not emitting or not len(numbers):
+    emitting = {index for index, material in enumerate(scene.materials) if any(material.emission)}
+    if not emitting or not len(indices):
         return False
-    drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in map(int, numbers)}
+    drawn = {(scene.instances[index].mesh, scene.instances[index].material) for index in map(int, indices)}
     return any(
         not emitting.isdisjoint([material] if material is not None else set(scene.meshes[mesh].materials.tolist()))
         for mesh, material in drawn

@@ -82,8 +82,8 @@ def default_environment(scene: Scene) -> DefaultEnvironment | None:
     points, normals = surface.points[facing], surface.normals[facing]
     total = around = irradiance(points, normals, lights, emitting)
     if single_object:
-        places = np.array([light.position for light in lights]).reshape(-1, 3)
-        within = ((bounds[0] <= places) & (places <= bounds[1])).all(axis=1).tolist()
+        positions = np.array([light.position for light in lights]).reshape(-1, 3)
+        within = ((bounds[0] <= positions) & (positions <= bounds[1])).all(axis=1).tolist()
         outer = [light for light, inner in zip(lights, within, strict=True) if light.kind == "directional" or not inner]
         if len(outer) < len(lights) or len(emitting.corners):
             around = irradiance(points, normals, outer, None)
@@ -159,9 +159,9 @@ def _diffuse(scene: Scene) -> Float:
     """(M,): of each material the part that is no metal; metals show their surroundings, and delta lights hardly at
     all."""
     diffuse = np.ones(len(scene.materials))
-    for number, material in enumerate(scene.materials):
+    for index, material in enumerate(scene.materials):
         if material.kind == "principled":
-            diffuse[number] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
+            diffuse[index] = 1.0 - material.metallic * _mean(scene, material.metallic_roughness_texture, BLUE)
     return diffuse
 
 

@@ -145,18 +145,18 @@ class PreparedScene:
         shading_inputs = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *shading_inputs, *motion_of(scene))
 
-    def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
-        """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
+    def triangle_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
+        """Of hits (...) of record `HIT`, or their fields by name: the triangles' indices in the scene, -1 for none.
 
-        int32 where all of the scene's numbers are, else int64.
+        int32 where all of the scene's indices are, else int64.
         """
         kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
-        number: Any = hits["triangle"].astype(kind)
+        indices: Any = hits["triangle"].astype(kind)
         if self.structure.levels == 2:
-            number = np.where(number >= 0, self.starts[hits["instance"].astype(np.intp)] + number, -1).astype(kind)
-        return np.asarray(number)
+            indices = np.where(indices >= 0, self.starts[hits["instance"].astype(np.intp)] + indices, -1).astype(kind)
+        return np.asarray(indices)
 
-    def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
+    def instance_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
         """The same hits' instances, -1 for none."""
         instance: Any = 0
         if self.structure.levels == 2:
@@ -408,15 +408,15 @@ def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
     """Those whose faces the geometry's module has one behind the other."""
     if structure.levels == 2:
         meshes = list(structure.built.objects.meshes)
-        for place, number in enumerate(structure.deforming.numbers if structure.deforming is not None else ()):
-            meshes[place] = scene.meshes[number]  # in its pose
+        for place, index in enumerate(structure.deforming.indices if structure.deforming is not None else ()):
+            meshes[place] = scene.meshes[index]  # in its pose
         return meshes
     return [scene.meshes[instance.mesh] for instance in scene.instances]
 
 
 def _slides(scene: Scene, changes: SceneChanges) -> bool:
     """Whether a pose has moved texture coordinates, by which a texture may shine."""
-    posed = (scene.meshes[number] for number in changes.posed)
+    posed = (scene.meshes[index] for index in changes.posed)
     return any(isinstance(mesh, DeformedMesh) and mesh.deformation.morphs("uvs", "uvs_1") for mesh in posed)
 
 

@@ -286,11 +286,11 @@ def _assembled(part: Any, values: dict[str, Any], checked: bool) -> Any:
 def _matrices(instances: Sequence[Instance]) -> NDArray[np.float64]:
     """(I, 4, 4): a copy of the transformations. Raises ViewerError for one of another shape."""
     if {getattr(instance.transform, "shape", ()) for instance in instances} - {(4, 4)}:
-        for number, instance in enumerate(instances):
+        for index, instance in enumerate(instances):
             if np.shape(instance.transform) != (4, 4):
                 name = f" '{instance.name}'" if instance.name else ""
                 what = f"its transform has shape {np.shape(instance.transform)}"
-                raise ViewerError(f"instance {number}{name}", what, "give a matrix (4, 4)")
+                raise ViewerError(f"instance {index}{name}", what, "give a matrix (4, 4)")
     return transforms_of(instances)
 
 

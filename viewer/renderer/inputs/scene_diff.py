@@ -23,7 +23,7 @@ class SceneChanges:
     """The parts of a scene that differ from an earlier one's.
 
     geometry   : positions or triangles of a mesh, or which meshes there are instances of.
-    attributes : data of a triangle at hits: normals, colours, texture coordinates, the numbers of materials.
+    attributes : data of a triangle at hits: normals, colours, texture coordinates, the indices of materials.
     culling    : which triangles' back faces are culled.
     moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
     posed      : numbers of deforming meshes that are in another pose, and else the same.

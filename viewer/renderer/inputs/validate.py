@@ -50,7 +50,7 @@ def settings_given(settings: object) -> Settings | None:
 def placed(
     transforms: Any, count: int, base: Sequence[float] = (0.0, 0.0, 0.0)
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4) relative to a base."""
+    """Ascending indices (N,) of instances among ``count``, and where they go (N, 4, 4) relative to a base."""
     hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
     numbered = f"they are numbered from 0 to {count - 1}"
     if isinstance(transforms, Mapping):
@@ -58,7 +58,7 @@ def placed(
             if isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer)) or not 0 <= key < count:
                 raise ViewerError("move", f"there is no instance {key!r}", numbered)
         chosen = sorted(transforms)
-        numbers = np.array(chosen, np.intp)
+        indices = np.array(chosen, np.intp)
         matrices = np.zeros((len(chosen), 4, 4))
         for k, key in enumerate(chosen):
             matrix = _real(transforms[key], f"move: instance {key}", "give a matrix (4, 4)")
@@ -66,16 +66,16 @@ def placed(
                 raise ViewerError(f"move: instance {key}", f"shape {matrix.shape}", "give a matrix (4, 4)")
             matrices[k] = matrix
     else:
-        matrices, numbers = _real(transforms, "move", hint), np.arange(count)
-    if matrices.shape != (len(numbers), 4, 4):
-        raise ViewerError("move", f"transformations have shape {matrices.shape} for {len(numbers)} instances", hint)
+        matrices, indices = _real(transforms, "move", hint), np.arange(count)
+    if matrices.shape != (len(indices), 4, 4):
+        raise ViewerError("move", f"transformations have shape {matrices.shape} for {len(indices)} instances", hint)
     broken = ~np.isfinite(matrices).all(axis=(1, 2))
     if broken.any():
-        raise ViewerError(f"move: instance {numbers[broken][0]}", "a matrix holds numbers that are not finite", hint)
+        raise ViewerError(f"move: instance {indices[broken][0]}", "a matrix holds numbers that are not finite", hint)
     if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
     matrices = shifted(matrices, -np.array(base)) if any(base) else matrices
-    return numbers, matrices
+    return indices, matrices
 
 
 def _real(matrix: Any, where: str, hint: str) -> NDArray[np.float64]:
@@ -88,7 +88,7 @@ def _real(matrix: Any, where: str, hint: str) -> NDArray[np.float64]:
 
 
 def deformed(scene: Scene, mesh: int, positions: ArrayLike, normals: ArrayLike | None) -> Scene:
-    """The scene with other vertices of a mesh, by its number; see `raystream.scene.deform.with_vertices`. Raises
+    """The scene with other vertices of a mesh, by its index; see `raystream.scene.deform.with_vertices`. Raises
     ViewerError for an unknown mesh."""
     count = len(scene.meshes)
     if isinstance(mesh, bool) or not isinstance(mesh, (int, np.integer)) or not 0 <= mesh < count:

@@ -104,28 +104,30 @@ def raster_scene(prepared: PreparedScene) -> RasterScene:
 
 def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
-    scene, mesh_numbers = prepared.scene, dict[tuple[int, int | None], int]()
-    of = np.array([mesh_numbers.setdefault((i.mesh, i.material), len(mesh_numbers)) for i in scene.instances], np.int64)
+    scene, index_of = prepared.scene, dict[tuple[int, int | None], int]()
+    mesh_indices = np.array(
+        [index_of.setdefault((i.mesh, i.material), len(index_of)) for i in scene.instances], np.int64
+    )
     sides = np.array([*map(culls, scene.materials), False]) & (prepared.structure_options.back_faces == "culled")
     tested = np.array([*(item.alpha_mode != "opaque" for item in scene.materials), False])
-    kinds = {key: _kinds(scene, *key, sides, tested) for key in mesh_numbers}
+    kinds = {key: _kinds(scene, *key, sides, tested) for key in index_of}
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
         for (mesh, _), kind in kinds.items():
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
             kind[:] = (kind & TESTED) | shared
     deforming = prepared.structure.deforming
-    posed = set() if deforming is None else {*deforming.numbers}
-    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in mesh_numbers]
-    return shapes, of
+    posed = set() if deforming is None else {*deforming.indices}
+    shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in index_of]
+    return shapes, mesh_indices
 
 
 def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested: NDArray) -> NDArray[np.uint8]:
     """(T,) of a mesh's triangles, in the mesh's own materials or all of one."""
-    numbers = scene.meshes[mesh].materials
+    indices = scene.meshes[mesh].materials
     if material is not None:
-        numbers = np.full_like(numbers, material)
-    numbers = np.where((numbers >= 0) & (numbers < len(scene.materials)), numbers, -1)
-    return (ONE_SIDED * sides[numbers] + TESTED * tested[numbers]).astype(np.uint8)
+        indices = np.full_like(indices, material)
+    indices = np.where((indices >= 0) & (indices < len(scene.materials)), indices, -1)
+    return (ONE_SIDED * sides[indices] + TESTED * tested[indices]).astype(np.uint8)
 
 
 def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMesh:
@@ -137,8 +139,8 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
     ends = primitives.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
     corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
     faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
-    numbers = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
-    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), numbers)
+    indices = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
+    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), indices)
 
 
 def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:
@@ -242,35 +244,35 @@ class GBufferRaster:
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
         self._blended = prepared.look.blend
-        modules, of = drawn.modules(prepared), drawn.of
+        modules, mesh_indices = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
-        extra = np.zeros((len(of), 1, 4), np.float32)
+        extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
         if prepared.structure.levels == 2:
-            extra[:, 0, 0] = np.arange(len(of))
+            extra[:, 0, 0] = np.arange(len(mesh_indices))
         else:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
         if deformer is not None:
             resources.settle()
-            self._pose(prepared, of, transforms, deformer)
-        self.meshes.place(of, transforms, extra)
+            self._pose(prepared, mesh_indices, transforms, deformer)
+        self.meshes.place(mesh_indices, transforms, extra)
 
     def _pose(
-        self, prepared: PreparedScene, of: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
+        self, prepared: PreparedScene, mesh_indices: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
     ) -> None:
         """Draw posed vertices, in their objects' spaces; transforms (I, 4, 4), changed: from there."""
         if deformer.posed is None:
             return
         objects, poses = prepared.structure.built.objects, deformer.deforming.poses
-        places = {mesh: object_numbers for object_numbers, mesh in enumerate(deformer.deforming.numbers)}
-        owners = np.array([places.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
+        slots = {mesh: slot for slot, mesh in enumerate(deformer.deforming.indices)}
+        owners = np.array([slots.get(instance.mesh, -1) for instance in prepared.scene.instances], np.int64)
         posed = np.flatnonzero(owners >= 0)
         transforms[posed, :3, :3] /= objects.scales[owners[posed], None, None]
-        numbers, first = np.unique(of[posed], return_index=True)
-        object_numbers = owners[posed[first]]
-        middle, half = objects.parts[object_numbers, 0, :3], objects.parts[object_numbers, 0, 3:6]
-        self.meshes.groups.enclose(numbers, middle - half, middle + half)
-        self.meshes.write_positions(numbers, deformer.posed, poses.firsts[object_numbers])
+        indices, first = np.unique(mesh_indices[posed], return_index=True)
+        object_indices = owners[posed[first]]
+        middle, half = objects.parts[object_indices, 0, :3], objects.parts[object_indices, 0, 3:6]
+        self.meshes.groups.enclose(indices, middle - half, middle + half)
+        self.meshes.write_positions(indices, deformer.posed, poses.firsts[object_indices])
 
     @property
     def prepared(self) -> PreparedScene | None:

@@ -77,27 +77,27 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     None: before black."""
     if background is None:
         background = np.zeros((*DIRECTIONS, 3), np.float32)
-    mesh_numbers: dict[tuple[int, int | None], int] = {}
-    of = [mesh_numbers.setdefault((item.mesh, item.material), len(mesh_numbers)) for item in scene.instances]
+    index_of: dict[tuple[int, int | None], int] = {}
+    mesh_indices = [index_of.setdefault((item.mesh, item.material), len(index_of)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
-    numbers = [number for number in dict.fromkeys(named) if number < len(scene.textures)][:MOST_LAYERS]
-    layers = {number: layer for layer, number in enumerate(numbers)}
-    meshes = [_mesh(scene, scene.meshes[number], material) for number, material in mesh_numbers]
+    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
+    layers = {index: layer for layer, index in enumerate(indices)}
+    meshes = [_mesh(scene, scene.meshes[index], material) for index, material in index_of]
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
     return HeadlightScene(
         MeshGroups(meshes, ordered=False),
-        np.array(of, np.int64),
+        np.array(mesh_indices, np.int64),
         transforms,
         scene.bounds(ground=False),
         np.array([_material(scene, item, layers) for item in (*scene.materials, Material())], np.float32),
-        _images([scene.textures[number] for number in numbers]),
+        _images([scene.textures[index] for index in indices]),
         background,
         white,
     )
 
 
 def _material(scene: Scene, material: Material, layers: Mapping[int, int]) -> list[tuple[float, ...]]:
-    """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by number."""
+    """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by index."""
     cutoff = {"opaque": -1.0, "mask": material.alpha_cutoff, "blend": 0.0}[material.alpha_mode]
     red, green, blue = (SHEEN * each for each in material.sheen_color)
     layer = -1 if material.texture is None else layers.get(material.texture, -1)
@@ -130,23 +130,23 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
     count, kinds = len(mesh.positions), np.zeros(len(mesh.triangles), np.uint8)
     tint = np.ones((count, 4), np.float32) if mesh.colors is None else mesh.colors
     texel = np.zeros((count, 3), np.float32)
-    for number in used.tolist():
-        in_scene = 0 <= number < len(scene.materials)
-        surface = scene.materials[number] if in_scene else Material()
-        mine = mesh.materials == number
+    for index in used.tolist():
+        in_scene = 0 <= index < len(scene.materials)
+        surface = scene.materials[index] if in_scene else Material()
+        mine = mesh.materials == index
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
         blended = surface.alpha_mode == "blend" or _transmission(surface) > 0.0
         kinds[mine] = ONE_SIDED * culls(surface) + BLENDED * blended
-        place = number if in_scene else len(scene.materials)
+        row = index if in_scene else len(scene.materials)
         slot = surface.texture
         texture = scene.textures[slot] if slot is not None and slot < len(scene.textures) else None
         uvs = mesh.uvs_1 if texture is not None and texture.uv_set and mesh.uvs_1 is not None else mesh.uvs
         if texture is None or uvs is None:
-            texel[vertices, 2] = -1.0 - place
+            texel[vertices, 2] = -1.0 - row
             continue
         with np.errstate(invalid="ignore"):
             at = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
-        texel[vertices, :2], texel[vertices, 2] = at, place
+        texel[vertices, :2], texel[vertices, 2] = at, row
     normals = np.zeros_like(mesh.positions) if mesh.normals is None else mesh.normals
     attributes = {"normal": normals, "tint": tint, "texel": texel}
     return RasterMesh(mesh.positions, mesh.triangles, kinds, attributes=attributes)
@@ -154,21 +154,23 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
 
 def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
     """(3,) a surface's emission, of a texture the mean, linear."""
-    emission, number = np.minimum(material.emission, 1.0), material.emission_texture
-    if number is None or number >= len(scene.textures) or not emission.any():
+    emission, index = np.minimum(material.emission, 1.0), material.emission_texture
+    if index is None or index >= len(scene.textures) or not emission.any():
         return emission
-    texels = linear_texels(_coarse(scene.textures[number].image.texels, LOOKED_AT), True)
+    texels = linear_texels(_coarse(scene.textures[index].image.texels, LOOKED_AT), True)
     return np.asarray(emission * texels[..., :3].mean(axis=(0, 1)))
 
 
 def _unshared(mesh: Mesh) -> Mesh:
     """A mesh with vertices of their own for every triangle."""
-    of = mesh.triangles.ravel()
+    vertices = mesh.triangles.ravel()
     positions, normals, uvs, colors = (
-        None if each is None else each[of] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
+        None if each is None else each[vertices] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
     )
     assert positions is not None
-    return Mesh(positions, np.arange(len(of), dtype=np.int32).reshape(-1, 3), mesh.materials, normals, uvs, colors)
+    return Mesh(
+        positions, np.arange(len(vertices), dtype=np.int32).reshape(-1, 3), mesh.materials, normals, uvs, colors
+    )
 
 
 def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:

@@ -48,13 +48,13 @@ def changes(before: PreparedScene, were: Settings, now: PreparedScene, settings:
     if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
         return None
     flat, moved = now.structure.levels == 1, []
-    for number in edit.moved.tolist():
-        was, is_ = before.scene.instances[number].transform, now.scene.instances[number].transform
+    for index in edit.moved.tolist():
+        was, is_ = before.scene.instances[index].transform, now.scene.instances[index].transform
         try:
             matrix = np.asarray(was, np.float64) @ np.linalg.inv(np.asarray(is_, np.float64))
         except np.linalg.LinAlgError:  # flattened: a point of it has been in many places
             return None
-        first, end = (int(now.starts[number]), int(now.starts[number + 1])) if flat else (number, number + 1)
+        first, end = (int(now.starts[index]), int(now.starts[index + 1])) if flat else (index, index + 1)
         moved.append((first, end, matrix))
     relit = bool(other) or edit.lights or edit.materials or edit.textures
     return Changes(moved, flat, bool(edit.posed), relit)

@@ -101,11 +101,11 @@ class BackgroundDenoiser:
     def take(self) -> tuple[FilmBuffer | None, NDArray[np.float32]] | None:
         """A picture that has come, (H, W, 3), and its film; None: no picture has. Raises ViewerError where the denoiser
         fails."""
-        coming = self._coming
-        if coming is None or not coming.done():
+        pending = self._coming
+        if pending is None or not pending.done():
             return None
         self._coming = None
-        return self._film, coming.result()
+        return self._film, pending.result()
 
     def stream(self, pixels: NDArray[np.float32]) -> Stream:
         """A picture as a stream of `SHOWN`, which holds until the next one; the context must be current."""

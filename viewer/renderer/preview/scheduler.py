@@ -457,11 +457,11 @@ class Scheduler:
     def warps(self, traced: int, since: float, distance: float) -> bool:
         """Whether the last picture is warped to the camera now. traced : pictures so far; since : seconds that it has
         been on show; distance : from where it was seen, as a share of the scene's diagonal."""
-        of, count = self._warped_of
+        traced_before, count = self._warped_of
         due = since >= max(WARPING, COSTLY * self._warp_seconds)
-        return due and (count if of == traced else 0) < MOST_WARPED and distance <= FARTHEST
+        return due and (count if traced_before == traced else 0) < MOST_WARPED and distance <= FARTHEST
 
     def note_warp(self, traced: int, seconds: float) -> None:
         """A picture was warped, which took so long."""
-        of, count = self._warped_of
-        self._warped_of, self._warp_seconds = (traced, count + 1 if of == traced else 1), seconds
+        traced_before, count = self._warped_of
+        self._warped_of, self._warp_seconds = (traced, count + 1 if traced_before == traced else 1), seconds

@@ -80,21 +80,21 @@ def features_of(
 ) -> Iterator[Buffer]:
     """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
 
-    on_sample : is shown it after every sample, with the sample's number. form : floor, white and layered, as of
+    on_sample : is shown it after every sample, with the sample's index. form : floor, white and layered, as of
     `Sampler.features`.
     """
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
         ends = (samples,) if on_sample is None else range(1, samples + 1)
-        for number, end in enumerate(ends):
+        for index, end in enumerate(ends):
             plan = FramePlan(renderer.settings, renderer.camera, size, samples=end)
             for done in renderer.sampler.features(plan, buffer, **form):
                 if progress is not None:
-                    progress((number + done) / len(ends), "feature layers")
+                    progress((index + done) / len(ends), "feature layers")
             if on_sample is not None:
                 with renderer.device.current():
-                    on_sample(buffer, number)
+                    on_sample(buffer, index)
         yield buffer
     finally:
         with renderer.device.current():

@@ -114,13 +114,13 @@ def film_by_ranges(
     total = Film(*size) if film is None else film
     ranges = list(sample_ranges(int(total.count.min()), samples, length))
     try:
-        for first, number in ranges:
+        for first, count in ranges:
 
-            def report(fraction: float, first: int = first, number: int = number) -> None:
+            def report(fraction: float, first: int = first, count: int = count) -> None:
                 if progress is not None:
-                    progress((first + fraction * number) / samples, f"{first:,} of {samples:,} samples")
+                    progress((first + fraction * count) / samples, f"{first:,} of {samples:,} samples")
 
-            total.join(film_of_part(renderer, FilmPart(size, number, first=first), stats=stats, progress=report))
+            total.join(film_of_part(renderer, FilmPart(size, count, first=first), stats=stats, progress=report))
             if state is not None and state.due():
                 state.save(total)
     except KeyboardInterrupt as stop:

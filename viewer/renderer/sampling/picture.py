@@ -184,4 +184,4 @@ def collect(
             layer[at] = hit["t"]
             np.copyto(layer[at], np.inf, where=hit["triangle"] < 0)
         elif name in NUMBER_LAYERS:
-            layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)
+            layer[at] = prepared.triangle_indices(hit) if name == "triangle" else prepared.instance_indices(hit)

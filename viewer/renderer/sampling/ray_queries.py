@@ -147,5 +147,5 @@ def unpack_hits(records: NDArray, scale: NDArray[np.float64], prepared: Prepared
     # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
     distance[hit] = np.minimum(records["t"][hit] * scale[hit], np.finfo(np.float32).max)
     return Hits(
-        distance, prepared.barycentrics(records), prepared.triangle_numbers(records), prepared.instance_numbers(records)
+        distance, prepared.barycentrics(records), prepared.triangle_indices(records), prepared.instance_indices(records)
     )

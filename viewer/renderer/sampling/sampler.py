@@ -195,7 +195,7 @@ class Sampler:
             if sweep.ahead is not None and not sweep.once and isinstance(film, FilmBuffer):
                 ends = range(film.fewest + 1, samples + 1)
             tile: Tile | None = None
-            for number, end in enumerate(ends):
+            for index, end in enumerate(ends):
                 run = replace(sweep.run, uniforms={**sweep.run.uniforms, "path_samples": end})
                 if sweep.photons:
                     orders = self.photon_map.sorted
@@ -207,7 +207,7 @@ class Sampler:
                     uniforms = self.photon_map.uniforms(plan.settings, plan.camera, plan.size[1], end - 1)
                     run = replace(run, uniforms={**run.uniforms, **uniforms}, streams=self.photon_map.streams)
                 for fraction in executor.run(tile_job(run, rectangle, scene.resources, scene.pixels, sweep.ahead)):
-                    fraction = (done + count * (number + fraction) / max(1, len(ends))) / sweep.pixels
+                    fraction = (done + count * (index + fraction) / max(1, len(ends))) / sweep.pixels
                     machine = executor.machine
                     if machine is not None and (tile is None or tile.machine is not machine):
                         begun = machine.linked.counted is run.program  # else first hits and photons come before it
@@ -222,9 +222,9 @@ class Sampler:
         if isinstance(film, FilmBuffer) and film.chosen is None:
             film.brought_to(max(film.samples, samples))
 
-    def _make_photons(self, plan: FramePlan, number: int) -> Iterator[float]:
-        """The photon map of sample ``number`` (from 0 on), if it is not there."""
-        return self.photon_map.make(plan.settings, plan.camera, plan.size[1], number, plan.photon_part)
+    def _make_photons(self, plan: FramePlan, sample_index: int) -> Iterator[float]:
+        """The photon map of a sample (its index is from 0 on), if it is not there."""
+        return self.photon_map.make(plan.settings, plan.camera, plan.size[1], sample_index, plan.photon_part)
 
     def features(
         self, plan: FramePlan, buffer: Buffer, floor: bool = True, white: bool = False, layered: bool = False

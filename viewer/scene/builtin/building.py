@@ -52,7 +52,7 @@ CARPET, TILE, DARK = (0.16, 0.19, 0.24), (0.45, 0.43, 0.40), (0.07, 0.075, 0.08)
 TINTS = ((0.70, 0.62, 0.44), (0.46, 0.58, 0.60), (0.66, 0.44, 0.36), (0.52, 0.60, 0.42))
 
 
-# Bays of the front entrance, by their numbers in `bays`.
+# Bays of the front entrance, by their indices in `bays`.
 ENTRANCE = (5, 6)
 
 
@@ -98,8 +98,8 @@ def _facade(without: Iterable[int] = ()) -> list[Piece]:
     skipped = set(without)
     pieces: list[Piece] = []
     one = _window()
-    for number, (x, z, angle, _) in enumerate(bays()):
-        if number not in skipped:
+    for index, (x, z, angle, _) in enumerate(bays()):
+        if index not in skipped:
             pieces += placed(one, (x, 0.0, z), angle)
     inner_x, end = X - WALL, SHORT / 2 * BAY
     for sx in (-1, 1):
@@ -115,10 +115,10 @@ def _walls() -> list[Piece]:
     pieces: list[Piece] = []
     rng = np.random.default_rng(SEED + 1)
     edge, half, thick = BAY / 2, 0.47, 0.15
-    for number, (x, z, angle, left) in enumerate(bays()):
+    for index, (x, z, angle, left) in enumerate(bays()):
         at = -1.3 if left else 1.3
-        corner = number < 2 * LONG and number % LONG in (0, LONG - 1)
-        tint = np.asarray(TINTS[number % len(TINTS)])
+        corner = index < 2 * LONG and index % LONG in (0, LONG - 1)
+        tint = np.asarray(TINTS[index % len(TINTS)])
         parts = [Piece(box((-edge - 0.05, 0.0, 0.0), (-edge + 0.05, CLEAR, DEEP), "-y -z"), PLASTER, PAINT)]
         if corner:
             parts.append(Piece(box((-edge, 0.0, DEEP), (edge, CLEAR, DEEP + thick), "-y"), PLASTER, PAINT))
@@ -380,11 +380,11 @@ def build() -> Scene:
     rng = np.random.default_rng(SEED)
     for level in range(STOREYS):
         y = PLINTH + level * STOREY
-        for number, (x, z, angle, left) in enumerate(bays()):
-            if level == 0 and number in ENTRANCE:
+        for index, (x, z, angle, left) in enumerate(bays()):
+            if level == 0 and index in ENTRANCE:
                 continue
             mesh = first + 2 * int(rng.integers(OFFICES)) + left
-            instances.append(Instance(mesh, _at(x, y, z, angle), name=f"office {level}-{number:02d}"))
+            instances.append(Instance(mesh, _at(x, y, z, angle), name=f"office {level}-{index:02d}"))
     rooms = [offices.laboratory(0), offices.laboratory(1), offices.lounge(), offices.library()]
     start = len(meshes)
     meshes += rooms

@@ -94,7 +94,7 @@ def cornell_photons() -> Scene:
     meshes += [Quadric.sphere((170, 95, 170), 95, glass, "glass ball")]
     meshes += [Quadric.sphere((390, 95, 350), 95, mirror, "mirror ball")]
     scene.meshes, scene.name = meshes, "cornell_photons"
-    scene.instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
+    scene.instances = [Instance(index, name=mesh.name) for index, mesh in enumerate(meshes)]
     scene.materials = [*scene.materials, _GLASS, Material("mirror", (0.95, 0.95, 0.95, 1.0), kind="mirror")]
     scene.cameras = [
         scene.cameras[0],
@@ -111,5 +111,5 @@ def _floor() -> Part:
 def _scene(
     name: str, meshes: list[Mesh], materials: list[Material], cameras: list[Camera], lights: Sequence[Light] = ()
 ) -> Scene:
-    instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
+    instances = [Instance(index, name=mesh.name) for index, mesh in enumerate(meshes)]
     return Scene(meshes, instances, materials, cameras, name=name, lights=list(lights))

@@ -55,7 +55,7 @@ def build() -> Scene:
     fov = math.degrees(2 * math.atan(0.025 / 2 / 0.035))
     return Scene(
         meshes,
-        [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)],
+        [Instance(index, name=mesh.name) for index, mesh in enumerate(meshes)],
         [
             Material("white", (0.725, 0.71, 0.68, 1.0)),
             Material("red", (0.63, 0.065, 0.05, 1.0)),

@@ -86,8 +86,8 @@ def build(trees: int = TREES) -> Scene:
     instances = [Instance(0, name="ground")]
     kinds, transforms = _plant(rng, trees, half)
     instances += [
-        Instance(1 + int(kind), transform, name=f"{SPECIES[kind].name} {number}")
-        for number, (kind, transform) in enumerate(zip(kinds, transforms, strict=True))
+        Instance(1 + int(kind), transform, name=f"{SPECIES[kind].name} {index}")
+        for index, (kind, transform) in enumerate(zip(kinds, transforms, strict=True))
     ]
     path = np.array([_path(-80.0), -80.0])
     ahead = np.array([_path(-54.0), -54.0])
@@ -179,8 +179,8 @@ def _broadleaf(kind: Species, rng: np.random.Generator) -> Mesh:
     count = TRUNK_SIDES * 2 * 4
     start = kind.bare + (0.95 - kind.bare) * np.arange(kind.branches) / (kind.branches - 1)
     tips = [trunk(np.array([1.0]))]
-    for number, t in enumerate(start):
-        angle = number * GOLDEN_ANGLE + rng.uniform(-0.3, 0.3)
+    for index, t in enumerate(start):
+        angle = index * GOLDEN_ANGLE + rng.uniform(-0.3, 0.3)
         direction = unit([np.cos(angle), kind.rise + 0.35 * t, np.sin(angle)])
         reach = kind.crown * (1.05 - 0.75 * abs((t - kind.bare) / (1 - kind.bare) - 0.35)) * rng.uniform(0.85, 1.15)
         root = trunk(t)
@@ -194,23 +194,23 @@ def _broadleaf(kind: Species, rng: np.random.Generator) -> Mesh:
     leaves = (TRIANGLES - count) // 2
     centre = np.array([lean[0] * 0.4, kind.height * (0.42 + 0.3 * kind.bare), lean[1] * 0.4])
     anchor = anchors[np.arange(leaves) % len(anchors)]
-    place = anchor + rng.normal(0, 0.24 * kind.crown, (leaves, 3))
-    foliage, shade = _leaves(place, centre, kind.leaf, rng)
+    positions = anchor + rng.normal(0, 0.24 * kind.crown, (leaves, 3))
+    foliage, shade = _leaves(positions, centre, kind.leaf, rng)
     builder.add(foliage, np.asarray(kind.green) * shade[:, None], LEAVES)
     return builder.mesh(kind.name)
 
 
-def _leaves(place: Array, centre: Array, length: float, rng: np.random.Generator) -> tuple[Part, Array]:
+def _leaves(positions: Array, centre: Array, length: float, rng: np.random.Generator) -> tuple[Part, Array]:
     """Sprays of leaves as bent rhombs of two triangles, (the part, brightness per vertex); they face outwards."""
-    count = len(place)
-    outward = place - centre
+    count = len(positions)
+    outward = positions - centre
     normal = unit(unit(outward) + [0, 0.35, 0] + rng.normal(0, 0.45, (count, 3)))
     axis = unit(np.cross(normal, rng.normal(size=(count, 3))))
     side = np.cross(normal, axis)
     size = length * rng.uniform(0.8, 1.35, (count, 1))
-    tip, stem = place + 0.62 * size * axis, place - 0.62 * size * axis
+    tip, stem = positions + 0.62 * size * axis, positions - 0.62 * size * axis
     sink = 0.12 * size * normal
-    left, right = place + 0.42 * size * side - sink, place - 0.42 * size * side - sink
+    left, right = positions + 0.42 * size * side - sink, positions - 0.42 * size * side - sink
     # Each half keeps its own normal: a spray is two flat triangles.
     corners = np.stack([np.stack([stem, tip, left], 1), np.stack([tip, stem, right], 1)], axis=1).reshape(-1, 3, 3)
     flat = unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
@@ -228,9 +228,9 @@ def _conifer(kind: Species, rng: np.random.Generator) -> Mesh:
     axis = np.stack([np.zeros(4), kind.height * levels, np.zeros(4)], axis=-1)
     builder.add(tube(axis, kind.height * np.array([0.032, 0.021, 0.013, 0.0015]), 6), kind.bark, BARK)
     count = (TRIANGLES - 6 * 2 * 3) // 4
-    number = np.arange(count)
-    t = kind.bare + (0.985 - kind.bare) * (number + rng.uniform(0, 1, count)) / count
-    angle = number * GOLDEN_ANGLE
+    indices = np.arange(count)
+    t = kind.bare + (0.985 - kind.bare) * (indices + rng.uniform(0, 1, count)) / count
+    angle = indices * GOLDEN_ANGLE
     taper = (1.0 - t) / (1.0 - kind.bare)
     reach = kind.crown * (0.06 + taper ** (0.85 if kind.rise < 0 else 0.55)) * rng.uniform(0.8, 1.15, count)
     # Old boughs below hang, young ones above rise.

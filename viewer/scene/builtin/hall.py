@@ -38,7 +38,7 @@ DYES = ((0.55, 0.05, 0.04), (0.62, 0.36, 0.05), (0.05, 0.14, 0.42), (0.06, 0.30,
 
 def build() -> Scene:
     """The hall: 146,342 triangles seen, 38,858 stored."""
-    meshes = [_building(), _column(), _urn(), *(_banner(number) for number in range(len(DYES))), _treasure()]
+    meshes = [_building(), _column(), _urn(), *(_banner(index) for index in range(len(DYES))), _treasure()]
     instances = [Instance(0, name="building")]
     bays = [BAY * k - END for k in range(1, BAYS)]
     for side in (-1, 1):
@@ -46,8 +46,8 @@ def build() -> Scene:
         middles = [z + BAY / 2 for z in bays[:-1:2]]
         instances += [_placed(2, (side * (AISLE - 0.7), 0.0, z), f"urn {side:+d} {z:+g}") for z in middles]
         instances += [
-            _placed(3 + (number + (side > 0) * 2) % len(DYES), (side * 2.9, 0.0, z), f"banner {side:+d} {z:+g}")
-            for number, z in enumerate(bays[1::2])
+            _placed(3 + (index + (side > 0) * 2) % len(DYES), (side * 2.9, 0.0, z), f"banner {side:+d} {z:+g}")
+            for index, z in enumerate(bays[1::2])
         ]
     instances.append(_placed(len(meshes) - 1, (0.0, 0.0, -13.0), "treasure"))
     return Scene(
@@ -186,9 +186,9 @@ def _vault(builder: Builder) -> None:
                     radius, a, z = RADIUS + DEPTH * back, inset * (a1 - a0), inset * (z1 - z0)
                     corners = [(a0 + a, z0 + z), (a1 - a, z0 + z), (a1 - a, z1 - z), (a0 + a, z1 - z)]
                     rings.append([(radius * math.cos(t), SPRING + radius * math.sin(t), at) for t, at in corners])
-            for number, (outer, inner) in enumerate(pairwise(rings)):
+            for index, (outer, inner) in enumerate(pairwise(rings)):
                 faces += [[outer[k], outer[k - 3], inner[k - 3], inner[k]] for k in range(4)]
-                shades += [PLASTER if number % 2 == 0 else TRAVERTINE] * 4
+                shades += [PLASTER if index % 2 == 0 else TRAVERTINE] * 4
             faces.append(rings[-1])
             shades.append((0.30, 0.36, 0.50))
     part = quads(faces)
@@ -239,12 +239,12 @@ def _urn() -> Mesh:
     return builder.mesh("urn")
 
 
-def _banner(number: int) -> Mesh:
+def _banner(index: int) -> Mesh:
     """Cloth that hangs in folds from a rod below the vault, with a tail of two points."""
     builder = Builder()
     u, v = np.meshgrid(np.linspace(-1.0, 1.0, 29), np.linspace(0.0, 1.0, 33), indexing="ij")
     fold = 0.035 + 0.06 * v
-    wave = fold * np.sin(7.5 * u + 1.1 * number + 0.6 * v) + 0.3 * fold * np.sin(13.0 * u - 2.0 * v + number)
+    wave = fold * np.sin(7.5 * u + 1.1 * index + 0.6 * v) + 0.3 * fold * np.sin(13.0 * u - 2.0 * v + index)
     positions = np.stack([0.75 * u * (1 - 0.06 * v), 9.0 - (3.6 + 0.5 * np.abs(u)) * v, wave], axis=-1)
     du, dv = np.gradient(positions, axis=0), np.gradient(positions, axis=1)
     normals = unit(np.cross(dv, du))
@@ -254,10 +254,10 @@ def _banner(number: int) -> Mesh:
         [np.stack([k, k + 1, k + columns + 1], -1), np.stack([k, k + columns + 1, k + columns], -1)]
     )
     hem = (np.abs(u) > 0.86) | (v > 0.95)
-    color = np.where(hem[..., None], (0.70, 0.55, 0.20), DYES[number])
+    color = np.where(hem[..., None], (0.70, 0.55, 0.20), DYES[index])
     builder.add(Part(positions.reshape(-1, 3), normals.reshape(-1, 3), triangles), color.reshape(-1, 3), CLOTH)
     builder.add(tube([(-1.75, 9.02, 0.0), (0.95, 9.02, 0.0)], [0.03, 0.03], 10), (0.20, 0.12, 0.07), STONE)
-    return builder.mesh(f"banner {number}")
+    return builder.mesh(f"banner {index}")
 
 
 def _treasure() -> Mesh:

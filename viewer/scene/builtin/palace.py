@@ -44,9 +44,9 @@ def palace() -> Scene:
         instances.append(_at(3, sx * 14.5, 0.0, sz * 14.5, f"tower {k}"))
         instances.append(_at(4, sx * 14.5, 16.0, sz * 14.5, f"small dome {k}"))
     ring = HALF + 2.4
-    places = [(s * ring, t) for s in (-1, 1) for t in np.linspace(-ring, ring, 7)]
-    places += [(t, s * ring) for s in (-1, 1) for t in np.linspace(-ring, ring, 7)[1:-1]]
-    instances += [_at(5, x, BASE, z, f"column {k}") for k, (x, z) in enumerate(places)]
+    positions = [(s * ring, t) for s in (-1, 1) for t in np.linspace(-ring, ring, 7)]
+    positions += [(t, s * ring) for s in (-1, 1) for t in np.linspace(-ring, ring, 7)[1:-1]]
+    instances += [_at(5, x, BASE, z, f"column {k}") for k, (x, z) in enumerate(positions)]
     return Scene(
         meshes + [court],
         instances,

@@ -65,7 +65,7 @@ def build() -> Scene:
     beam = INWARDS * 0.6 - 0.08 * up
     return Scene(
         meshes,
-        [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)],
+        [Instance(index, name=mesh.name) for index, mesh in enumerate(meshes)],
         materials,
         [
             Camera((-0.3, 0.5, 0.62), (0.09, 0.02, 0.03), fov=42, name="front"),

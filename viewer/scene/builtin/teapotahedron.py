@@ -72,8 +72,8 @@ def _dual(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
     """The dual solid: its corners are the centres of the faces, its faces surround the corners."""
     middles = unit([vertices[list(face)].mean(axis=0) for face in faces])
     around = []
-    for number, axis in enumerate(vertices):
-        ring = [k for k, face in enumerate(faces) if number in face]
+    for index, axis in enumerate(vertices):
+        ring = [k for k, face in enumerate(faces) if index in face]
         u = unit(middles[ring[0]] - axis * (middles[ring[0]] @ axis))
         v = np.cross(axis, u)
         around.append(tuple(sorted(ring, key=lambda k: np.arctan2(middles[k] @ v, middles[k] @ u))))
@@ -118,14 +118,14 @@ def build() -> Scene:
     colors = [(0.86, 0.84, 0.78), (0.07, 0.08, 0.11), (0.62, 0.60, 0.57), (0.86, 0.78, 0.60)]
     colors += [_PLACES[name][0] for name in SOLIDS]
     roughness = [0.15, 0.15, 0.6, 0.1] + [0.3] * len(SOLIDS)
-    number = {name: k for k, name in enumerate(names)}
-    meshes = [_floor(number), teapot(DIVISIONS).turned(-28).mesh("teapot", number["porcelain"])]
+    indices = {name: k for k, name in enumerate(names)}
+    meshes = [_floor(indices), teapot(DIVISIONS).turned(-28).mesh("teapot", indices["porcelain"])]
     for name in SOLIDS:
         _, (x, z), angle, radius, height = _PLACES[name]
         part = solid(name).turned(angle)
         bottom = -radius * float(part.positions[:, 1].min())
-        meshes.append(_plinth(height).moved((x, 0, z)).mesh(f"plinth of the {name}", number["marble"]))
-        meshes.append(part.moved((x, height + bottom, z), radius).mesh(name, number[name]))
+        meshes.append(_plinth(height).moved((x, 0, z)).mesh(f"plinth of the {name}", indices["marble"]))
+        meshes.append(part.moved((x, height + bottom, z), radius).mesh(name, indices[name]))
     return Scene(
         meshes,
         [Instance(k, name=mesh.name) for k, mesh in enumerate(meshes)],
@@ -145,7 +145,7 @@ def build() -> Scene:
     )
 
 
-def _floor(number: dict[str, int]) -> Mesh:
+def _floor(indices: dict[str, int]) -> Mesh:
     """A slab of tiles with its top at y = 0."""
     half, thickness = TILES * TILE / 2, 0.4
     i, k = np.meshgrid(np.arange(TILES), np.arange(TILES), indexing="ij")
@@ -154,10 +154,10 @@ def _floor(number: dict[str, int]) -> Mesh:
     corners = np.stack([np.stack([x + dx, np.zeros_like(x), z + dz], -1) for dx, dz in around], axis=-2)
     dark = (i + k) % 2 == 1
     builder = Builder()
-    builder.add(quads(corners[~dark]), material=number["light tiles"])
-    builder.add(quads(corners[dark]), material=number["dark tiles"])
+    builder.add(quads(corners[~dark]), material=indices["light tiles"])
+    builder.add(quads(corners[dark]), material=indices["dark tiles"])
     sides = boxes((-half, -thickness, -half), (half, 0, half)).positions.reshape(6, 4, 3)
-    builder.add(quads(sides[[0, 1, 2, 4, 5]]), material=number["marble"])  # all but the top
+    builder.add(quads(sides[[0, 1, 2, 4, 5]]), material=indices["marble"])  # all but the top
     mesh = builder.mesh("floor")
     mesh.colors = None
     return mesh

@@ -65,20 +65,20 @@ class AnimatedParts:
             posed = posed.with_parts(cameras=pose.cameras)
         for name in PARTS:
             before, after = getattr(scene, name), getattr(posed, name)
-            for number, (old, new) in enumerate(zip(before, after, strict=True) if before is not after else ()):
+            for index, (old, new) in enumerate(zip(before, after, strict=True) if before is not after else ()):
                 if old is not new:
-                    first, last = self._changed.get((name, number), (None, None))
-                    self._changed[name, number] = (first if last is not None and _same(old, last) else old), new
+                    first, last = self._changed.get((name, index), (None, None))
+                    self._changed[name, index] = (first if last is not None and _same(old, last) else old), new
         return posed
 
     def rest(self, scene: Scene) -> Scene:
         """The scene as it was before its animation; other changes since then stay."""
         lists: dict[str, list] = {}
-        for (name, number), (first, last) in self._changed.items():
+        for (name, index), (first, last) in self._changed.items():
             parts = lists.setdefault(name, list(getattr(scene, name)))
-            if number < len(parts) and _same(parts[number], last):
+            if index < len(parts) and _same(parts[index], last):
                 # Another material variant may have come meanwhile.
-                parts[number] = replace(parts[number], transform=first.transform) if name == "instances" else first
+                parts[index] = replace(parts[index], transform=first.transform) if name == "instances" else first
         self._changed.clear()
         return scene.with_parts(**lists) if lists else scene
 

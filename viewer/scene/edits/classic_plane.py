@@ -41,21 +41,21 @@ def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Sce
         raise ViewerError(scene.name, "has no extent to put a plane under", "show another file")
     floor = placed.instances[placed.ground].material
     plain = {
-        number
-        for number, material in enumerate(placed.materials)
+        index
+        for index, material in enumerate(placed.materials)
         if material.kind != "classic" and not any(material.emission)
     }
     if not plain:
         return placed
     colored, materials, textures = colorings(placed, plain), list(placed.materials), list(placed.textures)
-    for number in plain:
-        old, classic = materials[number], replace(GLASS, vertex_colors=colored[number] == {True})
-        if number == floor:
+    for index in plain:
+        old, classic = materials[index], replace(GLASS, vertex_colors=colored[index] == {True})
+        if index == floor:
             if not any(texture is tiles() for texture in textures):
                 textures.append(tiles())
             layer = next(k for k, texture in enumerate(textures) if texture is tiles())
             classic = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
-        materials[number] = Material(
+        materials[index] = Material(
             old.name,
             old.base_color,
             kind="classic",

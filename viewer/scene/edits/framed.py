@@ -44,21 +44,21 @@ def from_the_front(scene: Scene) -> Scene:
 def facing(scene: Scene, camera: Camera, points: SurfacePoints) -> float:
     """The share of points of the surface whose side towards the camera is seen by it."""
     one_sided = np.array([*map(culls, scene.materials), False])
-    numbers = np.where(points.materials < len(scene.materials), points.materials, -1)
+    indices = np.where(points.materials < len(scene.materials), points.materials, -1)
     towards = ((np.asarray(camera.origin) - points.points) * points.normals).sum(axis=1) > 0
-    return float((towards | ~one_sided[numbers]).mean()) if len(towards) else 0.0
+    return float((towards | ~one_sided[indices]).mean()) if len(towards) else 0.0
 
 
 def invisible(scene: Scene) -> bool:
     """Whether there are triangles, and all of materials whose opacity is 0."""
     used = {
-        int(number)
+        int(index)
         for instance in scene.instances
-        for number in (
+        for index in (
             [instance.material] if instance.material is not None else np.unique(scene.meshes[instance.mesh].materials)
         )
     }
-    materials = [scene.materials[number] for number in used if 0 <= number < len(scene.materials)]
+    materials = [scene.materials[index] for index in used if 0 <= index < len(scene.materials)]
     return bool(materials) and all(_is_clear(material) for material in materials)
 
 
@@ -127,11 +127,11 @@ def _without_base(scene: Scene) -> list[Instance]:
     """The instances, without the one that all others stand on, as on a cloth, and that reaches as far as all do."""
     low, high = scene.bounds()
     boxes = [bounds_of_instances(scene.meshes, [instance], {instance.mesh}) for instance in scene.instances]
-    for number, (least, most) in enumerate(boxes):
-        other_tops = [box[0][1] for k, box in enumerate(boxes) if k != number]
+    for index, (least, most) in enumerate(boxes):
+        other_tops = [box[0][1] for k, box in enumerate(boxes) if k != index]
         wide = ((most - least) >= BASE_REACH * (high - low))[[0, 2]].all()
         if other_tops and wide and most[1] <= min(other_tops) + FLOOR_HEIGHT * (high[1] - low[1]):
-            return [instance for k, instance in enumerate(scene.instances) if k != number]
+            return [instance for k, instance in enumerate(scene.instances) if k != index]
     return scene.instances
 
 

@@ -22,39 +22,39 @@ def culls(material: Material) -> bool:
     )
 
 
-def culled(numbers: NDArray[np.int32], materials: Sequence[Material]) -> NDArray[np.bool_] | None:
-    """(T,): whether back faces of triangles with these material numbers (T,) are culled; None if none are.
+def culled(indices: NDArray[np.int32], materials: Sequence[Material]) -> NDArray[np.bool_] | None:
+    """(T,): whether back faces of triangles with these material indices (T,) are culled; None if none are.
 
-    A number out of range counts as two-sided.
+    An index out of range counts as two-sided.
     """
     rows = np.array([*map(culls, materials), False])
     if not rows.any():
         return None
-    sides = rows[np.where((numbers >= 0) & (numbers < len(materials)), numbers, -1)]
+    sides = rows[np.where((indices >= 0) & (indices < len(materials)), indices, -1)]
     return sides if sides.any() else None
 
 
 def culled_of_objects(
-    scene: Scene, meshes: Sequence[Mesh], of: NDArray[np.int32], baked: NDArray[np.bool_]
+    scene: Scene, meshes: Sequence[Mesh], objects: NDArray[np.int32], baked: NDArray[np.bool_]
 ) -> list[NDArray[np.bool_] | None]:
-    """The same for the objects (O,) of these ``meshes``; ``of`` (I,): each instance's object, -1 for none; ``baked``
+    """The same for the objects (O,) of these ``meshes``. ``objects`` (I,): of instances, -1 for none; ``baked``
     (I,): the object is the instance itself, with its material.
 
     Instances that share an object under different materials share its triangles: culled only if all cull.
     """
     by_object: dict[int, NDArray[np.bool_] | None] = {}
-    for instance, number, is_baked in zip(scene.instances, of.tolist(), baked.tolist(), strict=True):
-        if number < 0:
+    for instance, index, is_baked in zip(scene.instances, objects.tolist(), baked.tolist(), strict=True):
+        if index < 0:
             continue
-        materials = meshes[number].materials
+        materials = meshes[index].materials
         if instance.material is not None and not is_baked:
             materials = np.full(len(materials), instance.material, np.int32)
-        elif number in by_object and by_object[number] is None:
+        elif index in by_object and by_object[index] is None:
             continue
         sides = culled(materials, scene.materials)
-        before = by_object.get(number, sides)
-        by_object[number] = None if sides is None or before is None else sides & before
-    return [by_object.get(number) for number in range(len(meshes))]
+        before = by_object.get(index, sides)
+        by_object[index] = None if sides is None or before is None else sides & before
+    return [by_object.get(index) for index in range(len(meshes))]
 
 
 def decided_materials(scene: Scene) -> list[Material]:
@@ -62,28 +62,28 @@ def decided_materials(scene: Scene) -> list[Material]:
 
     Raises ViewerError for an undecided material on meshes with and without colours.
     """
-    undecided = {number for number, material in enumerate(scene.materials) if _is_undecided(material)}
+    undecided = {index for index, material in enumerate(scene.materials) if _is_undecided(material)}
     if not undecided:
         return scene.materials
     materials = list(scene.materials)
-    for number, coloring in colorings(scene, undecided).items():
-        material = materials[number]
+    for index, coloring in colorings(scene, undecided).items():
+        material = materials[index]
         if len(coloring) > 1:
             what = "is on meshes with vertex colours and on some without"
             raise ViewerError(f"material '{material.name}'", what, "set vertex_colors, or split the material")
         assert material.classic is not None
-        materials[number] = replace(material, classic=replace(material.classic, vertex_colors=True in coloring))
+        materials[index] = replace(material, classic=replace(material.classic, vertex_colors=True in coloring))
     return materials
 
 
-def colorings(scene: Scene, numbers: set[int]) -> dict[int, set[bool]]:
-    """Per material number: whether its meshes have vertex colours; both if mixed."""
-    colored: dict[int, set[bool]] = {number: set() for number in numbers}
-    for mesh_number, override in {(instance.mesh, instance.material) for instance in scene.instances}:
-        mesh = scene.meshes[mesh_number]
+def colorings(scene: Scene, indices: set[int]) -> dict[int, set[bool]]:
+    """Per material index: whether its meshes have vertex colours; both if mixed."""
+    colored: dict[int, set[bool]] = {index: set() for index in indices}
+    for mesh_index, override in {(instance.mesh, instance.material) for instance in scene.instances}:
+        mesh = scene.meshes[mesh_index]
         used = set(np.unique(mesh.materials).tolist()) if override is None else {override}
-        for number in used & numbers:
-            colored[number].add(mesh.colors is not None)
+        for index in used & indices:
+            colored[index].add(mesh.colors is not None)
     return colored
 
 

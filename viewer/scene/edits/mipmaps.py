@@ -46,7 +46,7 @@ def mip_levels(image: Image, content: str) -> Iterator[NDArray]:
 def halved(values: Floats, axis: int, first: int = 0, length: int | None = None) -> Floats:
     """Half as many along an axis, each the mean of its sources; unchanged for a single one.
 
-    Of an axis of ``length`` values these begin with number ``first``, which is even.
+    Of an axis of ``length`` values these begin with index ``first``, which is even.
     """
     length = values.shape[axis] if length is None else length
     if length == 1:
@@ -57,10 +57,10 @@ def halved(values: Floats, axis: int, first: int = 0, length: int | None = None)
         out *= np.float32(0.5)
     else:
         half, count = length // 2, len(values) // 2
-        number = np.arange(first // 2, first // 2 + count).reshape(-1, *[1] * (values.ndim - 1))
-        out = values[0 : 2 * count : 2] * ((half - number) / length).astype(np.float32)
+        indices = np.arange(first // 2, first // 2 + count).reshape(-1, *[1] * (values.ndim - 1))
+        out = values[0 : 2 * count : 2] * ((half - indices) / length).astype(np.float32)
         out += values[1 : 2 * count : 2] * np.float32(half / length)
-        out += values[2 : 2 * count + 1 : 2] * ((number + 1) / length).astype(np.float32)
+        out += values[2 : 2 * count + 1 : 2] * ((indices + 1) / length).astype(np.float32)
     return np.moveaxis(out, 0, axis)
 
 

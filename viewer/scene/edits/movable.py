@@ -15,33 +15,33 @@ from raystream.scene.scene import Scene
 
 
 class Movable(NamedTuple):
-    """A light of the user interface. kind: that of a `Light`, or ``area``. number: of the light, or of the instance.
+    """A light of the user interface. kind: that of a `Light`, or ``area``. item_index : of the light or its instance.
 
     position : for an area light the centre of its emissive triangles' box; for a directional light the direction to it.
     """
 
     name: str
     kind: str
-    number: int
+    item_index: int
     position: Vector
 
 
 def movable_lights(scene: Scene) -> list[Movable]:
     """All lights of a scene: its `Light` records, then the instances with an emissive material."""
     movables = []
-    for number, light in enumerate(scene.lights):
+    for index, light in enumerate(scene.lights):
         x, y, z = light.direction
         at = (0.0 - x, 0.0 - y, 0.0 - z) if light.kind == "directional" else light.position  # 0, not -0
-        movables.append(Movable(light.name, light.kind, number, at))
+        movables.append(Movable(light.name, light.kind, index, at))
     emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
     if not emitting.any():
         return movables
-    for number, instance in enumerate(scene.instances):
+    for index, instance in enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
-        material_numbers = (
+        material_indices = (
             mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
         )
-        lit = mesh.triangles[emitting[material_numbers]] if len(mesh.triangles) else mesh.triangles
+        lit = mesh.triangles[emitting[material_indices]] if len(mesh.triangles) else mesh.triangles
         if not len(lit):
             continue
         with np.errstate(all="ignore"):  # non-finite corners belong to triangles that are ignored
@@ -51,7 +51,7 @@ def movable_lights(scene: Scene) -> list[Movable]:
         corners = corners[np.isfinite(corners).all(axis=1)]
         if len(corners):
             x, y, z = map(float, (corners.min(axis=0) + corners.max(axis=0)) / 2)
-            movables.append(Movable(instance.name or mesh.name, "area", number, (x, y, z)))
+            movables.append(Movable(instance.name or mesh.name, "area", index, (x, y, z)))
     return movables
 
 
@@ -70,12 +70,12 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
     x, y, z = (float(component) for component in position)
     if light.kind == "area":
         instances = list(scene.instances)
-        moved = instances[light.number].transform.copy()
+        moved = instances[light.item_index].transform.copy()
         moved[:3, 3] += np.subtract((x, y, z), light.position)
-        instances[light.number] = replace(instances[light.number], transform=moved, motion=None)
+        instances[light.item_index] = replace(instances[light.item_index], transform=moved, motion=None)
         return replace(scene, instances=instances)
     lights = list(scene.lights)
-    lights[light.number] = placed_light(lights[light.number], (x, y, z))
+    lights[light.item_index] = placed_light(lights[light.item_index], (x, y, z))
     return replace(scene, lights=lights)
 
 

@@ -24,7 +24,7 @@ _known: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # by the mesh's id
 
 def has_smooth_meshes(scene: Scene) -> bool:
     """Whether some mesh of a scene has normals that vary within triangles."""
-    return _any_smooth(scene.meshes[number] for number in {instance.mesh for instance in scene.instances})
+    return _any_smooth(scene.meshes[index] for index in {instance.mesh for instance in scene.instances})
 
 
 def is_smooth(mesh: Mesh) -> bool:

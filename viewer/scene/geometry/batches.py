@@ -18,8 +18,8 @@ def offsets(counts: ArrayLike) -> NDArray[np.int64]:
 
 def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers from ``first`` (N,) on, ``counts`` (N,) of each, one range after the other."""
-    begin = offsets(counts)
-    return np.repeat(first - begin[:-1], counts) + np.arange(begin[-1])
+    starts = offsets(counts)
+    return np.repeat(first - starts[:-1], counts) + np.arange(starts[-1])
 
 
 class Joined(NamedTuple):
@@ -56,12 +56,12 @@ def batches(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
         at = end
 
 
-def alike(kinds: NDArray, numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """The places of ``numbers`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of a number follow
+def alike(kinds: NDArray, indices: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """The places of ``indices`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of an index follow
     one another."""
-    if not len(numbers):
+    if not len(indices):
         return
     _, kind = np.unique(kinds, axis=0, return_inverse=True)
-    item_kinds = kind.reshape(-1)[numbers]
-    order = np.lexsort((numbers, item_kinds))
+    item_kinds = kind.reshape(-1)[indices]
+    order = np.lexsort((indices, item_kinds))
     yield from np.split(order, np.flatnonzero(np.diff(item_kinds[order])) + 1)

@@ -22,18 +22,18 @@ MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes belo
 
 
 def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn: set[int]) -> Float:
-    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by number, and over
+    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by index, and over
     quadrics; zeros without any."""
     shapes = {k: mesh for k, mesh in enumerate(meshes) if isinstance(mesh, (Quadric, Quadrics))}
     drawn = drawn - shapes.keys()
     points = [np.zeros((0, 3))] * len(meshes)
-    for number, vertices in zip(drawn, used_points([meshes[number] for number in drawn]), strict=True):
-        points[number] = vertices
-    numbers, transforms = meshes_of(instances), transforms_of(instances)
-    bounds = bounds_of(points, numbers, transforms)
+    for index, vertices in zip(drawn, used_points([meshes[index] for index in drawn]), strict=True):
+        points[index] = vertices
+    indices, transforms = meshes_of(instances), transforms_of(instances)
+    bounds = bounds_of(points, indices, transforms)
     boxes = [bounds] if bounds is not None else []
-    for number, mesh in shapes.items():
-        maps = transforms[numbers == number]
+    for index, mesh in shapes.items():
+        maps = transforms[indices == index]
         if isinstance(mesh, Quadric):
             boxes += [*bounds_of_quadric(mesh.shape, maps @ mesh.maps)]
         else:
@@ -58,39 +58,37 @@ def _box_of_quadrics(mesh: Quadrics, transform: Float) -> Float:
 def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
     """(2, 3): lowest and highest corner over the finite vertices of instances, None without any.
 
-    points : of each mesh (V, 3), finite. meshes : (I,) the mesh number of each instance. transforms : (I, 4, 4).
+    points : of each mesh (V, 3), finite. meshes : (I,) the mesh index of each instance. transforms : (I, 4, 4).
 
     An instance is examined only if its mesh's transformed box reaches beyond the bounds so far, farthest first: only a
     few in a scene of any size.
     """
     sizes = np.array([len(vertices) for vertices in points], np.int64)
     full = sizes > 0
-    shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
-    if not len(shown):
+    visible = np.flatnonzero(full[meshes]) if len(meshes) else meshes
+    if not len(visible):
         return None
     boxes = np.zeros((len(points), 2, 3))
     boxes[full] = _boxes([vertices for vertices in points if len(vertices)])
-    box, linear, place = boxes[meshes[shown]], transforms[shown, :3, :3], transforms[shown, :3, 3]
+    box, linear, translation = boxes[meshes[visible]], transforms[visible, :3, :3], transforms[visible, :3, 3]
     with np.errstate(all="ignore"):
         center = (linear @ (box.sum(axis=1) / 2)[..., None])[..., 0]
         half = (np.abs(linear) @ ((box[:, 1] - box[:, 0]) / 2)[..., None])[..., 0]
-        margin = MARGIN * (np.abs(center) + half + np.abs(place))
+        margin = MARGIN * (np.abs(center) + half + np.abs(translation))
         reach = (
-            np.stack([half - center - place, center + half + place], axis=1) + margin[:, None]
+            np.stack([half - center - translation, center + half + translation], axis=1) + margin[:, None]
         )  # (S, 2, 3), outwards
     reach[~np.isfinite(reach)] = np.inf
 
-    counts = sizes[meshes[shown]]
+    counts = sizes[meshes[visible]]
 
     def extents(chosen: NDArray[np.intp]) -> Float:
         """(2, 3) of instances together, outwards: -low, high; -inf without a finite vertex."""
         box = np.full((2, 3), -np.inf)
-        for places in alike(sizes[:, None], meshes[shown[chosen]]):
-            part = shown[chosen[places]]
-            numbers = meshes[part].tolist()
-            every = (
-                points[numbers[0]] if numbers[0] == numbers[-1] else np.stack([points[number] for number in numbers])
-            )
+        for group in alike(sizes[:, None], meshes[visible[chosen]]):
+            part = visible[chosen[group]]
+            indices = meshes[part].tolist()
+            every = points[indices[0]] if indices[0] == indices[-1] else np.stack([points[index] for index in indices])
             moved = transform_points(every, transforms[part])
             moved = finite_rows(moved.reshape(-1, 3))
             if len(moved):
@@ -105,16 +103,16 @@ def used_points(meshes: Sequence[Mesh]) -> list[Float]:
     """Of each mesh (V, 3): the finite vertices of its triangles."""
     result: list[Float] = []
     for part in batches(np.array([len(mesh.positions) for mesh in meshes], np.int64), VERTICES):
-        points, triangles, begin, _ = joined(meshes[part])
+        points, triangles, starts, _ = joined(meshes[part])
         used = np.zeros(len(points), bool)
         used[triangles.ravel()] = True
         finite = np.isfinite(points)
         if not finite.all():  # row by row takes far longer
             used &= finite.all(axis=1)
         if not used.all():
-            points, begin = points[used], offsets(used)[begin]
+            points, starts = points[used], offsets(used)[starts]
         wide = points.astype(np.float64)
-        result += [wide[first:last] for first, last in pairwise(begin.tolist())]
+        result += [wide[first:last] for first, last in pairwise(starts.tolist())]
     return result
 
 
@@ -126,10 +124,10 @@ def _boxes(points: list[Float]) -> Float:
         if part.stop - part.start == 1:
             boxes[part.start] = _box(points[part.start])
             continue
-        begin = offsets(sizes[part])[:-1]
+        starts = offsets(sizes[part])[:-1]
         columns = np.ascontiguousarray(np.concatenate(points[part]).T)
-        boxes[part, 0] = np.minimum.reduceat(columns, begin, axis=1).T
-        boxes[part, 1] = np.maximum.reduceat(columns, begin, axis=1).T
+        boxes[part, 0] = np.minimum.reduceat(columns, starts, axis=1).T
+        boxes[part, 1] = np.maximum.reduceat(columns, starts, axis=1).T
     return boxes
 
 

@@ -34,8 +34,8 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
     plane; (0, 3) without a finite vertex. None where there are too many instances to look at each."""
     if len(instances) > MOST_INSTANCES:
         return None
-    numbers, transforms = meshes_of(instances), transforms_of(instances)
-    drawn, which = np.unique(numbers, return_inverse=True)
+    indices, transforms = meshes_of(instances), transforms_of(instances)
+    drawn, which = np.unique(indices, return_inverse=True)
     points = [
         np.zeros((0, 3))
         if mesh is SQUARE
@@ -46,14 +46,14 @@ def silhouette(meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Float |
         else outermost(vertices)
         for mesh, vertices in zip([meshes[k] for k in drawn], used_points([meshes[k] for k in drawn]), strict=True)
     ]
-    placed: list[Float] = [np.zeros((0, 3))] * len(numbers)
+    placed: list[Float] = [np.zeros((0, 3))] * len(indices)
     sizes = np.array([len(vertices) for vertices in points], np.int64)
-    for places in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
-        moved = transform_points(np.stack([points[which[place]] for place in places]), transforms[places])
-        for place, vertices in zip(places, moved, strict=True):
-            placed[place] = vertices
-    order = np.argsort(numbers, kind="stable")
-    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(placed[place] for place in order)])))
+    for slots in alike(sizes[:, None], which):  # of as many points together: a call for each mesh takes long
+        moved = transform_points(np.stack([points[which[slot]] for slot in slots]), transforms[slots])
+        for slot, vertices in zip(slots, moved, strict=True):
+            placed[slot] = vertices
+    order = np.argsort(indices, kind="stable")
+    return outermost(finite_rows(np.concatenate([np.zeros((0, 3)), *(placed[slot] for slot in order)])))
 
 
 def outermost(points: NDArray) -> NDArray:

@@ -41,9 +41,9 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     with np.errstate(all="ignore"):  # non-finite corners are ignored
         u_directions, area = _along_u(mesh.positions, mesh.triangles, uvs)
     words = np.concatenate([mesh.positions, mesh.normals, uvs], axis=1).view(np.uint32)
-    place, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
+    inverse, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
     # Two groups at each position: faces with the image as it is, and mirrored.
-    group = 2 * place[mesh.triangles].astype(np.int64) + (area < 0)[:, None]
+    group = 2 * inverse[mesh.triangles].astype(np.int64) + (area < 0)[:, None]
     total = np.zeros((2 * len(words), 3))
     for corner in range(3):
         with np.errstate(all="ignore"):
@@ -63,9 +63,9 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
 
 def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDArray]:
     """(T, 3) unit vectors along +u, and (T,) twice the signed areas in texture coordinates."""
-    corners, places = positions.astype(np.float64)[triangles], uvs.astype(np.float64)[triangles]
+    corners, coordinates = positions.astype(np.float64)[triangles], uvs.astype(np.float64)[triangles]
     ab, ac = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    p, q = places[:, 1] - places[:, 0], places[:, 2] - places[:, 0]
+    p, q = coordinates[:, 1] - coordinates[:, 0], coordinates[:, 2] - coordinates[:, 0]
     area = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
     directions = (q[:, 1:] * ab - p[:, 1:] * ac) * np.sign(area)[:, None]
     return directions / np.linalg.norm(directions, axis=1, keepdims=True), np.nan_to_num(area)
@@ -266,10 +266,10 @@ def crease_normals(
     total = vertices
 
     for g in range(vertices):
-        begin, end = start[g], start[g + 1]
-        many = end - begin > FEW
+        first, end = start[g], start[g + 1]
+        many = end - first > FEW
         used = 0
-        for at in range(begin, end):
+        for at in range(first, end):
             corner = order[at]
             t, c = corner // 3, corner % 3
             x, y, z, weight = faces[t, 0], faces[t, 1], faces[t, 2], angles[t, c]
@@ -291,7 +291,7 @@ def crease_normals(
 
         # Mostly no edge at the point is sharp: then its vertices have one normal, and none is split.
         if not many and _smooth(near, used, threshold, size):
-            for at in range(begin, end):
+            for at in range(first, end):
                 t, c = order[at] // 3, order[at] % 3
                 v = triangles[t, c]
                 if not claimed[v]:
@@ -301,7 +301,7 @@ def crease_normals(
             continue
 
         recent_count = 0
-        for at in range(begin, end):
+        for at in range(first, end):
             corner = order[at]
             t = corner // 3
             x, y, z = faces[t, 0], faces[t, 1], faces[t, 2]
@@ -337,7 +337,7 @@ def crease_normals(
 
         # Faces with a direction first: the others then share a vertex with a normal.
         for flat_pass in range(2):
-            for at in range(begin, end):
+            for at in range(first, end):
                 corner = order[at]
                 t, c = corner // 3, corner % 3
                 v = triangles[t, c]
@@ -455,10 +455,10 @@ def _merged_with_normals(meshes: list[Mesh]) -> list[Mesh]:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     source, normals = source[order], normals[order]
-    begin = offsets(np.bincount(owner[source], minlength=len(meshes)))
-    corners = (place[corners] - np.repeat(begin[:-1], np.diff(faces))[:, None]).astype(np.int32)
-    source_vertices = source - np.repeat(vertices[:-1], np.diff(begin))
-    bounds = np.column_stack([begin[:-1], begin[1:], faces[:-1], faces[1:]]).tolist()
+    starts = offsets(np.bincount(owner[source], minlength=len(meshes)))
+    corners = (place[corners] - np.repeat(starts[:-1], np.diff(faces))[:, None]).astype(np.int32)
+    source_vertices = source - np.repeat(vertices[:-1], np.diff(starts))
+    bounds = np.column_stack([starts[:-1], starts[1:], faces[:-1], faces[1:]]).tolist()
     result = []
     for mesh, (first, last, face, end) in zip(meshes, bounds, strict=True):
         finished = copy(mesh)
@@ -527,10 +527,10 @@ def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Flo
     faces = face_normals(positions, triangles).astype(np.float32)
     faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
     vertices = triangles.ravel().astype(np.int64)
-    number = np.arange(len(vertices))
+    indices = np.arange(len(vertices))
     first = np.empty(len(positions), np.int64)
-    first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment wins
-    module_state = first[vertices] == number
+    first[vertices[::-1]] = indices[::-1]  # of equal indices, the last assignment wins
+    module_state = first[vertices] == indices
     corner = vertices.copy()
     corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))
     source = np.concatenate([np.arange(len(positions)), vertices[~module_state]])

@@ -173,14 +173,14 @@ def point_radius(points: Float) -> float:
 def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.float64], float]:
     """Distances of some points to their nearest neighbours within their cells and those around, and the share of the
     points that have as many there."""
-    numbers = np.floor((points - points.min(axis=0)) / cell).astype(np.int64) + 1
-    size = numbers.max(axis=0) + 2
+    cells = np.floor((points - points.min(axis=0)) / cell).astype(np.int64) + 1
+    size = cells.max(axis=0) + 2
     weights = np.array([size[1] * size[2], size[2], 1])
-    keys = numbers @ weights
+    keys = cells @ weights
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     chosen = np.arange(0, len(points), max(1, len(points) // SAMPLES))
-    around_keys = ((numbers[chosen, None] + _AROUND) @ weights).ravel()
+    around_keys = ((cells[chosen, None] + _AROUND) @ weights).ravel()
     first, last = np.searchsorted(keys, around_keys), np.searchsorted(keys, around_keys, side="right")
     counts = np.minimum(last - first, _MOST_IN_CELL)
     rows = np.repeat(np.repeat(np.arange(len(chosen)), len(_AROUND)), counts)
@@ -189,7 +189,7 @@ def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.fl
     rows, distance = rows[distance > 0.0], distance[distance > 0.0]
     sort = np.lexsort((distance, rows))
     rows, distance = rows[sort], distance[sort]
-    begin = np.searchsorted(rows, np.arange(len(chosen)))
-    near = np.arange(len(rows)) - begin[rows] < NEIGHBOURS
+    starts = np.searchsorted(rows, np.arange(len(chosen)))
+    near = np.arange(len(rows)) - starts[rows] < NEIGHBOURS
     full = np.bincount(rows, minlength=len(chosen)) >= min(NEIGHBOURS, len(points) - 1)
     return distance[near], float(full.mean())

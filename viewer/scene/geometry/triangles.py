@@ -33,7 +33,7 @@ STEPS = (0.7548776662466927, 0.5698402909980532)
 
 class SurfacePoints(NamedTuple):
     """points (N, 3), world space, each standing for an equal area; normals (N, 3), unit vectors, of the sides from
-    which corners run counter-clockwise; materials (N,): their numbers; area: of the whole surface, square scene
+    which corners run counter-clockwise; materials (N,): their indices; area: of the whole surface, square scene
     units."""
 
     points: Double
@@ -52,14 +52,14 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
     for instance in chosen:
         if instance.mesh not in plain:
             plain[instance.mesh] = _some(meshes[instance.mesh], triangle_budget)
-        triangles, numbers, every = plain[instance.mesh]
+        triangles, indices, every = plain[instance.mesh]
         with np.errstate(all="ignore"):  # what is not finite is left out below
             placed = triangles @ instance.transform[:3, :3].T + instance.transform[:3, 3]
         mirrored = np.linalg.det(instance.transform[:3, :3]) < 0
         corners.append(placed[:, [0, 2, 1]] if mirrored else placed)
         weights.append(np.full(len(triangles), float(every * step)))
         alike = np.full(len(triangles), -1 if instance.material is None else instance.material, np.int64)
-        materials.append(np.where(alike < 0, numbers, alike))
+        materials.append(np.where(alike < 0, indices, alike))
     return spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
 
 
@@ -111,7 +111,7 @@ class Triangles:
     positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
-    Triangles with a non-finite corner keep their numbers; acceleration structures skip them.
+    Triangles with a non-finite corner keep their indices; acceleration structures skip them.
     uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, zeros (opacities: ones) for meshes without;
     None if no mesh has any.
     ``quadrics`` take one triangle number each; the triangle in that place has no area, and names vertices of its
@@ -140,8 +140,8 @@ class Triangles:
 
 def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Triangles:
     """`Scene.flatten` of the scene of that name."""
-    numbers, which = np.unique(meshes_of(instances), return_inverse=True)
-    used_meshes = [meshes[number] for number in numbers.tolist()]
+    indices, which = np.unique(meshes_of(instances), return_inverse=True)
+    used_meshes = [meshes[index] for index in indices.tolist()]
     triangle_count = int(np.array([len(mesh.triangles) for mesh in used_meshes], np.int64)[which].sum())
     if triangle_count > LARGEST_INTEGER:
         raise ViewerError(
@@ -195,16 +195,16 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
             "scale the model down",
         )
     quadrics: list[PlacedQuadrics] = []
-    for number, mesh in enumerate(complete):
+    for index, mesh in enumerate(complete):
         if not isinstance(mesh, (Quadric, Quadrics)):
             continue
-        places = np.flatnonzero(which == number)
+        places = np.flatnonzero(which == index)
         still = len(places) == 1 and np.array_equal(transforms[places[0]], np.eye(4))
         maps = mesh.maps if still else transforms[places, None] @ mesh.maps
         check_map(f"{name}: {instances[places[0]].name or mesh.name}", maps)
         placed = PlacedQuadrics.of(mesh.shape, maps.reshape(-1, 4, 4))
         rows = ranges(starts[places], np.full(len(places), len(mesh.triangles)))
-        quadrics.append(replace(placed, numbers=rows))
+        quadrics.append(replace(placed, indices=rows))
         # In the mesh's own order, mirrored or not: a cylinder's colours run from its first end to its second.
         triangles[rows] = (mesh.triangles + vertices[places, None, None]).reshape(-1, 3)
     listed = PlacedQuadrics.joined(quadrics)
@@ -235,15 +235,18 @@ class _Stack(NamedTuple):
     uvs: Any
 
     @classmethod
-    def of(cls, meshes: Sequence[Mesh], numbers: NDArray[np.intp]) -> _Stack:
-        """Of the meshes of these numbers (N,), in order."""
-        if numbers[0] == numbers[-1]:
-            mesh = meshes[numbers[0]]
+    def of(cls, meshes: Sequence[Mesh], indices: NDArray[np.intp]) -> _Stack:
+        """Of the meshes of these indices (N,), in order."""
+        if indices[0] == indices[-1]:
+            mesh = meshes[indices[0]]
             return cls(*(getattr(mesh, name) for name in cls._fields))
-        chosen = [meshes[number] for number in numbers.tolist()]
+        chosen = [meshes[index] for index in indices.tolist()]
         columns = ([getattr(mesh, name) for mesh in chosen] for name in cls._fields)
         return cls(
-            *(None if of[0] is None else np.concatenate(of).reshape(len(chosen), *of[0].shape) for of in columns)
+            *(
+                None if column[0] is None else np.concatenate(column).reshape(len(chosen), *column[0].shape)
+                for column in columns
+            )
         )
 
 
@@ -254,7 +257,7 @@ def second_coordinates(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float
     coordinates = [
         np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes
     ]
-    return np.concatenate([coordinates[number] for number in which.tolist()])
+    return np.concatenate([coordinates[index] for index in which.tolist()])
 
 
 def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
@@ -262,7 +265,7 @@ def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
     if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
         return None
     alphas = [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
-    return np.concatenate([alphas[number] for number in which.tolist()])
+    return np.concatenate([alphas[index] for index in which.tolist()])
 
 
 def tangents(meshes: Sequence[Mesh], which: NDArray[np.intp], transforms: NDArray[np.float64]) -> Float | None:
@@ -275,6 +278,6 @@ def tangents(meshes: Sequence[Mesh], which: NDArray[np.intp], transforms: NDArra
             np.zeros((len(mesh.positions), 4), np.float32)
             if mesh.tangents is None
             else transform_tangents(mesh.tangents, transform)
-            for mesh, transform in ((meshes[number], transform) for number, transform in placed)
+            for mesh, transform in ((meshes[index], transform) for index, transform in placed)
         ]
     )

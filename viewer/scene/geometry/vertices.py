@@ -20,14 +20,14 @@ FAR = 16.0
 def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
     """Positions (V, 3) as float32 relative to a centre, and the map (4, 4) that puts them back; the identity where they
     lie near the origin, or float32 holds them as they are."""
-    places = np.asarray(positions)
+    points = np.asarray(positions)
     transform = np.eye(4)
     with np.errstate(over="ignore", invalid="ignore"):  # overflows become infinite, and are counted later
-        near = places.astype(np.float32)
-        if places.dtype != np.float64 or not len(places):
+        near = points.astype(np.float32)
+        if points.dtype != np.float64 or not len(points):
             return near, transform
         finite = np.isfinite(near).all(axis=1)
-        finite_places = places if finite.all() else places[finite]
+        finite_places = points if finite.all() else points[finite]
         if not len(finite_places):
             return near, transform
         low, high = finite_places.min(axis=0), finite_places.max(axis=0)
@@ -37,7 +37,7 @@ def centred(positions: ArrayLike) -> tuple[Float, NDArray[np.float64]]:
         if (near[finite] == finite_places).all():
             return near, transform
         transform[:3, 3] = np.round((low + high) / 2.0)
-        return (places - transform[:3, 3]).astype(np.float32), transform
+        return (points - transform[:3, 3]).astype(np.float32), transform
 
 
 def finite_uvs(uvs: NDArray, warnings: list[str]) -> NDArray:
@@ -54,19 +54,19 @@ def finite_uvs(uvs: NDArray, warnings: list[str]) -> NDArray:
 
 
 def weld(words: NDArray[np.uint32], small: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Rows of equal bits, numbered by first appearance: (number of each row (N,), first row of each number).
+    """Rows of equal bits, numbered by first appearance: (index of each row (N,), first row of each index).
 
     words (N, K); -0.0 counts as 0.0 (the same position). small : too few for a compiled loop.
     """
     count = len(words)
     table = np.full(max(16, 1 << (2 * count - 1).bit_length()), -1, np.int32)
-    number, first = np.empty(count, np.int32), np.empty(count, np.int32)
-    distinct = run(_weld, words, table, number, first, small=small)
-    return number, first[:distinct]
+    indices, first = np.empty(count, np.int32), np.empty(count, np.int32)
+    distinct = run(_weld, words, table, indices, first, small=small)
+    return indices, first[:distinct]
 
 
-def _weld(words, table, number, first):
-    """See `weld`; returns the count of numbers. number, first (N,) int32, written.
+def _weld(words, table, indices, first):
+    """See `weld`; returns the count of indices. indices, first (N,) int32, written.
 
     Open addressing with linear probing; table (S,) int32: -1, S a power of two and at least 2 N.
     """
@@ -89,7 +89,7 @@ def _weld(words, table, number, first):
             if other < 0:
                 table[slot] = distinct
                 first[distinct] = row
-                number[row] = distinct
+                indices[row] = distinct
                 distinct += 1
                 break
             same = True
@@ -99,7 +99,7 @@ def _weld(words, table, number, first):
                     same = False
                     break
             if same:
-                number[row] = other
+                indices[row] = other
                 break
             slot += 1
             if slot == size:

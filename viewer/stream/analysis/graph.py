@@ -31,13 +31,13 @@ class Place(NamedTuple):
 class Node:
     """A scalar or vector. op: an instruction's name or one of this module's; args: nodes; extra: constants of it."""
 
-    __slots__ = ("args", "extra", "number", "op", "place", "width")
+    __slots__ = ("args", "extra", "index", "op", "place", "width")
 
-    def __init__(self, op: str, args: tuple[Node, ...], width: int, extra: Any, place: Place, number: int) -> None:
-        self.op, self.args, self.width, self.extra, self.place, self.number = op, args, width, extra, place, number
+    def __init__(self, op: str, args: tuple[Node, ...], width: int, extra: Any, place: Place, index: int) -> None:
+        self.op, self.args, self.width, self.extra, self.place, self.index = op, args, width, extra, place, index
 
     def __repr__(self) -> str:
-        return f"{self.op}{self.extra if self.extra is not None else ''}#{self.number}"
+        return f"{self.op}{self.extra if self.extra is not None else ''}#{self.index}"
 
 
 Value = Any  # a Node, or a tuple of values: a structure, an array, the columns of a matrix
@@ -87,7 +87,7 @@ class Values:
 
     def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
         """The unique node of an operation."""
-        key = (op, tuple(arg.number for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
+        key = (op, tuple(arg.index for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
         node = self.nodes.get(key)
         if node is None:
             node = self.nodes[key] = Node(op, tuple(args), width, extra, self.place, len(self.nodes))
@@ -100,19 +100,19 @@ class Values:
     def opaque(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
         """A value of a type from nodes, made for each of its scalars and vectors by path."""
 
-        def build(number: int, path: tuple[int, ...]) -> Value:
-            type_ = self.binary.types[number]
+        def build(type_id: int, path: tuple[int, ...]) -> Value:
+            type_ = self.binary.types[type_id]
             if type_.kind in ("struct", "array", "matrix"):
                 parts = type_.parts if type_.kind == "struct" else type_.parts * type_.size
                 return tuple(build(part, (*path, k)) for k, part in enumerate(parts))
             op, args, extra = make(path)
-            return self.node(op, args, self.width(number), extra)
+            return self.node(op, args, self.width(type_id), extra)
 
         return build(kind, ())
 
-    def width(self, number: int) -> int:
+    def width(self, type_id: int) -> int:
         """Components of a scalar or vector type."""
-        kind = self.binary.types[number]
+        kind = self.binary.types[type_id]
         return kind.size if kind.kind == "vector" else 1
 
     def compose(self, parts: Sequence[Node]) -> Node:
@@ -275,10 +275,10 @@ class Lower:
         if name.startswith("Shift"):
             return self.shifted(name, args[0], args[1])
         if name == "BitwiseAnd":
-            for number, mask in ((args[0], args[1]), (args[1], args[0])):
+            for factor, mask in ((args[0], args[1]), (args[1], args[0])):
                 most = constant_of(mask)
                 if isinstance(most, int) and most > 0 and most & (most + 1) == 0:  # mod by a fraction, times it
-                    scaled = self.product(number, self.wide(graph.constant(1.0 / (most + 1)), width))
+                    scaled = self.product(factor, self.wide(graph.constant(1.0 / (most + 1)), width))
                     rest = graph.node("Fract", (scaled,), width)
                     return self.product(rest, self.wide(graph.constant(float(most + 1)), width))
         if name == "ConvertFToS" and args[0].op in ("Floor", "Ceil", "Trunc", "Round", "RoundEven"):
@@ -345,16 +345,16 @@ class Lower:
         )
         return root if inverse else self.reciprocal(root)
 
-    def shifted(self, name: str, number: Node, by: Node) -> Node:
+    def shifted(self, name: str, value: Node, by: Node) -> Node:
         """Shifts are products by powers of two; to the right with a floor."""
         graph, to_left = self.graph, name == "ShiftLeftLogical"
         constant = constant_of(by)
         if constant is None:
             factor = graph.node("Exp2", (by if to_left else graph.node("SNegate", (by,), by.width),), by.width)
         else:
-            factor = self.wide(graph.constant(2.0 ** (constant if to_left else -constant)), number.width)
-        scaled = self.product(number, factor)
-        return scaled if to_left else graph.node("Floor", (scaled,), number.width)
+            factor = self.wide(graph.constant(2.0 ** (constant if to_left else -constant)), value.width)
+        scaled = self.product(value, factor)
+        return scaled if to_left else graph.node("Floor", (scaled,), value.width)
 
     def matrix(self, name: str, args: Sequence[Value]) -> Value:
         """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""
@@ -455,16 +455,16 @@ class Graph(Values):
         self.frames = 0
         self.lower = Lower(self)
         memory: Memory = {}
-        for number, (kind, storage) in binary.variables.items():
-            name = binary.names.get(number, str(number))
-            memory[number] = self.opaque(kind, lambda path, name=name: (INPUT, (), (name, path)))  # type: ignore[misc]
+        for variable_id, (kind, storage) in binary.variables.items():
+            name = binary.names.get(variable_id, str(variable_id))
+            memory[variable_id] = self.opaque(kind, lambda path, name=name: (INPUT, (), (name, path)))  # type: ignore[misc]
             if storage == OUTPUT:
-                memory[number] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
+                memory[variable_id] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
         main = binary.functions[binary.entry]
         _, memory = self.call(main, [], memory, Place((main.name,)))
-        for number, (_, storage) in binary.variables.items():
+        for variable_id, (_, storage) in binary.variables.items():
             if storage == OUTPUT:
-                self.roots += leaves(memory[number])
+                self.roots += leaves(memory[variable_id])
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -487,11 +487,11 @@ class Graph(Values):
         """A function's return value, and the memory after it. arguments: pointers or values."""
         self.frames += 1
         frame = CallFrame(function, place, self.frames)
-        for number, argument in zip(function.parameters, arguments, strict=True):
+        for parameter_id, argument in zip(function.parameters, arguments, strict=True):
             if isinstance(argument, Pointer):
-                frame.pointers[number] = argument.base, argument.path
+                frame.pointers[parameter_id] = argument.base, argument.path
             else:
-                frame.values[number] = argument
+                frame.values[parameter_id] = argument
         with self.within(place):
             exits = [
                 ending for ending in self.run(frame, function.entry, memory, frozenset()) if ending.target == RETURN
@@ -573,17 +573,17 @@ class Graph(Values):
             if chosen.op == CONST:
                 cases = [cases[0 if chosen.extra else 1]]
         else:  # Switch
-            numbers = dict.fromkeys((operands[1], *operands[3::2]))
-            cases = [(None, target) for target in (*list(numbers)[1:], operands[1])]
+            blocks = dict.fromkeys((operands[1], *operands[3::2]))
+            cases = [(None, target) for target in (*list(blocks)[1:], operands[1])]
         exits: list[Exit] = []
         before = self.fetches
-        for number, (_, target) in enumerate(cases):
+        for index, (_, target) in enumerate(cases):
             if target in within or target == block.merge:
                 case_exits = [Exit(target, label, memory)]
             else:
                 case_exits = self.run(frame, target, memory, within, [Exit(target, label, memory)])
             for ending in case_exits:
-                condition = self._condition(chosen, number, len(cases), name)
+                condition = self._condition(chosen, index, len(cases), name)
                 if condition is not None and ending.condition is not None:
                     condition = self.node(BOTH, (condition, ending.condition))
                 ending.condition = condition or ending.condition
@@ -596,10 +596,10 @@ class Graph(Values):
     def _jumps(self, frame: CallFrame, label: int) -> None:
         self.branches.setdefault(frame.place, set()).add((frame.depth, label))
 
-    def _condition(self, chosen: Node, number: int, cases: int, name: str) -> Node | None:
-        if number == cases - 1:
+    def _condition(self, chosen: Node, index: int, cases: int, name: str) -> Node | None:
+        if index == cases - 1:
             return None
-        return chosen if name == "BranchConditional" else self.node("IEqual", (chosen, self.constant(number)))
+        return chosen if name == "BranchConditional" else self.node("IEqual", (chosen, self.constant(index)))
 
     def _loop(
         self, frame: CallFrame, label: int, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
@@ -652,11 +652,11 @@ class Graph(Values):
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def value(self, frame: CallFrame, number: int) -> Value:
+    def value(self, frame: CallFrame, value_id: int) -> Value:
         """The value of an operand: a constant, or an operation's result."""
-        if number in frame.values:
-            return frame.values[number]
-        kind, content = self.binary.constants[number]
+        if value_id in frame.values:
+            return frame.values[value_id]
+        kind, content = self.binary.constants[value_id]
         if content is None:
             return self.opaque(kind, lambda path: (CONST, (), 0))
         if isinstance(content, tuple):
@@ -664,8 +664,8 @@ class Graph(Values):
             return self.compose(parts) if self.binary.types[kind].kind == "vector" else tuple(parts)
         return self.constant(content)  # type: ignore[arg-type]
 
-    def _pointer(self, frame: CallFrame, number: int) -> tuple[Any, tuple[Any, ...]]:
-        return frame.pointers.get(number, (number, ()))
+    def _pointer(self, frame: CallFrame, pointer_id: int) -> tuple[Any, tuple[Any, ...]]:
+        return frame.pointers.get(pointer_id, (pointer_id, ()))
 
     def _operation(self, frame: CallFrame, operation: Operation, memory: Memory, came: Sequence[Exit]) -> Memory:
         name, operands, result = operation.name, operation.operands, operation.result
@@ -700,14 +700,14 @@ class Graph(Values):
             )
         return memory
 
-    def _given(self, frame: CallFrame, operation: Operation, number: int) -> Value:
+    def _given(self, frame: CallFrame, operation: Operation, index: int) -> Value:
         """An operand as a value; None for a plain number."""
-        operand = operation.operands[number]
+        operand = operation.operands[index]
         defined = operand in frame.values or operand in self.binary.constants
         return self.value(frame, operand) if defined else None
 
-    def _points(self, frame: CallFrame, number: int) -> bool:
-        return number in frame.pointers or number in self.binary.variables
+    def _points(self, frame: CallFrame, value_id: int) -> bool:
+        return value_id in frame.pointers or value_id in self.binary.variables
 
     def _phi(self, frame: CallFrame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
         by_block = dict(zip(operands[1::2], operands[::2], strict=True))

@@ -182,11 +182,11 @@ def _levels(nodes: list[Node]) -> int:
     levels: dict[int, int] = {}
 
     def level(node: Node) -> int:
-        if node.number not in levels:
-            levels[node.number] = 0
+        if node.index not in levels:
+            levels[node.index] = 0
             args = node.args[:1] if node.op == LOOP else node.args
-            levels[node.number] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
-        return levels[node.number]
+            levels[node.index] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
+        return levels[node.index]
 
     return max(map(level, nodes), default=0)
 
@@ -206,8 +206,8 @@ def reached(roots: Iterable[Node]) -> list[Node]:
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
-        if node.number not in visited:
-            visited[node.number] = node
+        if node.index not in visited:
+            visited[node.index] = node
             waiting += node.args
     return list(visited.values())
 
@@ -221,15 +221,15 @@ def priced(nodes: list[Node]) -> dict[Node, int]:
     constant: dict[int, bool] = {}
 
     def made_of_constants(node: Node) -> bool:
-        if node.number not in constant:
-            constant[node.number] = False
-            constant[node.number] = node.op == CONST or (
+        if node.index not in constant:
+            constant[node.index] = False
+            constant[node.index] = node.op == CONST or (
                 node.op not in (INPUT, LOOP, JOIN) and bool(node.args) and all(map(made_of_constants, node.args))
             )
-        return constant[node.number]
+        return constant[node.index]
 
     costs = {node: 0 if made_of_constants(node) else _cost(node, users[node]) for node in nodes}
-    for node in sorted(nodes, key=lambda each: each.number):
+    for node in sorted(nodes, key=lambda each: each.index):
         if node.op in SUMS and costs[node]:
             product = next((p for p in map(_unsigned, node.args) if p.op in ("FMul", "IMul") and costs[p]), None)
             if product is not None and _only_use(product, users) is node:

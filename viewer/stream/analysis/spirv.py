@@ -75,7 +75,7 @@ class NoCompiler(Exception):
 @dataclass(frozen=True)
 class Type:
     """kind: void, bool, int, float, vector, matrix, array, struct, pointer, opaque. size: bits of a scalar, parts of
-    the rest. parts: numbers of the types of its parts; of arrays, vectors and matrices one."""
+    the rest. parts: ids of the types of its parts; of arrays, vectors and matrices one."""
 
     kind: str
     size: int = 0
@@ -84,7 +84,7 @@ class Type:
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction: its name, type (0: none), number (0: none) and operands."""
+    """An instruction: its name, type (0: none), result id (0: none) and operands."""
 
     name: str
     type: int
@@ -114,7 +114,7 @@ class Function:
 
 @dataclass
 class Binary:
-    """A compiled program. variables: number -> (type behind the pointer, storage class)."""
+    """A compiled program. variables: id -> (type behind the pointer, storage class)."""
 
     names: dict[int, str] = field(default_factory=dict)
     types: dict[int, Type] = field(default_factory=dict)
@@ -199,21 +199,21 @@ def _declare(binary: Binary, name: str, operands: tuple[int, ...]) -> Function |
 
 
 def _declare_type(binary: Binary, name: str, operands: tuple[int, ...]) -> None:
-    number, arguments = operands[0], operands[1:]
+    type_id, arguments = operands[0], operands[1:]
     kind = name.removeprefix("Type").lower()
     if kind in ("vector", "matrix"):
-        binary.types[number] = Type(kind, arguments[1], arguments[:1])
+        binary.types[type_id] = Type(kind, arguments[1], arguments[:1])
     elif kind == "array":
-        binary.types[number] = Type(kind, int(binary.constants[arguments[1]][1]), arguments[:1])  # type: ignore[call-overload]
+        binary.types[type_id] = Type(kind, int(binary.constants[arguments[1]][1]), arguments[:1])  # type: ignore[call-overload]
     elif kind == "struct":
-        binary.types[number] = Type(kind, len(arguments), arguments)
+        binary.types[type_id] = Type(kind, len(arguments), arguments)
     elif kind == "pointer":
-        binary.pointers[number] = arguments[1]
-        binary.types[number] = Type(kind)
+        binary.pointers[type_id] = arguments[1]
+        binary.types[type_id] = Type(kind)
     elif kind in ("bool", "int", "float", "void"):
-        binary.types[number] = Type(kind, arguments[0] if arguments else 0)
+        binary.types[type_id] = Type(kind, arguments[0] if arguments else 0)
     else:
-        binary.types[number] = Type("opaque")
+        binary.types[type_id] = Type("opaque")
 
 
 def _number(kind: Type, word: int) -> float | int:

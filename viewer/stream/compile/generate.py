@@ -573,8 +573,8 @@ def fragment(
     if form.counts:
         source.add("int random_words = 0;  // words fetched at random since the last kernel call", "counters")
     exits = sorted({e for state in linked.program.states for e in state.kernel.exits})
-    for number, name in enumerate(exits):
-        source.add(f"const int EXIT_{name.upper()} = {number};", f"exits of program {linked.program.name}")
+    for index, name in enumerate(exits):
+        source.add(f"const int EXIT_{name.upper()} = {index};", f"exits of program {linked.program.name}")
     add_modules(source, modules, addresses, bool(form.counts), form.software)
     _add_interface(source, linked, step, form)
     for kernel in kernels:

@@ -321,8 +321,8 @@ class LinkedProgram:
 
     def count_parts(self, step: Step) -> list[tuple[int, ...]]:
         """The count textures of a step in groups for one pass each."""
-        numbers = self.count_textures(step)
-        return [tuple(numbers[k : k + MOST_ATTACHMENTS]) for k in range(0, len(numbers), MOST_ATTACHMENTS)]
+        indices = self.count_textures(step)
+        return [tuple(indices[k : k + MOST_ATTACHMENTS]) for k in range(0, len(indices), MOST_ATTACHMENTS)]
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, directly or through others, providers before users."""
@@ -435,9 +435,14 @@ class LinkedProgram:
         """The states of a loop reached from a later one in its order: possible states of a ray after an iteration."""
         if isinstance(loop, str):
             return []
-        place = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
-        back = [(name, s) for name in place for s in self.program.successors(name) if place.get(s, -1) < place[name]]
-        return list(dict.fromkeys(target for name, target in back if target in place))
+        position = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
+        back = [
+            (name, s)
+            for name in position
+            for s in self.program.successors(name)
+            if position.get(s, -1) < position[name]
+        ]
+        return list(dict.fromkeys(target for name, target in back if target in position))
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
@@ -474,10 +479,10 @@ class LinkedProgram:
 
     def samplers(self, step: Step, scheduled: bool = True) -> int:
         """Number of input textures of a step. scheduled : whether the ray's state comes from a stream."""
-        number = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
+        count = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
         memories = self.memories_of(step)
-        number += sum(not isinstance(m, Table) or m.hot for m in memories)
-        return number + any(isinstance(m, Table) and not m.hot for m in memories)
+        count += sum(not isinstance(m, Table) or m.hot for m in memories)
+        return count + any(isinstance(m, Table) and not m.hot for m in memories)
 
     def attachments(self, step: Step, scheduled: bool = True) -> int:
         """Number of output textures of a step."""
@@ -512,13 +517,13 @@ class LinkedProgram:
                     "fuse the traversal's states, or choose a traversal without a stack",
                 )
         self._check_gathers(where, step.states)
-        for what, number, most in (
+        for what, count, most in (
             ("attachments", self.attachments(step, scheduled), MOST_ATTACHMENTS),
             ("samplers", self.samplers(step, scheduled), MOST_SAMPLERS),
         ):
-            if number > most:
+            if count > most:
                 hint = "split the kernel, or fuse fewer states"
-                raise WiringError(where, f"needs {number} {what}, {most} are granted", hint)
+                raise WiringError(where, f"needs {count} {what}, {most} are granted", hint)
 
     def _check_gathers(self, where: str, states: Sequence[str]) -> None:
         """Raises where one of these states gathers from a stream that one of them writes, or two gather under one name
@@ -600,7 +605,7 @@ class LinkedProgram:
             for step in steps
         }
 
-    def start_numbers(self) -> tuple[int, int]:
+    def start_indices(self) -> tuple[int, int]:
         """Initial (state, return state) of every ray."""
         start = self.program.start
         if isinstance(start, str):

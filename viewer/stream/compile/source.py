@@ -200,10 +200,10 @@ class Source:
     def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
         """The line that a log's entry refers to, and its message; None for lines of other text."""
         match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
-        number = int(match.group(1)) if match else 0
-        if match is None or not 1 <= number <= len(self.lines):
+        line_number = int(match.group(1)) if match else 0
+        if match is None or not 1 <= line_number <= len(self.lines):
             return None
-        return self.lines[number - 1], match.group("rest")
+        return self.lines[line_number - 1], match.group("rest")
 
 
 def _files() -> list[str]:
@@ -224,10 +224,10 @@ def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[
     any."""
     lines, visible = text.removesuffix("\n").split("\n"), blank_comments(text).split("\n")
     parsed_lines = []
-    for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
+    for line_number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
         match, condition = _INCLUDE.match(bare), _CONDITION.match(bare)
         directive = (condition.group(1), condition.group(2)) if condition else None
-        parsed_lines.append((line, Origin(name, number), match.group(1) if match else None, directive))
+        parsed_lines.append((line, Origin(name, line_number), match.group(1) if match else None, directive))
     return tuple(parsed_lines)
 
 

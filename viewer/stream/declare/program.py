@@ -108,7 +108,7 @@ class Program:
 
     def __post_init__(self) -> None:
         self.by_name = {s.name: s for s in self.states}
-        self._numbers = {s.name: number for number, s in enumerate(self.states, 1)}
+        self._numbers = {s.name: index for index, s in enumerate(self.states, 1)}
         if len(self.by_name) != len(self.states):
             raise self._fault("", "two states of one name")
         for stream in self.streams:

@@ -244,15 +244,15 @@ class Compiler:
         if program:
             self._call("DeleteProgram", program)
 
-    def _get(self, function: str, of: int, name: int) -> int:
+    def _get(self, function: str, object_id: int, name: int) -> int:
         value = _I(0)
-        self._call(function, of, name, ctypes.byref(value))
+        self._call(function, object_id, name, ctypes.byref(value))
         return value.value
 
-    def _log(self, length: str, function: str, of: int) -> str:
-        room = max(self._get(length, of, _LOG_LENGTH), 1)
+    def _log(self, length: str, function: str, object_id: int) -> str:
+        room = max(self._get(length, object_id, _LOG_LENGTH), 1)
         text = ctypes.create_string_buffer(room)
-        self._call(function, of, room, None, text)
+        self._call(function, object_id, room, None, text)
         return text.value.decode(errors="replace")
 
 

@@ -107,12 +107,11 @@ class DrawSizes:
                 left += wide
             top += tall
 
-    def ranges(self, count: int, of: int = 1) -> Iterator[tuple[int, int]]:
-        """The first and the number of the elements of each part of a list, each as large as draws may be by then. of :
-        rays of an element."""
+    def ranges(self, count: int, rays_per_element: int = 1) -> Iterator[tuple[int, int]]:
+        """The first and the number of the elements of each part of a list, each as large as draws may be by then."""
         first = 0
         while first < count:
-            some = min(count - first, max(1, self.rays // of))
+            some = min(count - first, max(1, self.rays // rays_per_element))
             yield first, some
             first += some
 
@@ -275,9 +274,9 @@ class Shader:
         device.require("glUseProgram", unsigned)(program.glo)
         put = device.require("glUniform1i", ctypes.c_int, ctypes.c_int)
         for name in names:
-            place = locate(program.glo, name.encode())
-            if place >= 0:
-                put(place, self._units.setdefault(name, len(self._units)))
+            location = locate(program.glo, name.encode())
+            if location >= 0:
+                put(location, self._units.setdefault(name, len(self._units)))
 
     def set(self, name: str, value: Any) -> None:
         """Set a uniform; one removed by the compiler is ignored."""
@@ -373,9 +372,9 @@ class Drawing:
         parts, tiles = self.shader.parts, self.tiles
         assert not tiles.all and len(queries) == tiles.count
         if parts is None:
-            for number, query in enumerate(queries):
+            for index, query in enumerate(queries):
                 with query:
-                    self._draw(number, 1)
+                    self._draw(index, 1)
             return
         parts.collect_timings()
         area = tiles.edge**2
@@ -385,9 +384,9 @@ class Drawing:
                 self._in_boxes(parts, self._box(first), first, 1, queries[first])
             else:
                 with parts.each(count * area, queries[first : first + count]) as asked:
-                    for number, query in enumerate(asked, first):
+                    for index, query in enumerate(asked, first):
                         with query:
-                            self._draw(number, 1)
+                            self._draw(index, 1)
             if first + count < tiles.count:
                 self.device.flush()
 
@@ -402,9 +401,9 @@ class Drawing:
         """Whether a tile has more rays than a draw may have; of a census it is a texel."""
         return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
 
-    def _box(self, number: int) -> Box:
+    def _box(self, index: int) -> Box:
         """Of a kept tile."""
-        left, low = (int(at) * self.tiles.edge for at in self.tiles.places[number])
+        left, low = (int(at) * self.tiles.edge for at in self.tiles.places[index])
         width, height = self.tiles.size
         return left, low, min(self.tiles.edge, width - left), min(self.tiles.edge, height - low)
 

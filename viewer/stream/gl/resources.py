@@ -156,9 +156,9 @@ class Arena:
             for table, *_ in places:
                 self.base(table)
             return
-        numbers, self.texture = dict(self._numbers), None  # which stays until all are moved
+        uploads, self.texture = dict(self._numbers), None  # which stays until all are moved
         self.release()
-        self._numbers = numbers
+        self._numbers = uploads
         self._room = max(sum(room for *_, room in places), LEAST)
         self.texture = moved = BufferTexture(self.device, self._room, 4)
         for table, first, room in places:

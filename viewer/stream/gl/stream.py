@@ -120,23 +120,23 @@ class Stream:
             widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
         # Only the first field of a texture ends at its own width.
         texels_of = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
-        texels = {number: self._texels(number, widths[number], texels_of.get(number)) for number in sorted(widths)}
+        texels = {index: self._texels(index, widths[index], texels_of.get(index)) for index in sorted(widths)}
         return _parts(runs, texels)
 
     def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
         """Fields by name as `fields` gives them, in steps between which the device is not waited for."""
         runs = [run for run in self.record.runs if run.field.name in names]
         with self.device.current():
-            coming = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
+            readbacks = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
         while True:
             with self.device.current():
-                if all(readback.ready for readback in coming.values()):
-                    return _parts(runs, {number: readback.read() for number, readback in coming.items()})
+                if all(readback.ready for readback in readbacks.values()):
+                    return _parts(runs, {index: readback.read() for index, readback in readbacks.items()})
             self.device.in_vain += 1
             yield
 
     def _texels(
-        self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
+        self, index: int, width: int | None = None, out: NDArray[np.float32] | None = None
     ) -> NDArray[np.float32]:
         """(H, W, width) float32: the first components of a texture (by default all), packed by the driver; ``out``: its
         first rows alone, into that array. By a framebuffer, see `read_texture`."""
@@ -145,7 +145,7 @@ class Stream:
         if out is None:
             out = np.empty((rows, columns, width), np.float32)
         box = (0, 0, columns, out.shape[0])
-        self.framebuffer.read_into(out, box, components=width, attachment=number, dtype="f4")
+        self.framebuffer.read_into(out, box, components=width, attachment=index, dtype="f4")
         return out.reshape(-1, columns, width)
 
     @in_context
@@ -162,12 +162,12 @@ class Stream:
             if remainder:
                 self._alone(k).clear(viewport=(0, rows, remainder, 1), color=value)
 
-    def _alone(self, number: int) -> moderngl.Framebuffer:
+    def _alone(self, index: int) -> moderngl.Framebuffer:
         """A texture as the only attachment of a framebuffer, which is in use: another one's scissors would clip a
         clear."""
-        target = self._clearing.get(number)
+        target = self._clearing.get(index)
         if target is None:
-            target = self._clearing[number] = self.device.context.framebuffer([self.textures[number]])
+            target = self._clearing[index] = self.device.context.framebuffer([self.textures[index]])
         target.use()
         return target
 

@@ -340,8 +340,8 @@ class Machine:
 
     def _make_counts(self) -> None:
         if self.counting:
-            number = -(-len(self.linked.counted.states) // COUNTED_PER_TEXEL)
-            self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
+            count = -(-len(self.linked.counted.states) // COUNTED_PER_TEXEL)
+            self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(count)}
 
     def _clear_counts(self) -> None:
         for stream in self.counts.values():
@@ -370,8 +370,8 @@ class Machine:
         for name in names:
             stream, _, index = name.rpartition("_")
             source = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
-            number = int(index) if source is self.streams.get(stream) else 0
-            out.append((source.back if back else source.textures)[number])
+            texture = int(index) if source is self.streams.get(stream) else 0
+            out.append((source.back if back else source.textures)[texture])
         return out
 
     def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:

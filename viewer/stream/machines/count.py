@@ -47,15 +47,15 @@ class Queries:
         self._free += queries
 
 
-def waiting(mask: Mask, queries: Queries, numbers: Sequence[int], masked: bool = False) -> list[int]:
+def waiting(mask: Mask, queries: Queries, indices: Sequence[int], masked: bool = False) -> list[int]:
     """Rays waiting for each of these steps, by count passes over one mask, which may be there. Waits for the device
     once."""
     count_queries = []
     if mask.lasts and not masked:
-        mask.select(numbers[0])
-    for number in numbers:
+        mask.select(indices[0])
+    for index in indices:
         count_queries.append(queries.take())
-        mask.count(number, count_queries[-1])
+        mask.count(index, count_queries[-1])
     return [queries.read(query) for query in count_queries]
 
 

@@ -33,15 +33,15 @@ def step_source(
     if extension:
         source.add(f"#extension {extension} : require", "extension")
     source.add_constants(constants)
-    numbers = [0] * (linked.program.cut + 1)
-    for number, step in enumerate(steps, 1):
+    indices = [0] * (linked.program.cut + 1)
+    for index, step in enumerate(steps, 1):
         for state in step.states:
-            numbers[linked.program.number(state)] = number
-    if numbers[:-1] == list(range(linked.program.cut)):
+            indices[linked.program.number(state)] = index
+    if indices[:-1] == list(range(linked.program.cut)):
         body = f"return state < {linked.program.cut} ? state : 0;"
     else:
-        table = ", ".join(map(str, numbers))
-        body = f"const int steps[{len(numbers)}] = int[{len(numbers)}]({table});\n    return steps[state];"
+        table = ", ".join(map(str, indices))
+        body = f"const int steps[{len(indices)}] = int[{len(indices)}]({table});\n    return steps[state];"
     source.add(f"int step_of(int state) {{\n    {body}\n}}", "steps of states")
     source.include(f"stream/{name}.glsl")
     return source
@@ -64,9 +64,9 @@ def _empty_source() -> Source:
 class Mask:
     """No mask: the kernel's program itself discards the other rays (the difference is the gain of early-z).
 
-    attach(textures): a framebuffer for drawing under the mask. enter(number), leave(): draws in between are masked to a
-    step. select(number) prepares the pass of one step from the rays' present states; if ``lasts``, of all steps.
-    count(number, query) draws nothing visible, and counts the rays waiting for a step in an occlusion query.
+    attach(textures): a framebuffer for drawing under the mask. enter(index), leave(): draws in between are masked to a
+    step. select(index) prepares the pass of one step from the rays' present states; if ``lasts``, of all steps.
+    count(index, query) draws nothing visible, and counts the rays waiting for a step in an occlusion query.
     """
 
     name = "none"
@@ -108,27 +108,27 @@ class Mask:
         target.depth_mask = False
         return target
 
-    def enter(self, number: int) -> None:
+    def enter(self, index: int) -> None:
         """Mask draws to the framebuffer in use to a step, until `leave`."""
         self.context.disable(moderngl.DEPTH_TEST)
 
     def leave(self) -> None:
         """End the masking."""
 
-    def select(self, number: int) -> None:
+    def select(self, index: int) -> None:
         """Nothing to do."""
 
-    def count(self, number: int, query: Query) -> None:
+    def count(self, index: int, query: Query) -> None:
         """By a program that discards the other rays."""
-        self._count("count", number, query)
+        self._count("count", index, query)
 
-    def _count(self, name: str, number: int, query: Query) -> None:
+    def _count(self, name: str, index: int, query: Query) -> None:
         self.target.use()
         self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
-        self.enter(number)
+        self.enter(index)
         drawing = self.drawings[name]
-        drawing.shader.set("serves", number)
-        drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        drawing.shader.set("serves", index)
+        drawing.shader.set("depth", index * DEPTH_OF_STEP)
         drawing.shader.bind("in_state", self.state.textures[0])
         with query:
             drawing.render()
@@ -160,16 +160,16 @@ class DepthMask(Mask):
         mask = step_source(linked, steps, "mask_depth", DEPTH_OF_STEP=DEPTH_OF_STEP)
         return {"mask": mask, "count": _empty_source()}
 
-    def select(self, number: int) -> None:
+    def select(self, index: int) -> None:
         """Give every ray its step's depth; the kernel's quad selects one."""
         self._draw()
 
-    def count(self, number: int, query: Query) -> None:
+    def count(self, index: int, query: Query) -> None:
         """By the depth test alone, after `select`."""
         self.target.depth_mask = False
-        self._count("count", number, query)
+        self._count("count", index, query)
 
-    def enter(self, number: int) -> None:
+    def enter(self, index: int) -> None:
         """Require the step's depth."""
         self.context.enable(moderngl.DEPTH_TEST)
         self.context.depth_func = "=="
@@ -200,24 +200,24 @@ class KillMask(DepthMask):
         """See `Mask.sources`."""
         return {"mask": step_source(linked, steps, "mask_kill")}
 
-    def select(self, number: int) -> None:
+    def select(self, index: int) -> None:
         """Clear, and give the step's depth to its rays."""
-        self._begin(number)
+        self._begin(index)
         self._draw()
 
-    def count(self, number: int, query: Query) -> None:
+    def count(self, index: int, query: Query) -> None:
         """By the mask pass itself, which `select` then skips."""
-        self._begin(number)
+        self._begin(index)
         with query:
             self._draw()
         self.counts += 1
 
-    def _begin(self, number: int) -> None:
+    def _begin(self, index: int) -> None:
         self.target.depth_mask = True
         self.target.use()
         self.target.clear(depth=1.0)
-        self.drawings["mask"].shader.set("serves", number)
-        self.drawings["mask"].shader.set("depth", number * DEPTH_OF_STEP)
+        self.drawings["mask"].shader.set("serves", index)
+        self.drawings["mask"].shader.set("depth", index * DEPTH_OF_STEP)
 
 
 class StencilMask(Mask):
@@ -257,16 +257,16 @@ class StencilMask(Mask):
         self.stencil.share(target)
         return target
 
-    def enter(self, number: int) -> None:
+    def enter(self, index: int) -> None:
         """Require the step's stencil value."""
         self.context.disable(moderngl.DEPTH_TEST)
-        self.stencil.begin(EQUAL, number, KEEP)
+        self.stencil.begin(EQUAL, index, KEEP)
 
     def leave(self) -> None:
         """End the stencil test."""
         self.stencil.end()
 
-    def select(self, number: int) -> None:
+    def select(self, index: int) -> None:
         """Give every ray its step's stencil value; `enter` selects one."""
         self.target.use()
         self.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)

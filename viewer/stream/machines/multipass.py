@@ -44,7 +44,7 @@ def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
     """The pass that copies the output of a step's kernel back to the next one's input, for the same rays."""
     names = outputs(linked, step, form)
     source = Source.begin()
-    numbers = " || ".join(f"state == {linked.program.number(s)}" for s in step.states)
+    conditions = " || ".join(f"state == {linked.program.number(s)}" for s in step.states)
     if form.discards:
         source.add("uniform sampler2D in_before;", "copy")
     for location, name in enumerate(names):
@@ -52,7 +52,7 @@ def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
     source.add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "copy")
     if form.discards:
         source.add("    int state = int(texelFetch(in_before, at, 0).x);", "copy")
-        source.add(f"    if (!({numbers})) discard;", "copy")
+        source.add(f"    if (!({conditions})) discard;", "copy")
     for name in names:
         source.add(f"    out_{name} = texelFetch(in_{name}, at, 0);", "copy")
     source.add("}", "copy")
@@ -91,16 +91,16 @@ class Snapshot:
 
 
 class StepPass:
-    """The shader, targets and samplers of a step, with its ``number`` in the mask.
+    """The shader, targets and samplers of a step, with its ``index`` in the mask.
 
     parts : shaders with their targets; one, unless a step has more textures than the device's passes can write: then
     each writes some, and all read the state before the first (``copies``). copied : copies each part back. loops : a
     pass may call it more than once. words : read and written by a ray.
     """
 
-    def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
+    def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, index: int) -> None:
         self.mask, self.copies = mask, copies
-        self.step, self.number = step, number
+        self.step, self.index = step, index
         device = machine.device
         most, rounds = device.outputs, device.limits is not None and device.limits.rounds
         self.form = Form(True, mask.discards, rounds=rounds, software=device.software_form)
@@ -122,7 +122,7 @@ class StepPass:
             for form in (self.forms if copies else ())
         ]
         for drawing in (*self.drawings, *self.counts, *self.copies_back):
-            drawing.shader.set("depth", number * DEPTH_OF_STEP)
+            drawing.shader.set("depth", index * DEPTH_OF_STEP)
         self.attach(machine)
 
     def attach(self, machine: Machine) -> None:
@@ -171,8 +171,8 @@ class PassMachine(Machine):
         self.tiles.keep(None)
         self.mask = MASKS[self.options.mask](device, linked, self.steps, self.state, self.tiles)
         self.passes = {
-            step: StepPass(self, self.mask, self.tiles, self.copies, step, number)
-            for number, step in enumerate(self.steps, 1)
+            step: StepPass(self, self.mask, self.tiles, self.copies, step, index)
+            for index, step in enumerate(self.steps, 1)
         }
         self.queries = Queries(device)
         self.snapshot: Snapshot | None = None
@@ -217,7 +217,7 @@ class PassMachine(Machine):
 
     def _start(self, rays: int) -> None:
         self.state.clear()
-        state, caller = self.linked.start_numbers()
+        state, caller = self.linked.start_indices()
         if rays:
             self.state.clear([(state, caller, 0.0, 0.0)], rays)
             if self.chosen is not None:
@@ -252,13 +252,13 @@ class PassMachine(Machine):
         if not masked:  # else nothing was written since the count passes
             self._settle()
         if self.snapshot is not None:
-            self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
+            self.snapshot.take(self.state, lambda target: self._prepare(target, entry.index))
             self.mask.leave()
         self._bind(entry)
         if conditional and query is not None:
             if self.mask.lasts:
-                self.mask.select(entry.number)
-            self.mask.count(entry.number, query)
+                self.mask.select(entry.index)
+            self.mask.count(entry.index, query)
             condition = query.crender
             assert condition is not None
             with condition:
@@ -266,9 +266,9 @@ class PassMachine(Machine):
                 self._copy_back(entry)
             return 0
         if not masked:
-            self.mask.select(entry.number)
+            self.mask.select(entry.index)
         for drawing, target in zip(entry.counts, entry.count_targets, strict=True):
-            self._prepare(target, entry.number)
+            self._prepare(target, entry.index)
             self._count(drawing, entry.samplers)
             self.mask.leave()
         if self.counting:
@@ -311,15 +311,15 @@ class PassMachine(Machine):
         pass by a second: there all passes are inside one, those of `warm` and conditional ones too.
         """
         unread = self.queries.take() if query is None and not tile_queries and self.device.software else None
-        for number, (drawing, target) in enumerate(entry.parts):
-            self._prepare(target, entry.number)
+        for index, (drawing, target) in enumerate(entry.parts):
+            self._prepare(target, entry.index)
             for name, texture in entry.samplers:
                 drawing.shader.bind(name, texture)
-            if tile_queries and not number:
+            if tile_queries and not index:
                 with query or nullcontext():
                     drawing.render_each(tile_queries)
             else:
-                drawing.render(None if number else query or unread)  # the others have the same rays as the first
+                drawing.render(None if index else query or unread)  # the others have the same rays as the first
             self.mask.leave()
             self.stats.kernel_passes += 1
         if unread is not None:
@@ -327,7 +327,7 @@ class PassMachine(Machine):
 
     def _copy_back(self, entry: StepPass) -> None:
         for copying, samplers, target in entry.copied:
-            self._prepare(target, entry.number)
+            self._prepare(target, entry.index)
             for name, texture in samplers:
                 copying.shader.bind(name, texture)
             if self.snapshot is not None:
@@ -336,10 +336,10 @@ class PassMachine(Machine):
             self.mask.leave()
             self.stats.copy_passes += 1
 
-    def _prepare(self, target: moderngl.Framebuffer, number: int) -> None:
+    def _prepare(self, target: moderngl.Framebuffer, index: int) -> None:
         target.use()
         self.device.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
-        self.mask.enter(number)
+        self.mask.enter(index)
 
     def _new_calls(self, entry: StepPass) -> int:
         """Kernel calls since the last pass of these states, from the per-ray counts."""
@@ -360,7 +360,7 @@ class PassMachine(Machine):
 
 @dataclass(frozen=True)
 class Flow:
-    """Of a loop of passes, by their numbers in it.
+    """Of a loop of passes, by their indices in it.
 
     after : (passes, passes) whether a ray served by the first may wait for the second next. entered : (passes,) whether
     rays may come from outside of the loop. leaves : (passes,) whether a served ray may be done, or outside. order : the
@@ -413,19 +413,19 @@ class LoopTiles:
         self.alive = np.zeros((len(flow.after), *shape), bool)
         self.alive[flow.entered] = True
 
-    def any(self, numbers: Sequence[int]) -> bool:
+    def any(self, indices: Sequence[int]) -> bool:
         """Whether one of these passes may find a ray."""
-        return bool(self.alive[list(numbers)].any())
+        return bool(self.alive[list(indices)].any())
 
     @property
     def over(self) -> bool:
         """Whether no pass can find a ray."""
         return not self.alive.any()
 
-    def note(self, number: int, active_tiles: NDArray[np.bool_]) -> None:
+    def note(self, index: int, active_tiles: NDArray[np.bool_]) -> None:
         """A pass was drawn on all of its tiles, and rays were found, or may have been, in some."""
-        self.alive[number] = False
-        self.alive[self.flow.after[number]] |= active_tiles
+        self.alive[index] = False
+        self.alive[self.flow.after[index]] |= active_tiles
 
 
 # -- the multipass machine ---------------------------------------------------------------------------------------------
@@ -499,10 +499,10 @@ class Multipass(PassMachine):
         self.stats = Stats()
         self._start(0)
         self.tiles.keep(None)
-        for number, entry in enumerate(self.passes.values(), 1):
+        for index, entry in enumerate(self.passes.values(), 1):
             self._draw(entry)
             self.device.wait()
-            yield number / (len(self.passes) + 1)
+            yield index / (len(self.passes) + 1)
         if self.count == "census":
             self.census.take()
         else:
@@ -547,9 +547,9 @@ class Multipass(PassMachine):
             if queried and tiles is None:
                 self._narrow(stage, self.active)
             chosen = self.policy.choose(rays, self.stats.rays)
-            for number, k in enumerate(chosen):
+            for index, k in enumerate(chosen):
                 if tiles is None:
-                    self._draw(stage[k], masked=masked and number == 0)
+                    self._draw(stage[k], masked=masked and index == 0)
                 else:
                     self._draw_tiles(stage[k], tiles, k)
             yield self._progress()
@@ -565,7 +565,7 @@ class Multipass(PassMachine):
         self._settle()
         if not all_stay:
             self.stats.waits += bool(reached)
-            counts = waiting(self.mask, self.queries, [stage[k].number for k in reached]) if reached else []
+            counts = waiting(self.mask, self.queries, [stage[k].index for k in reached]) if reached else []
             for k, count in zip(reached, counts, strict=True):
                 rays[k] = count
             return rays, bool(reached) and self.mask.lasts
@@ -574,7 +574,7 @@ class Multipass(PassMachine):
             if not remaining:
                 break
             self.stats.waits += 1
-            (count,) = waiting(self.mask, self.queries, [stage[k].number], masked)
+            (count,) = waiting(self.mask, self.queries, [stage[k].index], masked)
             masked = self.mask.lasts
             remaining -= count - rays[k]
             rays[k] = count
@@ -619,13 +619,13 @@ class Multipass(PassMachine):
                     if len(group) > 1:
                         self._narrow(stage, came)
 
-    def _draw_whole(self, entry: StepPass, tiles: LoopTiles, number: int) -> int:
+    def _draw_whole(self, entry: StepPass, tiles: LoopTiles, index: int) -> int:
         """Draw a pass of a loop; its rays."""
         query = self.queries.take()
         self._draw(entry, query=query)
         rays = self.queries.read(query)
         self.stats.waits += 1
-        tiles.note(number, np.full((1, 1), rays > 0))
+        tiles.note(index, np.full((1, 1), rays > 0))
         return rays
 
     def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[RunProgress]:
@@ -675,9 +675,9 @@ class Multipass(PassMachine):
                         break
             self.active = min(self.active, active_rays)
 
-    def _draw_tiles(self, entry: StepPass, tiles: LoopTiles, number: int, asks: bool = True) -> int:
+    def _draw_tiles(self, entry: StepPass, tiles: LoopTiles, index: int, asks: bool = True) -> int:
         """Draw a pass of a loop on its tiles, each inside a query if it ``asks``: the rays that it has found then."""
-        alive = tiles.alive[number].copy()
+        alive = tiles.alive[index].copy()
         count = int(np.count_nonzero(alive))
         if not count:
             return 0
@@ -688,7 +688,7 @@ class Multipass(PassMachine):
         rays = np.zeros(alive.shape, np.int64)
         if asks:
             rays[alive] = [self.queries.read(query) for query in queries]
-        tiles.note(number, rays > 0 if asks else alive)
+        tiles.note(index, rays > 0 if asks else alive)
         return int(rays.sum())
 
     def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[RunProgress]:
@@ -708,7 +708,7 @@ class Multipass(PassMachine):
         self.stats.count_passes += 1
         self._settle()
         counts = self.census.take()
-        rows = counts[..., [entry.number for entry in stage]]
+        rows = counts[..., [entry.index for entry in stage]]
         self.active = int(counts[..., 1:].sum())
         alive = np.asarray(rows.any(axis=-1))
         self._keep(alive)

@@ -120,9 +120,9 @@ class Check:
     decides: bool = False
 
 
-def exact(wrong: int, of: int, what: str, **figures: Any) -> Finding:
+def exact(wrong: int, total: int, what: str, **figures: Any) -> Finding:
     """`PASS` where nothing is wrong, else `FAIL` with the share: ``3 of 64 texels``."""
-    return Finding(FAIL if wrong else PASS, f"{wrong} of {of} {what} are wrong" if wrong else "", figures)
+    return Finding(FAIL if wrong else PASS, f"{wrong} of {total} {what} are wrong" if wrong else "", figures)
 
 
 def worst(*findings: Finding) -> Finding:

@@ -28,13 +28,13 @@ def microseconds(device: Device, once: Callable[[], object]) -> float:
     """Of one call, to the end of its work on the device: the mean of as many as take `SECONDS`, after a first one."""
     once()
     device.wait()
-    begin, calls, batch = perf_counter(), 0, 1
+    start_time, calls, batch = perf_counter(), 0, 1
     while True:
         for _ in range(batch):
             once()
         device.wait()
         calls += batch
-        passed = perf_counter() - begin
+        passed = perf_counter() - start_time
         if passed > SECONDS:
             return 1e6 * passed / calls
         batch *= 2
@@ -86,10 +86,10 @@ def query_and_wait(device: Device) -> float:
     """A small pass in an occlusion query, read at once."""
     copy, source, target = _copy(device, SMALL)
     queries = [Query(device, samples=True) for _ in range(4)]
-    numbers = count()
+    counter = count()
 
     def once() -> None:
-        query = queries[next(numbers) % len(queries)]
+        query = queries[next(counter) % len(queries)]
         with query:
             draw(copy, target.framebuffer, [source])
         _ = query.samples
@@ -213,13 +213,13 @@ def capabilities(device: Device) -> dict[str, Any]:
     integer = device.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))
     query = device.require("glGetQueryiv", ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_int))
     limits, bits = {}, {}
-    for name, number in LIMITS.items():
+    for name, enum in LIMITS.items():
         got.value = 0
-        integer(number, ctypes.byref(got))
+        integer(enum, ctypes.byref(got))
         limits[name] = got.value
-    for name, number in _QUERIES.items():
+    for name, enum in _QUERIES.items():
         got.value = 0
-        query(number, _COUNTER_BITS, ctypes.byref(got))
+        query(enum, _COUNTER_BITS, ctypes.byref(got))
         bits[name] = got.value
     _ = device.context.error  # of a limit that a driver does not know
     features = {

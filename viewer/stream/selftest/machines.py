@@ -69,9 +69,9 @@ def seed_records(count: int) -> NDArray:
     return rows
 
 
-def steps(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+def steps(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Steps of every number on its way to 1."""
-    n, counts = numbers.astype(np.int64), np.zeros(len(numbers), np.int32)
+    n, counts = values.astype(np.int64), np.zeros(len(values), np.int32)
     while (n > 1).any():
         counts += n > 1
         n = np.where(n > 1, np.where(n % 2 == 0, n // 2, 3 * n + 1), n)

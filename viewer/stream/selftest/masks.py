@@ -58,9 +58,9 @@ def step_numbers(size: tuple[int, int] = SIZE, steps: tuple[int, ...] = STEPS) -
     return np.array(steps)[np.random.default_rng(5).integers(0, len(steps), (height, width))]
 
 
-def states(device: Device, numbers: NDArray[np.int64]) -> Stream:
+def states(device: Device, steps: NDArray[np.int64]) -> Stream:
     """The steps as a stream."""
-    return stream(device, np.repeat(numbers[..., None], 4, axis=2).astype(np.float32))
+    return stream(device, np.repeat(steps[..., None], 4, axis=2).astype(np.float32))
 
 
 def mask_source(name: str) -> Source:
@@ -77,9 +77,9 @@ def mask_source(name: str) -> Source:
 class Marked:
     """A target with a depth buffer, on which passes write their step where a mask lets them."""
 
-    def __init__(self, device: Device, numbers: NDArray[np.int64]) -> None:
-        self.device, self.numbers, self.context = device, numbers, device.context
-        self.state = states(device, numbers)
+    def __init__(self, device: Device, steps: NDArray[np.int64]) -> None:
+        self.device, self.steps, self.context = device, steps, device.context
+        self.state = states(device, steps)
         self.marks = Stream(device, texels(1), self.state.size)
         self.depth = self.context.depth_texture(self.state.size)
         self.masked = self.context.framebuffer(depth_attachment=self.depth)
@@ -118,7 +118,7 @@ class Marked:
 
     def wrong(self) -> int:
         """Texels without their own step's number."""
-        return int((self.marks.read_texels()[:, :, 0, 0] != self.numbers).sum())
+        return int((self.marks.read_texels()[:, :, 0, 0] != self.steps).sum())
 
     def release(self) -> None:
         """Free the textures."""
@@ -134,7 +134,7 @@ def depth_mask(device: Device) -> Finding:
         marked.write(step)
     wrong = marked.wrong()
     marked.release()
-    return exact(wrong, marked.numbers.size, "texels")
+    return exact(wrong, marked.steps.size, "texels")
 
 
 def kill_mask(device: Device) -> Finding:
@@ -145,7 +145,7 @@ def kill_mask(device: Device) -> Finding:
         marked.write(step)
     wrong = marked.wrong()
     marked.release()
-    return exact(wrong, marked.numbers.size, "texels")
+    return exact(wrong, marked.steps.size, "texels")
 
 
 def stencil_mask(device: Device) -> Finding:
@@ -170,16 +170,16 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
         target.use()
         with stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
             render(mask, bit=bits)
-    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
+    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
     target.color_mask = True, True, True, True
     target.use()
     for step in STEPS:
         with stencil.test(EQUAL, step, KEEP):
             render(marked.mark, number=float(step))
-    wrong = int((stencil_values != marked.numbers).sum()), marked.wrong()
+    wrong = int((stencil_values != marked.steps).sum()), marked.wrong()
     stencil.release()
     marked.release()
-    return worst(exact(wrong[0], marked.numbers.size, "stencil values"), exact(wrong[1], marked.numbers.size, "texels"))
+    return worst(exact(wrong[0], marked.steps.size, "stencil values"), exact(wrong[1], marked.steps.size, "texels"))
 
 
 def stencil_counts(device: Device) -> Finding:
@@ -197,8 +197,8 @@ def stencil_counts(device: Device) -> Finding:
         for _ in range(step * rounds):
             with stencil.test(ALWAYS, 0, INCREASE_AND_WRAP):
                 render(kill, serves=step)
-    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.numbers.shape)
-    wrong = int((stencil_values != marked.numbers * rounds % (LARGEST + 1)).sum())
+    stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
+    wrong = int((stencil_values != marked.steps * rounds % (LARGEST + 1)).sum())
     target.color_mask = True, True, True, True
     stencil.release()
     marked.release()
@@ -213,7 +213,7 @@ def queries(device: Device) -> Finding:
     for step, (laid, written) in zip(STEPS, query_pairs, strict=True):
         marked.lay("mask_kill", step, laid)
         marked.write(step, written)
-    counts = [int((marked.numbers == step).sum()) for step in STEPS]
+    counts = [int((marked.steps == step).sum()) for step in STEPS]
     sample_pairs = [(laid.samples, written.samples) for laid, written in query_pairs]
     wrong = sum(pair != (count, count) for pair, count in zip(sample_pairs, counts, strict=True))
     marked.release()
@@ -250,9 +250,9 @@ def early_depth_test(device: Device) -> Finding:
     """Fragments that the depth test excludes have no effect and cost less than a program that runs: of none, of all,
     and of a sixteenth in blocks of 16 x 16 texels."""
     context, size = device.context, HEAVY
-    numbers = np.ones(size[::-1], np.int64)
-    numbers.reshape(size[1] // 16, 16, -1, 16)[::4, :, ::4] = 2
-    marked, heavy = Marked(device, numbers), drawing(device, source(_HEAVY))
+    steps = np.ones(size[::-1], np.int64)
+    steps.reshape(size[1] // 16, 16, -1, 16)[::4, :, ::4] = 2
+    marked, heavy = Marked(device, steps), drawing(device, source(_HEAVY))
 
     def seconds(step: int, rounds: int) -> float:
         times = []
@@ -261,10 +261,10 @@ def early_depth_test(device: Device) -> Finding:
             context.enable(moderngl.DEPTH_TEST)
             context.depth_func = "=="
             device.wait()
-            begin = perf_counter()
+            start_time = perf_counter()
             render(heavy, rounds=rounds, depth=step * DEPTH_OF_STEP)
             device.wait()
-            times.append(perf_counter() - begin)
+            times.append(perf_counter() - start_time)
             context.disable(moderngl.DEPTH_TEST)
         return min(times[1:])
 
@@ -282,7 +282,7 @@ def early_depth_test(device: Device) -> Finding:
     none = seconds(3, rounds)
     touched = int((marked.marks.read_texels()[..., 0, 0] != -1.0).sum())
     few = seconds(2, rounds)
-    touched += int(((marked.marks.read_texels()[..., 0, 0] > 0) != (numbers == 2)).sum())
+    touched += int(((marked.marks.read_texels()[..., 0, 0] > 0) != (steps == 2)).sum())
     marked.release()
     figures = {
         "none_of_all": none / full,
@@ -290,7 +290,7 @@ def early_depth_test(device: Device) -> Finding:
         "milliseconds_of_all": 1e3 * full,
     }
     if touched:
-        return exact(touched, numbers.size, "excluded texels", **figures)
+        return exact(touched, steps.size, "excluded texels", **figures)
     if none > CHEAP * full:
         return Finding(DIFFERS, f"excluded fragments cost {none / full:.0%} of those that run", figures)
     return Finding(PASS, f"excluded fragments cost {none / full:.1%} of those that run", figures)

@@ -244,8 +244,8 @@ def transform_feedback(device: Device) -> Finding:
     with query:
         device.context.vertex_array(program, []).transform(buffer, moderngl.POINTS, vertices=count)
     written = query.primitives
-    numbers = np.arange(1, count, every, dtype=np.float32)
-    expected = np.stack([numbers, 0.25 * numbers, -numbers, 1.0 / (1.0 + numbers)], axis=1)
+    values = np.arange(1, count, every, dtype=np.float32)
+    expected = np.stack([values, 0.25 * values, -values, 1.0 / (1.0 + values)], axis=1)
     points = np.frombuffer(buffer.read(), np.float32).reshape(-1, 4)[: len(expected)]
     buffer.release()
     target.release()
@@ -263,11 +263,11 @@ def timer_query(device: Device) -> Finding:
     for rounds in (10, 10, 1000):
         query = Query(device, time=True)
         device.wait()
-        begin = perf_counter()
+        start_time = perf_counter()
         with query:
             draw(loop, target.framebuffer, [source_stream], n=rounds)
         device.wait()
-        times[rounds] = query.elapsed * NANOSECOND, perf_counter() - begin
+        times[rounds] = query.elapsed * NANOSECOND, perf_counter() - start_time
     source_stream.release()
     target.release()
     short, (measured, clock) = times[10][0], times[1000]

@@ -116,9 +116,9 @@ class DebugViews:
             self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
             self.view.wake()
         while self.probing is not None and time.perf_counter() - began < budget:
-            coming, self.probing = self.probing, None  # an error ends it
-            for self.probe in coming:
-                self.probing = coming
+            steps, self.probing = self.probing, None  # an error ends it
+            for self.probe in steps:
+                self.probing = steps
                 break
             self.view.wake()
         if not self.inspecting and self.probing is None:

@@ -108,42 +108,42 @@ def state_colors(states: tuple[str, ...]) -> dict[str, Color]:
     return {state: to_color(PALETTE[k % len(PALETTE)]) for k, state in enumerate(states)}
 
 
-def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> FalseColorPicture:
-    """A picture of ``numbers`` (H, W), each an index of ``labels``."""
+def names(title: str, indices: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A picture of ``indices`` (H, W), each an index of ``labels``."""
     colors = np.array([label.color for label in labels], np.uint8)
-    inside = valid & (numbers >= 0) & (numbers < len(labels))
-    picture = colors[np.where(inside, numbers, 0)]
+    inside = valid & (indices >= 0) & (indices < len(labels))
+    picture = colors[np.where(inside, indices, 0)]
     picture[~inside] = NONE
     return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(inside))))
 
 
-def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> FalseColorPicture:
-    """A picture of identities (H, W) such as triangle numbers; negative ones are missing.
+def identities(title: str, ids: NDArray[np.integer], valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A picture of identities (H, W) such as triangle indices; negative ones are missing.
 
     A few get a colour each. Many share the palette, scattered, so that neighbours differ; the legend has the commonest.
     """
-    valid = valid & (numbers >= 0)
-    values, counts = np.unique(numbers[valid], return_counts=True)
+    valid = valid & (ids >= 0)
+    values, counts = np.unique(ids[valid], return_counts=True)
     if len(values) <= LISTED:
-        chosen = np.searchsorted(values, numbers).clip(0, LISTED - 1)
+        chosen = np.searchsorted(values, ids).clip(0, LISTED - 1)
         order = np.arange(len(values))
     else:
-        chosen = _scatter(numbers)
+        chosen = _scatter(ids)
         order = np.argsort(-counts, kind="stable")[:LISTED]
     picture = PALETTE[chosen]
     picture[~valid] = NONE
     labels = []
     for k in order:
         color = PALETTE[k] if len(values) <= LISTED else PALETTE[_scatter(values[k])]
-        labels.append(Label(f"{values[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
+        labels.append(Label(f"{values[k]} ({_share(counts[k], ids.size)})", to_color(color)))
     if len(values) > LISTED:
         title = f"{title}: the commonest of {len(values):,}"
     return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(valid))))
 
 
-def _scatter(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+def _scatter(ids: NDArray[np.integer]) -> NDArray[np.int64]:
     """Indices of the palette; multiplicative hashing (Knuth, "The Art of Computer Programming" 3, section 6.4)."""
-    mixed = (np.asarray(numbers, np.int64) & 0xFFFFFFFF) * 2654435761 & 0xFFFFFFFF
+    mixed = (np.asarray(ids, np.int64) & 0xFFFFFFFF) * 2654435761 & 0xFFFFFFFF
     return (mixed >> 16) % len(PALETTE)
 
 
@@ -181,14 +181,14 @@ def count(
 
     Negative ones are missing. Fast: a whole window's picture is coloured between two polls of its events.
     """
-    numbers = np.where(valid, counts, -1)
-    most = max(0, int(numbers.max(initial=0)))
+    values = np.where(valid, counts, -1)
+    most = max(0, int(values.max(initial=0)))
     cut = min(most, MOST_LISTED)  # a table for more would be larger than the picture
-    high, clipped = highest(numbers) if limit is None else (limit, most > limit)
+    high, clipped = highest(values) if limit is None else (limit, most > limit)
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
-    picture = np.take(colors, np.minimum(numbers, cut), axis=0)
+    picture = np.take(colors, np.minimum(values, cut), axis=0)
     ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
+    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(values >= 0)))
 
 
 def _percentile(counts: NDArray[np.integer], percent: float) -> float:
@@ -196,9 +196,9 @@ def _percentile(counts: NDArray[np.integer], percent: float) -> float:
     below = np.cumsum(counts)
     if not below[-1]:
         return 0.0
-    place = percent / 100 * (int(below[-1]) - 1)
-    low, high = np.searchsorted(below, [np.floor(place), np.ceil(place)], side="right")
-    return float(low + (high - low) * (place - np.floor(place)))
+    rank = percent / 100 * (int(below[-1]) - 1)
+    low, high = np.searchsorted(below, [np.floor(rank), np.ceil(rank)], side="right")
+    return float(low + (high - low) * (rank - np.floor(rank)))
 
 
 def vector(

@@ -131,12 +131,12 @@ def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, 
     return mask
 
 
-def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> FalseColorPicture:
-    """A picture of states from their numbers."""
+def show_state(linked: LinkedProgram, channel: Channel, state_indices: NDArray[np.integer]) -> FalseColorPicture:
+    """A picture of states from their indices."""
     colors = false_color.state_colors(tuple(linked.program.by_name))
     nowhere = "done" if channel.field == "at" else "done, or no call"
     labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
-    return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))
+    return false_color.names(channel.name, state_indices, labels, np.ones(state_indices.shape, bool))
 
 
 def show_count(channel: Channel, counts: NDArray[np.integer]) -> FalseColorPicture:
@@ -235,7 +235,7 @@ class Inspector:
         self._run = machine.run()
         self._camera, self._photons = camera, self._photon_options()
         self.passes = []
-        self._start = machine.linked.start_numbers()
+        self._start = machine.linked.start_indices()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
         self._shown, self._read = {}, {}
 
@@ -275,8 +275,8 @@ class Inspector:
         self._waiting = self._count(machine.state.read()["at"].ravel())
         self._shown, self._read = {}, {}
 
-    def _count(self, numbers: NDArray[np.integer]) -> dict[str, int]:
-        counts = np.bincount(numbers, minlength=1 + len(self.machine.linked.program.states))
+    def _count(self, state_indices: NDArray[np.integer]) -> dict[str, int]:
+        counts = np.bincount(state_indices, minlength=1 + len(self.machine.linked.program.states))
         return dict(zip(("done", *self.machine.linked.program.by_name), map(int, counts), strict=True))
 
     def run_to_end(self, budget_seconds: float = float("inf")) -> bool:

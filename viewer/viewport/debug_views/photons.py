@@ -215,9 +215,9 @@ class PhotonView:
         renderer = self.view.renderer
         if renderer is None or camera is None:
             return None
-        of = (camera, renderer.prepared, *self.view.area.pixels)
-        if self._hits is None or self._hits[0] != of:
-            self._hits = of, renderer.ray_queries.coarse_hits(renderer.settings, camera, self.view.area.pixels)
+        key = (camera, renderer.prepared, *self.view.area.pixels)
+        if self._hits is None or self._hits[0] != key:
+            self._hits = key, renderer.ray_queries.coarse_hits(renderer.settings, camera, self.view.area.pixels)
         return self._hits[1]
 
     def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:

@@ -82,7 +82,7 @@ class Test:
 
 @dataclass(frozen=True)
 class TraversalStep:
-    """A traversal step: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
+    """A traversal step: the voxel by its indices or the node by its index, its box (2, 3) float64 in the ray's space,
     the ray's entry and exit distances, and the triangles to test there."""
 
     cell: tuple[int, ...]
@@ -135,7 +135,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class PixelSurface:
-    """The surface at a pixel: the triangle by its number in the scene, the instance by its number and name, the
+    """The surface at a pixel: the triangle by its index in the scene, the instance by its index and name, the
     distance in scene units."""
 
     triangle: int
@@ -313,8 +313,8 @@ class Traversals(Protocol):
 class GridTraversals:
     """Those of the uniform grid (`raystream.accel.grid.grid`), from the same arrays that its module uploads."""
 
-    def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
-        self.numbers = numbers
+    def __init__(self, module: Module, triangles: NDArray[np.integer]) -> None:
+        self.triangles = triangles
         lists = next(m for m in module.memories if isinstance(m, Table) and m.name == "grid_lists")
         self.entries = lists.data["entry"]
         self.low = np.asarray(module.uniforms["grid_low"][1], np.float64)
@@ -337,7 +337,7 @@ class GridTraversals:
     def candidate(self, before: np.void) -> int:
         """The current entry of the traversal's list; a list's last is stored as -n - 1."""
         entry = int(self.entries[before["list"]])
-        return int(self.numbers[-entry - 1 if entry < 0 else entry])
+        return int(self.triangles[-entry - 1 if entry < 0 else entry])
 
     def _length(self, address: int) -> int:
         if address < 0:
@@ -351,15 +351,15 @@ class GridTraversals:
 class BvhTraversals:
     """Those of the stackless bounding volume hierarchy (`raystream.accel.bvh_tree`): the state is one node's number."""
 
-    def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
-        self.numbers = numbers
+    def __init__(self, module: Module, triangles: NDArray[np.integer]) -> None:
+        self.triangles = triangles
         self.nodes = next(m for m in module.memories if isinstance(m, Table) and m.name == "bvh_nodes").data
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
         """Visits the node in ``before``; ``after`` has a leaf's triangles. A missed box, or one beyond the nearest hit,
         has an exit before its entry, and nothing to test."""
-        number = int(before["node"])
-        node = self.nodes[number]
+        index = int(before["node"])
+        node = self.nodes[index]
         box = np.stack([node["low"], node["high"]]).astype(np.float64)
         direction = ray.direction.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -368,14 +368,14 @@ class BvhTraversals:
         nearest = ray.t_max if ray.t_hit is None else ray.t_hit
         t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
         if not opened:
-            return TraversalStep((number,), box, t_enter, t_exit, 0)
+            return TraversalStep((index,), box, t_enter, t_exit, 0)
         # Traversal decides in float32: float64 may miss a flat box by rounding.
         candidates = int(after["stop"]) - int(after["candidate"])
-        return TraversalStep((number,), box, t_enter, max(t_enter, t_exit), candidates)
+        return TraversalStep((index,), box, t_enter, max(t_enter, t_exit), candidates)
 
     def candidate(self, before: np.void) -> int:
         """The triangle at the traversal's next address."""
-        return int(self.numbers[before["candidate"]])
+        return int(self.triangles[before["candidate"]])
 
 
 def traversals(modules: Sequence[Module]) -> Traversals | None:
@@ -383,13 +383,13 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
     tables = {m.name: m.data for module in modules for m in module.memories if isinstance(m, Table)}
     if "triangles" not in tables:
         return None
-    numbers = tables["triangles"]["number"]
+    triangles = tables["triangles"]["number"]
     if "quadrics" in tables:  # whose rows have the number -n - 1
-        numbers = np.where(numbers < 0, tables["quadrics"]["number"][np.maximum(-1 - numbers, 0)], numbers)
+        triangles = np.where(triangles < 0, tables["quadrics"]["number"][np.maximum(-1 - triangles, 0)], triangles)
     for record, reader in READERS:
         state_module = next((m for m in modules if m.module_state == record), None)
         if state_module is not None:
-            return reader(state_module, numbers)
+            return reader(state_module, triangles)
     return None
 
 
@@ -475,7 +475,7 @@ class _History:
         self.two: TwoLevel | None = None if flat else renderer.prepared.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
-        self.back = machine.linked.start_numbers()[1]
+        self.back = machine.linked.start_indices()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
@@ -488,7 +488,7 @@ class _History:
         before = dict(self.held)
         for stream in self.stores[name]:
             self.held[stream] = self.machine.streams[stream].read()[0, 0]
-        at, back = (int(number) for number in self.machine.state.read()[0, 0])
+        at, back = (int(value) for value in self.machine.state.read()[0, 0])
         exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
         if self.looking and any(state.exits[exit] is RETURN for exit in exits):
             self.looking, self.probe.surface = False, self._surface()
@@ -513,7 +513,7 @@ class _History:
         hit = self.held.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
             return None
-        triangle, instance = self.prepared.triangle_numbers(hit), self.prepared.instance_numbers(hit)
+        triangle, instance = self.prepared.triangle_indices(hit), self.prepared.instance_indices(hit)
         placed = self.prepared.scene.instances[instance]
         name = placed.name or self.prepared.scene.meshes[placed.mesh].name or f"object {instance}"
         return PixelSurface(int(triangle), int(instance), name, float(hit["t"]))
@@ -584,10 +584,10 @@ class _History:
         if self.two is None or segment.instance is None:
             assert self.triangles is not None
             return self.triangles.positions[self.triangles.triangles[triangle]]
-        number = int(self.two.objects.of[segment.instance])
-        corners = self.two.objects.corners[number][triangle]
+        index = int(self.two.objects.of[segment.instance])
+        corners = self.two.objects.corners[index][triangle]
         # A quadric's placeholder has no area.
-        return corners if self.two.objects.quadrics[number] is None else corners[[0, 0, 0]]
+        return corners if self.two.objects.quadrics[index] is None else corners[[0, 0, 0]]
 
     @staticmethod
     def _stream(state: State, record: Record | ModuleState) -> str | None:

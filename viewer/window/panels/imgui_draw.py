@@ -126,7 +126,7 @@ class ImguiDraw:
 
     def _texture(self, identifier: int) -> moderngl.Texture | None:
         """None for one that was released since."""
-        users = (texture for texture, number in self._users.items() if number == identifier)
+        users = (texture for texture, texture_id in self._users.items() if texture_id == identifier)
         texture = self._own.get(identifier) or next(users, None)
         if texture is None or isinstance(texture.mglo, moderngl.InvalidObject):
             return None

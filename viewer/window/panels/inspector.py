@@ -159,7 +159,7 @@ def _hover(inspector: Inspector, channel: str, x: int, y: int) -> None:
     elif channel in ("state", "return"):
         text = ("done", *inspector.colors)[int(value)]
     else:
-        text = ", ".join(f"{number:.6g}" for number in np.atleast_1d(value))
+        text = ", ".join(f"{component:.6g}" for component in np.atleast_1d(value))
     imgui.set_tooltip(f"{'ray' if inspector.by_ray(channel) else 'element'} ({x}, {y}): {text}")
 
 
@@ -173,8 +173,8 @@ def draw_legend(legend: Legend) -> None:
     for ramp in legend.ramps:
         _ramp(ramp)
     right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
-    for place, entry in enumerate(legend.labels):
-        _square(entry, right, first=place == 0)
+    for index, entry in enumerate(legend.labels):
+        _square(entry, right, first=index == 0)
 
 
 def _packed(rgb: Color) -> int:
@@ -237,11 +237,11 @@ def _plot(inspector: Inspector, view: _View) -> None:
     last = max(10, len(passes)) + 0.5
     implot.setup_axis_limits_constraints(implot.ImAxis_.x1, 0.5, last)
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
-    for state, (numbers, percent) in view.bars.items():
+    for state, (pass_numbers, percent) in view.bars.items():
         spec = implot.Spec()
         red, green, blue = (part / 255 for part in inspector.colors[state])
         spec.fill_color = spec.line_color = theme.color((red, green, blue))
-        implot.plot_bars(state, numbers, percent, 1.0, spec)
+        implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
     _name_pass(inspector)
     implot.end_plot()
 

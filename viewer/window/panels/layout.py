@@ -23,6 +23,6 @@ def panels_fit(size: tuple[float, float], scale: float) -> bool:
 
 def free(left: bool, right: bool, wide: float, scale: float) -> tuple[float, float]:
     """Where a window, so ``wide``, is free of panels: the left and right end, for those that are open."""
-    begin = scale * (ROOM + SIDE_WIDTH) if left else 0.0
+    start = scale * (ROOM + SIDE_WIDTH) if left else 0.0
     end = wide - (scale * (ROOM + INSPECTOR_WIDTH) if right else 0.0)
-    return (begin, end) if end - begin >= scale * LEAST_FREE else (0.0, wide)
+    return (start, end) if end - start >= scale * LEAST_FREE else (0.0, wide)

@@ -88,8 +88,8 @@ def draw_lights(context: ViewportContext) -> None:
     listed = lights.listed()
     for light in listed[:MOST_LISTED]:
         chosen = lights.is_chosen(light)
-        if imgui.selectable(f"{light.name}##{light.kind}{light.number}", chosen)[0]:
-            lights.chosen, lights.visible = (light.kind == "area", light.number), True
+        if imgui.selectable(f"{light.name}##{light.kind}{light.item_index}", chosen)[0]:
+            lights.chosen, lights.visible = (light.kind == "area", light.item_index), True
         imgui.same_line()
         right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
         imgui.set_cursor_pos_x(right - imgui.calc_text_size(light.kind).x)

@@ -33,9 +33,9 @@ def draw_motion(context: ViewportContext) -> None:
     if len(animations) > 1:
         label("animation")
         if imgui.begin_combo("##animation", editing.animation):
-            for number, name in enumerate(animations):
-                if imgui.selectable(f"{name}##{number}", name == editing.animation)[0]:
-                    editing.choose_animation(number)
+            for index, name in enumerate(animations):
+                if imgui.selectable(f"{name}##{index}", name == editing.animation)[0]:
+                    editing.choose_animation(index)
             if imgui.selectable("all##all", editing.animation == "all")[0]:
                 editing.choose_animation("all")
             imgui.end_combo()
@@ -59,10 +59,10 @@ def draw_timeline(context: ViewportContext) -> None:
     if not timeline_room(context):
         return
     size = imgui.get_io().display_size
-    begin, end = _between(context)
-    width = min(units(TIMELINE_WIDTH), end - begin - 2 * units(layout.ROOM))
+    start, end = _between(context)
+    width = min(units(TIMELINE_WIDTH), end - start - 2 * units(layout.ROOM))
     bottom = size.y - units(theme.STATUS) - units(layout.ROOM)
-    imgui.set_next_window_pos(ImVec2((begin + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
+    imgui.set_next_window_pos(ImVec2((start + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
     imgui.set_next_window_size(ImVec2(width, _height()))
     imgui.set_next_window_bg_alpha(0.82)
     if imgui.begin("##timeline", None, FLAGS)[0]:

@@ -124,11 +124,11 @@ def combo(name: str, values: list[str], current: str) -> str | None:
     return chosen
 
 
-def choose(name: str, names: list[str], number: int, text: str) -> int | None:
-    """A list that folds out, of names that need not differ; the number of the one that was chosen. ``number``: of the
+def choose(name: str, names: list[str], index: int, text: str) -> int | None:
+    """A list that folds out, of names that need not differ; the index of the one that was chosen. ``index``: of the
     one on show, -1 for none, where ``text`` is shown."""
     shown = [f"{each}##{k}" for k, each in enumerate(names)]
-    chosen = combo(name, shown, shown[number] if number >= 0 else text)
+    chosen = combo(name, shown, shown[index] if index >= 0 else text)
     return None if chosen is None else shown.index(chosen)
 
 

@@ -74,9 +74,9 @@ class _Said:
 _said = _Said()
 
 
-def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
+def _corner(name: str, position: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
     """Begin a small window that takes no input."""
-    imgui.set_next_window_pos(place, imgui.Cond_.always, pivot)
+    imgui.set_next_window_pos(position, imgui.Cond_.always, pivot)
     imgui.set_next_window_bg_alpha(alpha)
     return bool(imgui.begin(name, None, QUIET)[0])
 
@@ -97,8 +97,8 @@ def status(context: ViewportContext) -> list[str]:
     else:
         parts = ["sharpening"]
     if session.complete and film:
-        of = "" if session.converged else f" of {grouped(session.stop.spp)}"
-        parts.append(f"{grouped(session.samples)}{of} sample" + ("" if session.samples == 1 and not of else "s"))
+        goal = "" if session.converged else f" of {grouped(session.stop.spp)}"
+        parts.append(f"{grouped(session.samples)}{goal} sample" + ("" if session.samples == 1 and not goal else "s"))
         if math.isfinite(session.error):
             parts.append(f"noise {noise(session.error)}")
         left = session.convergence.seconds_left
@@ -121,14 +121,14 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
     if imgui.begin("##status", None, flags)[0]:
         hint = next((f"{key}  help" for key in context.view.keymap.keys("help")[:1]), "")
         end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
-        for place, part in enumerate(status(context)):
-            if place and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
+        for index, part in enumerate(status(context)):
+            if index and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
                 break
-            if place:
+            if index:
                 imgui.same_line(0, units(10))
                 imgui.text_disabled("\u00b7")
                 imgui.same_line(0, units(10))
-            if place == 0:
+            if index == 0:
                 imgui.text_colored(color(theme.ACCENT), part)
             else:
                 imgui.text_disabled(part)

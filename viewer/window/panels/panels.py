@@ -155,8 +155,8 @@ def _structure(context: ViewportContext) -> None:
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:
         structure = context.view.renderer.prepared.structure
-        numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
-        for name, text in {**structure.facts, **numbers}.items():
+        counts = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
+        for name, text in {**structure.facts, **counts}.items():
             fact(name.replace("_", " "), text)
 
 
@@ -190,8 +190,8 @@ def _camera(context: ViewportContext) -> None:
         controller.speed = speed
     draw_lens(context)
     wide = shares(3)
-    for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
-        if place:
+    for index, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
+        if index:
             imgui.same_line()
         press(context, text, action, wide)
 

@@ -106,8 +106,8 @@ def _table() -> None:
         clipper = imgui.ListClipper()
         clipper.begin(len(_view.rows))
         while clipper.step():
-            for place in range(clipper.display_start, clipper.display_end):
-                _row(_view.rows[place])
+            for row in range(clipper.display_start, clipper.display_end):
+                _row(_view.rows[row])
         clipper.end()
     imgui.end_table()
 

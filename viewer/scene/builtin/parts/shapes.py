@@ -151,9 +151,9 @@ def revolve(profile: ArrayLike, segments: int) -> Part:
         count += 2 * segments
     part = Part(np.concatenate(positions), np.concatenate(normals), np.concatenate(triangles))
     used = np.unique(part.triangles)
-    number = np.full(len(part.positions), -1)
-    number[used] = np.arange(len(used))
-    return Part(part.positions[used], part.normals[used], number[part.triangles])
+    indices = np.full(len(part.positions), -1)
+    indices[used] = np.arange(len(used))
+    return Part(part.positions[used], part.normals[used], indices[part.triangles])
 
 
 def sphere(segments: int, rings: int) -> Part:
@@ -170,8 +170,8 @@ def sphere(segments: int, rings: int) -> Part:
         axis=-1,
     )
     points = np.concatenate([[[0.0, 1.0, 0.0]], inner.reshape(-1, 3), [[0.0, -1.0, 0.0]]])
-    number = 1 + np.arange((rings - 1) * segments).reshape(rings - 1, segments)
-    a, b = number, np.roll(number, -1, axis=1)
+    indices = 1 + np.arange((rings - 1) * segments).reshape(rings - 1, segments)
+    a, b = indices, np.roll(indices, -1, axis=1)
     top = np.stack([np.zeros(segments, np.int64), a[0], b[0]], axis=-1)
     bottom = np.stack([b[-1], a[-1], np.full(segments, len(points) - 1)], axis=-1)
     upper = np.stack([a[:-1], a[1:], b[1:]], axis=-1).reshape(-1, 3)
@@ -250,13 +250,13 @@ def surface(points: ArrayLike, closed: tuple[bool, bool] = (False, False)) -> Pa
     net = np.asarray(points, np.float64)
     rows, columns = net.shape[:2]
     flat = net.reshape(-1, 3)
-    _, first, number = np.unique(np.round(flat, 9) + 0.0, axis=0, return_index=True, return_inverse=True)
-    number = first[number.reshape(-1)].reshape(rows, columns)
+    _, first, indices = np.unique(np.round(flat, 9) + 0.0, axis=0, return_index=True, return_inverse=True)
+    indices = first[indices.reshape(-1)].reshape(rows, columns)
     i, j = np.arange(rows - (not closed[0])), np.arange(columns - (not closed[1]))
-    a = number[np.ix_(i, j)]
-    b = number[np.ix_((i + 1) % rows, j)]
-    c = number[np.ix_((i + 1) % rows, (j + 1) % columns)]
-    d = number[np.ix_(i, (j + 1) % columns)]
+    a = indices[np.ix_(i, j)]
+    b = indices[np.ix_((i + 1) % rows, j)]
+    c = indices[np.ix_((i + 1) % rows, (j + 1) % columns)]
+    d = indices[np.ix_(i, (j + 1) % columns)]
     faces = np.stack([np.stack([a, b, c], -1), np.stack([a, c, d], -1)], axis=2).reshape(-1, 3)
     return smooth(flat, faces)
 
@@ -275,9 +275,9 @@ def smooth(positions: ArrayLike, triangles: NDArray[np.int64]) -> Part:
     for corner in range(3):
         np.add.at(sums, triangles[:, corner], normals)
     used = np.unique(triangles)
-    number = np.full(len(points), -1, np.int64)
-    number[used] = np.arange(len(used))
-    return Part(points[used], unit(sums[used]), number[triangles])
+    indices = np.full(len(points), -1, np.int64)
+    indices[used] = np.arange(len(used))
+    return Part(points[used], unit(sums[used]), indices[triangles])
 
 
 def lathe(profile: ArrayLike, segments: int) -> Part:
@@ -365,11 +365,11 @@ def boards(count: int, edges: tuple[float, float], rows: int, rng: np.random.Gen
     counts[: count % rows] += 1
     corners = []
     z = np.linspace(-edges[1] / 2, edges[1] / 2, rows + 1)
-    for row, number in enumerate(counts):
-        inner = (np.arange(1, number) + rng.uniform(-0.3, 0.3, number - 1)) / number
+    for row, per_row in enumerate(counts):
+        inner = (np.arange(1, per_row) + rng.uniform(-0.3, 0.3, per_row - 1)) / per_row
         x = (np.concatenate([[0.0], inner, [1.0]]) - 0.5) * edges[0]
-        near, far = np.full(number, z[row + 1]), np.full(number, z[row])
-        flat = np.zeros(number)
+        near, far = np.full(per_row, z[row + 1]), np.full(per_row, z[row])
+        flat = np.zeros(per_row)
         left, right = x[:-1], x[1:]
         line = [(left, flat, far), (left, flat, near), (right, flat, near), (right, flat, far)]
         corners.append(np.stack([np.stack(corner, axis=-1) for corner in line], axis=1))

@@ -31,11 +31,11 @@ def patches() -> Array:
     try:
         lines = path.read_text(encoding="ascii").split("\n")
         count = int(lines[0])
-        numbers = np.array([[int(n) for n in line.split(",")] for line in lines[1 : count + 1]])
+        indices = np.array([[int(n) for n in line.split(",")] for line in lines[1 : count + 1]])
         points = np.array(
             [[float(n) for n in line.split(",")] for line in lines[count + 2 : count + 2 + int(lines[count + 1])]]
         )
-        control = points[numbers - 1].reshape(count, 4, 4, 3)
+        control = points[indices - 1].reshape(count, 4, 4, 3)
     except (OSError, ValueError, IndexError) as error:
         raise ViewerError(
             str(path), f"cannot be read: {error}", "the installation is incomplete; install again"
@@ -51,9 +51,9 @@ def teapot(divisions: int) -> Part:
     inside_out = _volume(positions) < 0
     if inside_out:
         normals = -normals
-    number, first = _shared_vertices(control, divisions)
+    indices, first = _shared_vertices(control, divisions)
     # One position for all patches at a shared vertex.
-    positions = positions.reshape(-1, 3)[first[number]]
+    positions = positions.reshape(-1, 3)[first[indices]]
     side = divisions + 1
     corner = (side * np.arange(divisions)[:, None] + np.arange(divisions)).ravel()
     a, b, c, d = corner, corner + side, corner + side + 1, corner + 1
@@ -61,9 +61,9 @@ def teapot(divisions: int) -> Part:
     if inside_out:
         quad = quad[:, ::-1]
     triangles = (side * side * np.arange(len(control))[:, None, None] + quad).reshape(-1, 3)
-    shared = number[triangles]
+    shared = indices[triangles]
     proper = (shared[:, 0] != shared[:, 1]) & (shared[:, 1] != shared[:, 2]) & (shared[:, 2] != shared[:, 0])
-    cluster, smooth = _smooth(number, normals.reshape(-1, 3))
+    cluster, smooth = _smooth(indices, normals.reshape(-1, 3))
     place = np.zeros((len(smooth), 3))
     place[cluster] = positions
     return Part(place, smooth, cluster[triangles[proper]])
@@ -102,7 +102,7 @@ def _volume(points: Array) -> float:
 
 
 def _shared_vertices(control: Array, divisions: int) -> tuple[Index, Index]:
-    """(vertex number of every patch point, patch point with the position of every vertex).
+    """(vertex index of every patch point, patch point with the position of every vertex).
 
     Points on a patch's edge are identified by the edge's four control points and their place on it, corners by their
     control point: rounding in the two patches does not matter.
@@ -131,19 +131,19 @@ def _shared_vertices(control: Array, divisions: int) -> tuple[Index, Index]:
         for column in (0, -1):
             keys[:, row, column] = np.array([-2, 0, 0, 0, 0])
             keys[:, row, column, 1] = name[:, row, column]
-    _, first, number = np.unique(keys.reshape(-1, 5), axis=0, return_index=True, return_inverse=True)
-    return number.reshape(-1), first
+    _, first, indices = np.unique(keys.reshape(-1, 5), axis=0, return_index=True, return_inverse=True)
+    return indices.reshape(-1), first
 
 
-def _smooth(number: Index, normals: Array) -> tuple[Index, Array]:
-    """Split vertices at creases: (new vertex number of every patch point, unit normal of every new vertex)."""
-    cluster = np.full(len(number), -1)
+def _smooth(indices: Index, normals: Array) -> tuple[Index, Array]:
+    """Split vertices at creases: (new vertex index of every patch point, unit normal of every new vertex)."""
+    cluster = np.full(len(indices), -1)
     means: list[Array] = []
-    remaining: NDArray[np.bool_] = np.ones(len(number), bool)
+    remaining: NDArray[np.bool_] = np.ones(len(indices), bool)
     total = 0
     while remaining.any():
         points = np.flatnonzero(remaining)
-        vertices, lead, member = np.unique(number[points], return_index=True, return_inverse=True)
+        vertices, lead, member = np.unique(indices[points], return_index=True, return_inverse=True)
         leader = normals[points][lead][member]
         near = (normals[points] * leader).sum(axis=-1) >= CREASE
         chosen = points[near]
