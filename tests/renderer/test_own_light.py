@@ -11,7 +11,7 @@ import places
 import pytest
 
 import raystream
-from raystream.cameras import backdrop
+from raystream.lighting import backdrop
 from raystream.lighting.emitters import emitters
 from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
 from raystream.renderer.inputs.prepared import prepare
