@@ -1,9 +1,9 @@
 """The pages' pictures of the window: ``python tools/screenshots.py [NAME ...] [--out DIR]``.
 
 ``window.png``: the built-in teapotahedron, path traced under its lamp. ``panels.png``: a box with its panels, its lamp
-selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. ``photons.png``: the
-photon map of a box as points. Taken on an Xvfb of their own, so that nothing of the desktop is in them. On the
-processor alone this takes some minutes.
+selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. ``published.png``:
+such a frame of the machine of 2004. ``photons.png``: the photon map of a box as points. Taken on an Xvfb of their own,
+so that nothing of the desktop is in them. On the processor alone this takes some minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
     sys.path.insert(
@@ -24,7 +24,10 @@ if __name__ == "__main__":
 from benchmarks.common import ROOT, in_one_line, say
 from benchmarks.screen import screen
 
-SIZE = (1280, 720)
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+SIZE, TALL = (1280, 720), (1280, 940)
 LARGEST = 1536 * 1024  # bytes of a picture
 PICTURES = ROOT / "assets" / "pictures"
 
@@ -78,6 +81,19 @@ def inspecting(app: Any) -> None:
     settle(app)
 
 
+def published(app: Any) -> None:
+    """The panels, and the inspector in the middle of the published machine's first sample."""
+    settle(app)
+    app.view.actions.perform("inspector.show")
+    settle(app)
+    for _ in range(PUBLISHED_PASSES):
+        app.view.actions.perform("inspector.step")
+    app.view.actions.perform("inspector.restart")
+    for _ in range(PUBLISHED_PASSES):
+        app.view.actions.perform("inspector.step")
+    settle(app)
+
+
 def mapped(app: Any) -> None:
     """The photons of the last sample over the picture, and their panel."""
     settle(app, converged=True)
@@ -85,11 +101,22 @@ def mapped(app: Any) -> None:
     settle(app)
 
 
+def preset(name: str) -> dict[str, Any]:
+    """The options of ``raystream view SCENE --preset NAME --program shadow``."""
+    from raystream.cli import commands, main
+
+    options = commands.viewed(main._parse("view", ["teapotahedron", "--preset", name, "--program", "shadow"]))
+    return {option: value for option, value in options.items() if option not in ("scene", "size")}
+
+
 TRACED = {"program": "path", "machine": "singlepass"}
+PUBLISHED_PASSES = 60
+SIZES = {"published": TALL}  # others are of `SIZE`
 SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
     "window": ("teapotahedron", TRACED, traced),
     "panels": ("cornell", TRACED, lighting),
     "inspector": ("teapotahedron", {"program": "cast"}, inspecting),
+    "published": ("teapotahedron", preset("2004"), published),
     "photons": (
         "cornell_photons",
         {
@@ -104,16 +131,19 @@ SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
 }
 
 
-def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], panels: bool, samples: int) -> bytes:
-    """RGB of the window, top row first."""
+def shoot(name: str, samples: int) -> Picture:
+    """The window, posed."""
     import numpy as np
+    from PIL import Image
 
     from raystream.viewport.preferences import Preferences
     from raystream.window.app import App
 
+    (scene, arguments, pose), (width, height) = SHOTS[name], SIZES.get(name, SIZE)
     with tempfile.TemporaryDirectory() as folder:
-        preferences = Preferences(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
-        app = App(scene, size=SIZE, preferences=preferences, **arguments)
+        path = Path(folder) / "settings.toml"
+        preferences = Preferences(path=path, panels=name != "window", samples=samples, noise=0.0)
+        app = App(scene, size=(width, height), preferences=preferences, **arguments)
         try:
             settle(app)
             pose(app)
@@ -121,16 +151,15 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
             app.view.after_draw(lambda: frames.append(app.window.read()))
             while not frames:
                 app.turn()
-            return np.frombuffer(frames[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()
+            return Image.fromarray(np.frombuffer(frames[0], np.uint8).reshape(height, width, 3)[::-1])
         finally:
             app.release()
 
 
-def packed(pixels: bytes) -> bytes:
+def packed(picture: Picture) -> bytes:
     """A PNG of at most `LARGEST` bytes, with as many colours as that allows."""
     from PIL import Image
 
-    picture = Image.frombytes("RGB", SIZE, pixels)
     for colors in (None, 256, 128, 64, 32):
         quantized = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
         out = io.BytesIO()
@@ -151,12 +180,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in arguments.names:
         if name not in SHOTS:
             parser.error(f"unknown picture '{name}'; there are {', '.join(SHOTS)}")
-    with screen(SIZE, own=True):
+    with screen(TALL, own=True):
         for name in arguments.names or SHOTS:
-            scene, more, pose = SHOTS[name]
             path = arguments.out / f"{name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
+            path.write_bytes(packed(shoot(name, arguments.samples)))
             say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
 
 

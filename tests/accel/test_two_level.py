@@ -21,6 +21,8 @@ import raystream
 from raystream import Renderer, Scene
 from raystream.accel import bvh_build
 from raystream.accel import bvh_tree as bvh
+from raystream.accel.structures import StructureOptions
+from raystream.accel.two_level.build import over_instances
 from raystream.accel.two_level.structure import inverses, objects_of, world_boxes
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
@@ -292,3 +294,10 @@ def test_inverses_are_those_of_linear_algebra() -> None:
     assert np.allclose(inverses(linear) @ linear, np.eye(3), atol=1e-9)
     assert not np.isfinite(inverses(np.zeros((1, 3, 3)))).any()
     assert not np.isfinite(inverses(np.ones((1, 3, 3)))).all()
+
+
+@pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
+def test_progress_rises_from_object_to_object(accel: str) -> None:
+    shares: list[float] = []
+    over_instances(instances.nested(6), StructureOptions(accel), lambda share, text: shares.append(share))
+    assert len(shares) >= 3 and shares == sorted(shares) and shares[0] > 0 and shares[-1] == 1

@@ -273,6 +273,7 @@ K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]
         (lambda: Fisheye(361.0), "361.0 degrees across"),
         (lambda: Fisheye(-1.0), "-1.0 degrees across"),
         (lambda: Fisheye(math.nan), "nan degrees across"),
+        (lambda: Fisheye(0.0), "0.0 degrees across"),
         (lambda: Intrinsics.of_matrix(np.eye(4)), "shape (4, 4) is not (3, 3)"),
         (lambda: Intrinsics.of_matrix("K"), "is not (3, 3)"),
         (lambda: Intrinsics.of_matrix(np.zeros((3, 3))), "is no K"),

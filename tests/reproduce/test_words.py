@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from reproduction.published.chapter5 import TABLE_5_1
 from reproduction.simulators.counts import PUBLISHED_KERNELS, published_program, words
 from reproduction.simulators.counts.words import calls_within
 
 from raystream import Renderer
 from raystream.stream.compile.source import Source
 from raystream.stream.machines.common import STATE_WORDS
+from raystream.viewport.debug_views.inspector import PAPERS_PROGRAMS, PUBLISHED_COSTS, stream_words
 
 
 def test_words_are_those_that_the_machine_counts(device) -> None:
@@ -62,6 +64,19 @@ def test_every_kernel_of_the_papers_has_states_here() -> None:
         for name, states in programs.items():
             known = published_program(name, grid=4).program.by_name
             assert set(states) <= set(known), kernel
+
+
+def test_the_inspector_shows_these_words_and_the_published_ones() -> None:
+    for kernel, programs in PUBLISHED_KERNELS.items():
+        theirs = TABLE_5_1["SIMD"][kernel]
+        for name, states in programs.items():
+            linked = published_program(name, grid=4)
+            counted = words(linked)
+            assert states[0] in PUBLISHED_COSTS and name in PAPERS_PROGRAMS
+            cost = PUBLISHED_COSTS[states[0]]
+            assert (cost.kernel, cost.instructions, cost.read, cost.written, cost.fetched) == (kernel, *theirs[:4])
+            for state in states:
+                assert stream_words(linked, state) == counted[state][:2]
 
 
 def test_calls_are_found_through_functions_and_comments() -> None:

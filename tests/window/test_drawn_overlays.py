@@ -16,6 +16,7 @@ imgui = imgui_bundle.imgui
 from drawing import Sheet  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
+from raystream.renderer.renderer import Renderer  # noqa: E402
 from raystream.viewport.viewport import Message  # noqa: E402
 
 
@@ -143,10 +144,15 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
     inspector.run_to_end()
     exact()
     sheet.show("complete")
-    for across in (1020, 1100, 1180, 1240):
+    for across in (980, 1040, 1100, 1180):
         sheet.show("a pass", mouse=(across, 560))
     sheet.show("narrow", (320, 300))
     sheet.show("low", (900, 300))
+    renderer = Renderer("cornell", device=panel_stage.renderer.device, program="cast", accel="grid")
+    panel_stage.debug_views.inspector = Inspector(renderer, size=(24, 16))
+    panel_stage.debug_views.inspector.begin(renderer.camera)
+    sheet.show("beside the dissertation's")
+    renderer.release()
 
 
 def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:

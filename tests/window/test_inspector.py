@@ -73,6 +73,19 @@ def test_passes_are_those_that_the_policy_chose(finished: Inspector) -> None:
     assert finished.active == 0 and finished.waiting["done"] == rays
 
 
+def test_kernels_beside_those_of_the_dissertation(finished: Inspector) -> None:
+    """Ray 8, traversal 8, hit 5: words of a traversal step; of a grid alone there is a published kernel."""
+    assert finished.stream_words("traverse") == (21, 8) and finished.stream_words("eye") == (2, 8)
+    cost = finished.published_cost("traverse")
+    assert cost is not None and (cost.kernel, cost.instructions, cost.read) == ("Traverse: Step", 20, 14)
+    assert finished.published_cost("done") is None
+    other = Inspector(Renderer("cornell", device=finished.renderer.device, accel="bvh", program="cast"), (4, 4))
+    other.begin(other.renderer.camera)
+    assert other.published_cost("traverse") is None and other.stream_words("eye") == (2, 8)
+    other.release()
+    other.renderer.release()
+
+
 def test_totals_agree_with_the_counts(finished: Inspector, layers: dict) -> None:
     totals = finished.totals()
     assert totals.passes == len(finished.passes) == sum(row["passes"] for row in totals.per_state.values())

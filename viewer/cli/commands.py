@@ -49,7 +49,7 @@ def viewed(arguments: Namespace) -> dict[str, Any]:
     has are a file's: a picture on show goes on until the window's own rules end it."""
     chosen = set(arguments.typed)
     if arguments.preset is not None:
-        chosen |= preset(arguments.preset, arguments.scene).keys() - set(keywords("render"))
+        chosen |= preset(arguments.preset, arguments.scene, arguments.program).keys() - set(keywords("render"))
     return {
         name: getattr(arguments, name) for name in of_view() if name in chosen and OPTIONS[name].scope.part != "command"
     }

@@ -407,7 +407,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         namespace.scenes, namespace.scene = namespace.scene, namespace.scene[0]
     preset_values: dict[str, Any] = {}
     if getattr(namespace, "preset", None) is not None:
-        preset_values |= preset(check("preset", namespace.preset), namespace.scene)
+        preset_values |= preset(check("preset", namespace.preset), namespace.scene, namespace.program)
     namespace.typed = frozenset(key for key in command.options if getattr(namespace, key) not in (None, False))
     for key in command.options:
         value = getattr(namespace, key)

@@ -43,6 +43,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].value.high},
 }
 
+OF_PATHS = "spp", "eye_rays", "strategy", "depth", "roulette"  # what only path tracing has of these
+
 # Seconds of two cores under a software driver, kernel by kernel. Photons: for a map, and for a sample of a pixel;
 # ``ring`` takes 45 for 512 x 384. Paths: for the passes of a sample, whatever the size, and for a pixel of it; a sample
 # of the bunny takes 14 for 256 x 256. Both measured on a machine with little other work.
@@ -51,11 +53,14 @@ PATH_SECONDS, PATH_PIXEL_SECONDS = 1.0, 1.94e-4
 WORTH_TELLING = 10.0
 
 
-def preset(name: str, scene: str) -> dict[str, Any]:
-    """A preset's values of options that are not given, for a scene by the given name."""
+def preset(name: str, scene: str, program: str | None = None) -> dict[str, Any]:
+    """A preset's values of options that are not typed, for a scene by its name. program : if that is another than the
+    preset's, it runs on the published machine with defaults of its own."""
     from raystream.scene.builtin.caustics import PUBLISHED
 
-    return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
+    values = {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
+    paths = program in (None, "path") or values["program"] != "path"
+    return values if paths else {option: value for option, value in values.items() if option not in OF_PATHS}
 
 
 def published_remark(arguments: Namespace, software: bool) -> list[str]:

@@ -156,6 +156,44 @@ def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> F
     return false_color.quantity(channel.name, values, valid, channel.unit, extent)
 
 
+# -- the kernels of the papers -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelCost:
+    """A kernel's call: four-wide instructions, 32-bit words read and written between passes, and words fetched from
+    memories."""
+
+    kernel: str
+    instructions: int
+    read: int
+    written: int
+    fetched: int
+
+
+# T. J. Purcell, Ray Tracing on a Stream Processor (2004), table 5.1, SIMD; kernels by the states that do their work.
+PAPERS_PROGRAMS = "cast", "shadow", "whitted", "path"
+PUBLISHED_COSTS = {
+    **dict.fromkeys(("eye", "begin"), KernelCost("Generate Eye Ray", 28, 0, 5, 0)),
+    "setup": KernelCost("Traverse: Setup", 38, 11, 12, 0),
+    "traverse": KernelCost("Traverse: Step", 20, 14, 9, 1),
+    "intersect": KernelCost("Intersect", 41, 14, 5, 10),
+    **dict.fromkeys(("shade", "arrive"), KernelCost("Shade: Color", 36, 10, 3, 21)),
+    "light": KernelCost("Shade: Shadow", 16, 11, 8, 0),
+    "reflect": KernelCost("Shade: Reflected", 26, 11, 9, 9),
+    "scatter": KernelCost("Shade: Path", 17, 14, 9, 9),
+}
+
+
+def stream_words(linked: LinkedProgram, state: str) -> tuple[int, int]:
+    """32-bit words of streams that a call of a state's kernel reads and writes between passes."""
+    called = linked.program.by_name[state]
+    read, written = (
+        sum(linked.records[stream].scalars for stream in streams) for streams in (called.reads(), called.writes())
+    )
+    return read, written
+
+
 # -- the inspector -----------------------------------------------------------------------------------------------------
 
 SIZE = (192, 108)
@@ -334,6 +372,15 @@ class Inspector:
             seconds=sum(p.seconds for p in drawn),
             per_state=stats.per_step() if drawn else {},
         )
+
+    def stream_words(self, state: str) -> tuple[int, int]:
+        """32-bit words that a call in a state reads from streams and writes to them."""
+        return stream_words(self.machine.linked, state)
+
+    def published_cost(self, state: str) -> KernelCost | None:
+        """What the dissertation has for the kernel of a state: of a program of its own, over a grid."""
+        of_papers = self.machine.linked.program.name in PAPERS_PROGRAMS and self.renderer.settings.accel == "grid"
+        return PUBLISHED_COSTS.get(state) if of_papers else None
 
     def channels(self) -> list[Channel]:
         """Viewable channels, the state first."""

@@ -20,11 +20,12 @@ from raystream.window.panels.overlay import below
 from raystream.window.panels.theme import units
 from raystream.window.panels.widgets import fact, grouped, label, press, rate, shares
 
-HEIGHT = 690.0  # at first
+HEIGHT = 880.0  # at first
 PLOT_HEIGHT = 150.0
 TALLEST = 0.75  # of a picture's width
 RAMP_HEIGHT = 10.0
 LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
+_NO_PASSES = {"passes": 0, "calls": 0, "seconds": 0.0}
 
 
 @dataclass
@@ -264,20 +265,32 @@ def _totals(inspector: Inspector) -> None:
     totals = inspector.totals()
     fact("passes", grouped(totals.passes))
     fact("rays active in a pass, average", f"{100 * totals.active_share:.1f} %")
-    if not totals.per_state:
-        return
+    published = {state: inspector.published_cost(state) for state in inspector.colors}
+    headings = ["state", "rays", "passes", "calls", "ms", "words", *(["2004"] if any(published.values()) else [])]
     flags = imgui.TableFlags_.row_bg | imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.borders_inner_h
-    if not imgui.begin_table("totals", 4, flags):
+    if not imgui.begin_table("totals", len(headings), flags):
         return
-    for heading in ("state", "passes", "calls", "ms"):
+    for heading in headings:
         imgui.table_setup_column(heading)
     imgui.table_headers_row()
-    for state, row in totals.per_state.items():
+    for state, cost in published.items():
+        row = totals.per_state.get(state, _NO_PASSES)
+        counts = (inspector.waiting[state], row["passes"], row["calls"])
         imgui.table_next_row()
         imgui.table_next_column()
-        imgui.text_colored(theme.legible(inspector.colors.get(state, (200, 200, 200))), state)
+        imgui.text_colored(theme.legible(inspector.colors[state]), state)
         with theme.font("numbers"):
-            for text in (grouped(row["passes"]), grouped(row["calls"]), f"{1000 * row['seconds']:.1f}"):
+            words = "{}>{}".format(*inspector.stream_words(state))
+            for text in (*map(grouped, counts), f"{1000 * row['seconds']:.1f}", words):
                 imgui.table_next_column()
                 imgui.text_unformatted(text)
+            if cost is not None:
+                imgui.table_next_column()
+                imgui.text_unformatted(f"{cost.read}>{cost.written}")
+        if cost is not None and imgui.is_item_hovered():
+            imgui.set_tooltip(
+                f"{cost.kernel} (Purcell 2004, table 5.1): {cost.instructions} instructions,\n"
+                f"{cost.read} words read, {cost.written} written, {cost.fetched} fetched from memories"
+            )
     imgui.end_table()
+    imgui.text_disabled("rays: waiting now; words: of 32 bits, read > written by a call")

@@ -5,7 +5,7 @@ from __future__ import annotations
 GROUND = (0.085, 0.094, 0.110)  # sRGB
 ROOM = 10.0  # between panels and the window's edge, in units of the window on a plain screen, as all lengths here
 SIDE_WIDTH = 300.0  # of the panel at the left
-INSPECTOR_WIDTH = 340.0  # of the one at the right, at first
+INSPECTOR_WIDTH = 400.0  # of the one at the right, at first
 LEAST_FREE = 220.0  # a narrower gap between panels is none
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 LEAST_SCALE = 0.5
