@@ -1,4 +1,4 @@
-// The classic material (viewer/scene/classic.py): reflected and refracted into single directions, the diffuse part
+// The classic material (viewer/scene/material.py): reflected and refracted into single directions, the diffuse part
 // unlit, or as Lambert's.
 // The parameter is the index of refraction; specular is 1 where channels part, each by its own index; reflectivity is
 // 1 and -1 where kernels/choose_channel.glsl has decided that it refracts (or scatters) and reflects.

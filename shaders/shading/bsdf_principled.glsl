@@ -1,6 +1,6 @@
 // glTF's material: layers over a base that mixes metal, matte and transmitting dielectrics (glTF 2.0, appendix B, and its
 // extensions). Lobes are those of shaders/materials/lobes/, in a frame about the shading normal on the side of wo; their
-// sums are generated (viewer/materials/lobes.py). What the glossy base reflects is evaluated once for metal and
+// sums are generated (viewer/materials/bsdf.py). What the glossy base reflects is evaluated once for metal and
 // dielectric, which share microfacets and differ in Fresnel's reflectance. Below path_smooth a lobe is a mirror, or a clear
 // pane.
 // How much light a layer leaves to those below follows from the direction of wo alone, so that no energy is lost; it is

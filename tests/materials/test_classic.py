@@ -16,9 +16,8 @@ from raystream.materials.bsdf import bsdfs
 from raystream.materials.classic import classic_materials
 from raystream.materials.look import look_of
 from raystream.materials.textures import textures
-from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
 from raystream.scene.edits.materials import decided_materials
-from raystream.scene.material import KINDS, Material
+from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 
@@ -201,7 +200,7 @@ def test_white_furnace(device, is_lit: bool):
 def test_modes_of_textures(unlit):
     random = np.random.default_rng(9)
     color, texel, environment = random.random((300, 3)), random.random((300, 4)), random.random((300, 3))
-    for mode, number in MODES.items():
+    for mode, number in CLASSIC_MODES.items():
         (found,) = unlit(
             "vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment)",
             *(color, texel, np.full(300, number), environment),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.lighting.emitters import emitters
-from raystream.lighting.shining import shares
+from raystream.lighting.emitters import emitters, shares
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material

@@ -10,9 +10,7 @@ from test_sort import run
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, PHOTON
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting, footprints, read_vertices, routing_bytes
-from raystream.photons.sort import Keep
+from raystream.photons.grid import Keep, PhotonGrid, StencilRouting, footprints, read_vertices, routing_bytes
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw
 

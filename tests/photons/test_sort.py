@@ -9,8 +9,7 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, FIRST, PHOTON
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
+from raystream.photons.grid import Keep, PhotonGrid, PhotonSort, cell_size, list_size
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw
 

@@ -12,7 +12,7 @@ from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
-from raystream.scene.edits.smooth import is_smooth
+from raystream.materials.look import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance

@@ -15,9 +15,7 @@ import pytest
 
 from raystream.kernels.photons import ENTRY, PHOTON
 from raystream.kernels.records import FEATURES
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting
-from raystream.photons.sort import Keep
+from raystream.photons.grid import Keep, PhotonGrid, StencilRouting
 from raystream.renderer.preview.gbuffer import GBufferRaster
 from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
 from raystream.renderer.renderer import Renderer

@@ -10,8 +10,7 @@ import numpy as np
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT
 from raystream.materials.look import Look
-from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from raystream.scene.material import KINDS, Material
+from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
@@ -66,7 +65,7 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
                 raise ViewerError(f"material '{material.name}'", f"names texture {layer.texture} of {texture_count}")
     rows = np.zeros(max(1, len(layers)), LAYER.dtype)
     for row, layer in zip(rows, layers, strict=False):
-        row["environment"], row["texture"], row["mode"] = layer.environment, layer.texture, MODES[layer.mode]
+        row["environment"], row["texture"], row["mode"] = layer.environment, layer.texture, CLASSIC_MODES[layer.mode]
     return [
         Module(
             "classic materials",
@@ -82,7 +81,7 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
             constants={
                 "KIND_CLASSIC": KINDS["classic"],
                 "CLASSIC_LAYERS": look.classic_textures,
-                **{f"CLASSIC_{mode.upper()}": value for mode, value in MODES.items()},
+                **{f"CLASSIC_{mode.upper()}": value for mode, value in CLASSIC_MODES.items()},
             },
             needs=("classic_material", "texture_texel", *(("detail_at",) if look.second_uv else ())),
             uses=(GEOMETRY, HIT),

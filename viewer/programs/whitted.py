@@ -1,4 +1,5 @@
-"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion.
+"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion; and
+the shadow caster, its first level.
 
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
 with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
@@ -16,8 +17,13 @@ from dataclasses import dataclass, field
 
 from raystream.base.errors import ViewerError
 from raystream.kernels import paths, photons, whitted
-from raystream.programs.backdrop import backdrop_states
-from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.first_hits import (
+    backdrop_states,
+    extra_states,
+    first_hit_states,
+    first_hit_streams,
+    sample_streams,
+)
 from raystream.programs.registry import PictureProgram, register
 from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
 from raystream.stream.declare.kernel import Kernel, ModuleState
@@ -95,7 +101,7 @@ def whitted_trace(
     first_hits : how they are found, see `raystream.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
     some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
-    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.backdrop.BACKDROPS`.
+    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.first_hits.BACKDROPS`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -198,6 +204,75 @@ register(
         "a shade tree without recursion",
         key="3",
         depth=DEPTH,
+        demodulates=True,
+    )
+)
+
+
+# -- the shadow caster -------------------------------------------------------------------------------------------------
+# First hits, lit by every light that no triangle hides (Purcell 2004, chapter 3). With ``first_hits`` "raster" it is a
+# hybrid: triangles drawn with a depth buffer find the first hits, the machine casts shadow rays.
+
+
+def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
+    """Pixels and their film, to which samples are added. first_hits : see `raystream.programs.first_hits`. backdrop : a
+    kind of `raystream.programs.first_hits.BACKDROPS`."""
+    background = backdrop_states(backdrop, surface="arrive", end="finish")
+    eye = Call("setup", then=background.first)
+    return Program(
+        "shadow",
+        streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
+        results=("film",),
+        states=(
+            State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
+            *traversal.states,
+            *background.states,
+            State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
+            *direct_light(whitted.NEXT_LIGHT, then="finish"),
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=(
+            "->arrive",
+            "arrive",
+            "light",
+            "->resolve",
+            "resolve",
+            "finish",
+            "begin",
+            "root",
+            *extra_states(first_hits),
+            *background.order,
+        ),
+        groups={
+            "ray": (*background.groups, ("->arrive", "arrive"), ("->resolve", "resolve")),
+            "surface": (
+                *background.groups,
+                ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
+                ("finish", "begin"),
+            ),
+        },
+        gpu_groups={
+            "ray": (
+                *background.gpu_groups,
+                *(("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin")),
+            )
+        },
+        resumes=True,
+        limit="path_samples",
+    )
+
+
+register(
+    PictureProgram(
+        "shadow",
+        shadow_cast,
+        "cast rays and shadow rays",
+        "first hits, and a shadow ray to every light",
+        key="2",
+        rasterises=True,
         demodulates=True,
     )
 )

@@ -19,9 +19,7 @@ from raystream.lighting.path import SMOOTH_OF_TREES
 from raystream.lighting.photons import PhotonPass, RadianceEstimate
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting, routing_bytes
-from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
+from raystream.photons.grid import Keep, PhotonGrid, PhotonSort, StencilRouting, cell_size, list_size, routing_bytes
 from raystream.programs import LEVELS, photon_emission, photon_frame
 from raystream.renderer.device.footprint import text
 from raystream.renderer.device.gpu_scene import GpuScene

@@ -23,7 +23,7 @@ from benchmarks.common import ROOT, Options, Result, Table, facts, say
 from benchmarks.scenes import shared
 from raystream.renderer.renderer import Renderer
 from raystream.stream.compile.generate import Form, fragment
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import shared_device
 from raystream.stream.gl.draw import tiles_source
 from raystream.stream.selftest.ways import trust
 

@@ -14,8 +14,7 @@ from raystream.denoise.reconstruction import reconstruction_sources
 from raystream.denoise.upsampling import upsampling_sources
 from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.options.table import OPTIONS
-from raystream.photons.routing import routed_sources, routing_sources
-from raystream.photons.sort import keep_sources, sort_sources
+from raystream.photons.grid import keep_sources, routed_sources, routing_sources, sort_sources
 from raystream.renderer.device.deformer import deform_sources
 from raystream.renderer.device.first_hits import raster_sources
 from raystream.renderer.device.grid_build import grid_sources

@@ -20,9 +20,8 @@ from raystream.base.errors import ViewerError
 from raystream.formats.files import decode_data_uri, read_file, resolve_uri
 from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.decoders import BASISU, MissingExtra, installed
-from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.decoders import BASISU, installed
+from raystream.formats.gltf.json import JsonObject, MissingExtra, Omissions
 from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
 from raystream.formats.gltf.images import UNCHANGED, Change
-from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.omissions import Omissions
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
-from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
+from raystream.formats.gltf.json import JsonObject, Omissions
+from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.texture import Texture, linear_from_srgb
 
 # -- the classic material in glTF: ``extras.classic`` of a material, whose diffuse colour is the base colour -----------
@@ -28,7 +26,7 @@ from raystream.scene.texture import Texture, linear_from_srgb
 # "reflectivity": 0.3, "transmittance": 0.8, "indices": [1.49, 1.5, 1.51], "thickness": 0, "thicknessModel": "path",
 # "textures": [{"mode": "decal", "colorTexture": {"index": 0}}, {"mode": "blend", "colorTexture": {"index": 1},
 # "environment": [1, 0.9, 0.7]}], "vertexColors": true, "lit": false }}
-# All members are optional, see `raystream.scene.classic`. ``indices`` may be one number.
+# All members are optional, see `raystream.scene.material`. ``indices`` may be one number.
 
 _NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
 _MEMBERS = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}

@@ -10,7 +10,7 @@ from typing import Any
 from raystream.accel.bvh_tree import NODE, PAIR
 from raystream.accel.deform import BOX, WIDTH, Deforming, levels
 from raystream.kernels.records import VERTEX
-from raystream.materials.details import DETAIL
+from raystream.materials.geometry import DETAIL
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.stream.compile.memories import Addresses, tables_of
 from raystream.stream.compile.source import Source

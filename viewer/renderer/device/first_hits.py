@@ -14,7 +14,7 @@ from raystream.cameras.lens import lens_uniforms
 from raystream.kernels.records import FACE, FAR, HIT, RAY, VERTEX
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
-from raystream.programs.shadow_cast import shadow_cast
+from raystream.programs.whitted import shadow_cast
 from raystream.renderer.device.tile_job import FirstHitPass, Rectangle
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.inputs.prepared import PreparedScene

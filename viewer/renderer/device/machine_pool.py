@@ -17,10 +17,10 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Run
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine, MachineOptions
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import policy as make_policy
-from raystream.stream.machines.registry import MACHINES
 from raystream.stream.selftest.ways import DriverFallbacks, fallbacks_for
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it

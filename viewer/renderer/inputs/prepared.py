@@ -17,13 +17,12 @@ from raystream.accel.structures import Primitives, Structure, StructureOptions
 from raystream.base.errors import ViewerError
 from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
+from raystream.lighting.emitters import NAME as SHINING
+from raystream.lighting.emitters import shining_faces
+from raystream.lighting.light_tree import MANY_LIGHTS, too_many
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from raystream.lighting.shining import NAME as SHINING
-from raystream.lighting.shining import shining_faces
-from raystream.lighting.tree_choice import MANY_LIGHTS, too_many
-from raystream.materials.details import NAME as DETAILS
-from raystream.materials.details import flat_details, object_details
-from raystream.materials.geometry import flat_geometry, object_geometry
+from raystream.materials.geometry import NAME as DETAILS
+from raystream.materials.geometry import flat_details, flat_geometry, object_details, object_geometry
 from raystream.materials.look import Look, scene_look
 from raystream.materials.opacity import asking
 from raystream.materials.tables import appearance, with_tables
@@ -111,7 +110,7 @@ class PreparedScene:
 
     @property
     def backdrop(self) -> str:
-        """The backdrop of camera rays that leave the scene, of `raystream.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `raystream.programs.first_hits.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -374,7 +373,7 @@ def _prepared(
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
         geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
-        from raystream.accel.two_level.build import over_instances
+        from raystream.accel.two_level.structure import over_instances
 
         structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)

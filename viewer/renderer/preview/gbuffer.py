@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from raystream.accel import primitives
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.device_film import Buffer
-from raystream.kernels.backdrop import BACKDROP_NEEDS
+from raystream.kernels.paths import BACKDROP_NEEDS
 from raystream.kernels.records import FACE, FEATURES, HIT, PIXEL, RAY, VERTEX
 from raystream.programs import LEVELS, feature_buffers
 from raystream.renderer.device.deformer import GpuDeformer

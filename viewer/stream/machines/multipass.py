@@ -31,9 +31,8 @@ from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.common import STATE_WORDS, Machine, RunProgress, Unroll
-from raystream.stream.machines.count import MANY, Census, Queries, waiting
 from raystream.stream.machines.counters import KernelPass, Stats
-from raystream.stream.machines.mask import DEPTH_OF_STEP, MASKS, Mask
+from raystream.stream.machines.mask import DEPTH_OF_STEP, MANY, MASKS, Census, Mask, Queries, waiting
 from raystream.stream.machines.policy import Policy, Sweep
 
 # -- copies for drivers without a texture barrier, where a pass cannot read its own output -----------------------------
