@@ -15,8 +15,18 @@ Layers principled_seen_of(Interaction at, Principled material, vec3 wo) {
 }
 
 // Those of the surface that is asked about; and its material but for its index, which channels may have of their own.
+#ifdef HAVE_PREPARED
 Layers principled_seen(Interaction at, vec3 wo);
 Principled principled_material(Interaction at);
+#else
+Layers principled_seen(Interaction at, vec3 wo) {
+    return principled_seen_of(at, principled_at(at), wo);
+}
+
+Principled principled_material(Interaction at) {
+    return principled_at(at);
+}
+#endif
 
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {
