@@ -57,7 +57,7 @@ vec3 classic_refracted(Interaction at, Classic material, vec3 wo) {
     return normalize(n * (e * cosine - behind) - wo * e);
 }
 
-vec3 classic_shining(Interaction at) {
+vec3 classic_emission(Interaction at) {
     Classic material = classic_material(interaction_material(at));
     vec3 shines = classic_shares(at, material, at.wo, classic_indices(at, material)).diffuse;
     return classic_lit(material) ? vec3(0.0) : shines;

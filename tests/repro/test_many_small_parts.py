@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from counting import python_calls
 
-from raystream.materials import look
+from raystream.materials import surface_features
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -75,10 +75,10 @@ def test_bounds_of_a_row_of_equal_instances_are_exact() -> None:
 
 def test_what_is_known_of_a_mesh_goes_with_it() -> None:
     meshes = [Mesh(CORNERS + k, [(0, 1, 2)]) for k in range(50)]
-    before = set(look._known)
-    assert not any(look.is_smooth(mesh) for mesh in meshes)
-    assert len(set(look._known) - before) == 50
+    before = set(surface_features._known)
+    assert not any(surface_features.is_smooth(mesh) for mesh in meshes)
+    assert len(set(surface_features._known) - before) == 50
     keys = {id(mesh) for mesh in meshes}
     meshes.clear()
     gc.collect()
-    assert not keys & set(look._known)
+    assert not keys & set(surface_features._known)

@@ -20,7 +20,7 @@ from raystream.film.files.checkpoint import fingerprint
 from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.lights import EXTENSION, read_lights
 from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
-from raystream.materials import look
+from raystream.materials import surface_features
 from raystream.renderer.inputs import own_light
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.light import LUMINANCE, Light
@@ -135,10 +135,12 @@ def test_names_of_many_lights_in_one_pass() -> None:
 
 def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    bent = look._bent
-    monkeypatch.setattr(look, "BATCH", 16)
-    monkeypatch.setattr(look, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals))
-    assert look.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
+    bent = surface_features._bent
+    monkeypatch.setattr(surface_features, "BATCH", 16)
+    monkeypatch.setattr(
+        surface_features, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals)
+    )
+    assert surface_features.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
 
 
 def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.materials.look import has_smooth_meshes, is_smooth
+from raystream.materials.surface_features import has_smooth_meshes, is_smooth
 from raystream.scene.edits.framed import is_single_object
 from raystream.scene.geometry.batches import alike, batches, joined, offsets, ranges
 from raystream.scene.geometry.bounds import ground_transform

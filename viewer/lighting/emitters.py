@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.jit import helper, run
 from raystream.kernels.records import HIT
-from raystream.materials.look import shining
+from raystream.materials.surface_features import textured_emitters
 from raystream.scene.edits.mipmaps import halved
 from raystream.scene.exposure import at_keys, key_count
 from raystream.scene.geometry.quadrics import Quadrics
@@ -26,8 +26,10 @@ from raystream.scene.texture import WRAPS, Texture, linear_texels
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
 
-NAME = "shining faces"
-SHINING = Record("Shining", Field("share", "float", about="of the brightest that the material could be, in the mean"))
+EMISSION_SHARES = "emission shares"  # name of the module
+EMISSION_SHARE = Record(
+    "EmissionShare", Field("share", "float", about="of the brightest that the material could be, in the mean")
+)
 _SIDE = 8  # places looked at along each side of a triangle's square
 _ROWS = 64  # of texels that are made linear at once
 _REPEAT, _MIRRORED = WRAPS["repeat"], WRAPS["mirrored"]
@@ -40,7 +42,7 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     By places on the triangle, in an image as small as these are far apart: light that they miss is found by BSDF
     sampling, and none is lost.
     """
-    lit = [(index, scene.materials[index]) for index in sorted(shining(scene))]
+    lit = [(index, scene.materials[index]) for index in sorted(textured_emitters(scene))]
     textured = {
         index: (scene.textures[material.emission_texture], tuple(material.emission))
         for index, material in lit
@@ -144,21 +146,21 @@ def _texel(at, size, wrap):
     return np.int64(min(max(at * size, 0.0), size - 1.0))
 
 
-def shining_faces(scene: Scene, meshes: Sequence[Mesh]) -> Module:
-    """``shining_share`` over the faces of meshes, one behind the other."""
+def emission_shares(scene: Scene, meshes: Sequence[Mesh]) -> Module:
+    """``emission_share`` over the faces of meshes, one behind the other."""
     cache: dict[int, NDArray] = {}
     for mesh in meshes:
         if id(mesh) not in cache:
             cache[id(mesh)] = shares(scene, mesh)
-    rows = np.zeros(max(1, sum(len(mesh.triangles) for mesh in meshes)), SHINING.dtype)
+    rows = np.zeros(max(1, sum(len(mesh.triangles) for mesh in meshes)), EMISSION_SHARE.dtype)
     if meshes:
         rows["share"] = np.concatenate([cache[id(mesh)] for mesh in meshes])
     return Module(
-        NAME,
-        provides=("shining_share",),
-        source="shading/shining.glsl",
-        memories=(Table("shining", SHINING, rows),),
-        needs=("detail_at",),
+        EMISSION_SHARES,
+        provides=("emission_share",),
+        source="shading/emission_share.glsl",
+        memories=(Table("emission_shares", EMISSION_SHARE, rows),),
+        needs=("tangents_at",),
         uses=(HIT,),
     )
 
@@ -207,7 +209,7 @@ def emitters(scene: Scene) -> Emitters:
 
 def _standing(scene: Scene) -> Emitters:
     emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
-    textured = shining(scene)
+    textured = textured_emitters(scene)
     spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
     spotted[sorted(textured)] = False
     textures, uvs, bright = [np.zeros(0, np.int32)], [np.zeros((0, 3, 2), np.float32)], [np.zeros(0)]

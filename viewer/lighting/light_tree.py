@@ -74,7 +74,7 @@ class Bounds(NamedTuple):
     both: NDArray[np.bool_]
 
     def of(self, indices: NDArray) -> Bounds:
-        """Those of some."""
+        """The bounds at some indices (M,)."""
         middle, radius, axis, spread, emission, power, both = (part[indices] for part in self)
         return Bounds(middle, radius, axis, spread, emission, power, both)
 
@@ -442,7 +442,7 @@ def _surfaces(sources: Sources) -> Bounds:
     radius = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1, initial=0.0)
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     twice = np.linalg.norm(normal, axis=1)
-    shining = luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
+    radiance = luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
     middle[ball], radius[ball] = corners[ball, 0], corners[ball, 1, 0]
     area = np.where(ball, math.pi * radius**2, twice / 2)  # as it is seen from the front
     axis = np.where(ball[:, None], [0.0, 1.0, 0.0], normal / np.where(twice > 0, twice, 1.0)[:, None])
@@ -451,7 +451,7 @@ def _surfaces(sources: Sources) -> Bounds:
     most = np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)
     axis = np.where(both[:, None] & (most < 0), -axis, axis)
     spread = np.where(ball, math.pi, 0.0)
-    return Bounds(middle, radius, axis, spread, np.full(count, math.pi / 2), _positive(area * shining), both)
+    return Bounds(middle, radius, axis, spread, np.full(count, math.pi / 2), _positive(area * radiance), both)
 
 
 def _punctual(lights: DeltaLights) -> Bounds:

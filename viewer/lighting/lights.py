@@ -127,7 +127,7 @@ class LightList:
         return {"environment_levels": self.environment_levels, "light_levels": self.levels}
 
     def shares(self) -> Table:
-        """The lights' quanta one after the other, behind the environment's; as many rows as there are slots."""
+        """The table ``light_shares``: each light's first quantum, behind the environment's; a row for each slot."""
         first = np.full(len(self.records), QUANTA, np.int64)  # no light
         quanta = np.rint(self.probability * QUANTA).astype(np.int64)
         first[: self.count] = self.environment_levels + np.cumsum(quanta) - quanta
@@ -137,7 +137,7 @@ class LightList:
 
     @property
     def record(self) -> Record:
-        """Of its rows."""
+        """The record of a light: with texture and keys where some light has them."""
         return RECORDS[self.textured, "keys" in (self.records.dtype.names or ())]
 
     @property
@@ -180,7 +180,7 @@ class LightList:
         }
         more = ("texture_color",) if self.textured else ()
         features = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
-        features |= {"SHINING"} if more else set()
+        features |= {"TEXTURED_LIGHTS"} if more else set()
         memories, uniforms = [Table("lights", self.record, self.records)], self.uniforms()
         if len(self.keys):
             features |= {MOTION, MOVING}
@@ -215,11 +215,11 @@ def light_list(
     """
     warnings: list[str] = []
     triangles, power, density_of, valid = _triangles(emitting, warnings)
-    shining = [light for light in lights if any(light.intensity)]
-    if len(shining) < len(lights):
+    lit_lights = [light for light in lights if any(light.intensity)]
+    if len(lit_lights) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
         warnings.append(f"without intensity, and left out: {_names(names)}")
-    lit = DeltaLights.of(shining)
+    lit = DeltaLights.of(lit_lights)
     count = len(triangles.corners) + len(lit)
     if count > MOST_LIGHTS:
         hint = "let fewer surfaces shine"

@@ -9,7 +9,7 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT
-from raystream.materials.look import Look
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
@@ -36,12 +36,12 @@ LAYER = Record(
 )
 
 
-def classic_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def classic_materials(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
     """The modules, by the materials' addresses; nothing where no material is classic.
 
     Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
     """
-    if not look.classic:
+    if not surfaces.classic:
         return []
     table = np.zeros(max(1, len(materials)), CLASSIC.dtype)
     layers: list[ClassicTexture] = []
@@ -80,11 +80,11 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
             memories=(Table("classic_layers", LAYER, rows),),
             constants={
                 "KIND_CLASSIC": KINDS["classic"],
-                "CLASSIC_LAYERS": look.classic_textures,
+                "CLASSIC_LAYERS": surfaces.classic_textures,
                 **{f"CLASSIC_{mode.upper()}": value for mode, value in CLASSIC_MODES.items()},
             },
-            needs=("classic_material", "texture_texel", *(("detail_at",) if look.second_uv else ())),
+            needs=("classic_material", "texture_texel", *(("tangents_at",) if surfaces.second_uv else ())),
             uses=(GEOMETRY, HIT),
-            features=look.features,
+            features=surfaces.features,
         ),
     ]

@@ -137,9 +137,9 @@ def object_geometry(objects: Objects) -> Module:
 
 # -- vertex data of normal maps, anisotropy, alpha, and textures of the second coordinates -----------------------------
 
-NAME = "details"
-DETAIL = Record(
-    "Detail",
+TANGENTS = "vertex tangents"  # name of the module
+VERTEX_TANGENTS = Record(
+    "VertexTangents",
     Field("tangent", "vec4", "unit length", "world", "along +u; 1 or -1, times the cross product of normal and it: -v"),
     Field("uv_1", "vec3", about="second texture coordinates; at a point, log2 of their change over that of the first"),
     Field("opacity", "float", about="of the vertex colour"),
@@ -150,10 +150,10 @@ TANGENT_KEY = Record("TangentKey", Field("tangent", "vec3", "unit length", "worl
 MOVING = "MOVING_TANGENTS"  # feature of the scene
 
 
-def flat_details(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module:
-    """``detail_at`` for triangles in world space. A vertex without a tangent has zeros. keys : the same at the keys of
-    an exposure."""
-    rows = np.zeros(len(triangles.positions), DETAIL.dtype)
+def flat_tangents(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module:
+    """``tangents_at`` for triangles in world space. A vertex without a tangent has zeros. keys : the same at the keys
+    of an exposure."""
+    rows = np.zeros(len(triangles.positions), VERTEX_TANGENTS.dtype)
     if triangles.tangents is not None:
         rows["tangent"] = triangles.tangents
     if triangles.uvs_1 is not None:
@@ -164,10 +164,10 @@ def flat_details(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module
     return _module("flat", rows, [mesh.tangents for mesh in keys])
 
 
-def object_details(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ()) -> Module:
-    """``detail_at`` for instances of objects, whose vertices lie one object behind the other. keys : of each mesh the
+def object_tangents(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ()) -> Module:
+    """``tangents_at`` for instances of objects, whose vertices lie one object behind the other. keys : of each mesh the
     same at the keys of an exposure, where it deforms."""
-    rows = np.zeros(sum(len(mesh.positions) for mesh in meshes), DETAIL.dtype)
+    rows = np.zeros(sum(len(mesh.positions) for mesh in meshes), VERTEX_TANGENTS.dtype)
     first = 0
     for mesh in meshes:
         part = rows[first : first + len(mesh.positions)]
@@ -188,10 +188,10 @@ def object_details(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ()) 
 def _module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | None] = ()) -> Module:
     """keys : (V, 4) tangents at those of an exposure."""
     still = Module(
-        NAME,
-        provides=("detail_at", "opacity_face", "face_number"),
-        source=f"shading/detail_{which}.glsl",
-        memories=(Table("details", DETAIL, rows),),
+        TANGENTS,
+        provides=("tangents_at", "opacity_face", "face_number"),
+        source=f"shading/tangents_{which}.glsl",
+        memories=(Table("tangents", VERTEX_TANGENTS, rows),),
         needs=("geometry_at",),
         uses=(HIT,),
     )
@@ -199,20 +199,20 @@ def _module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | N
     tangents = np.array(moved, np.float32).reshape(len(moved), len(rows), 4)[..., :3]
     moves = (tangents != tangents[:1]).any(axis=(0, 2))
     if not moves.any():
-        return replace(still, uses=(HIT, DETAIL))
-    record = Record(DETAIL.name, *DETAIL.fields, KEYS)
+        return replace(still, uses=(HIT, VERTEX_TANGENTS))
+    record = Record(VERTEX_TANGENTS.name, *VERTEX_TANGENTS.fields, KEYS)
     moving, table = (
         np.zeros(len(rows), record.dtype),
         np.zeros((np.count_nonzero(moves), len(tangents)), TANGENT_KEY.dtype),
     )
-    for name in DETAIL.dtype.names or ():
+    for name in VERTEX_TANGENTS.dtype.names or ():
         moving[name] = rows[name]
     moving["keys"] = -1
     moving["keys"][moves] = np.arange(len(table)) * len(tangents)
     table["tangent"] = tangents[:, moves].transpose(1, 0, 2)
     return replace(
         still,
-        memories=(Table("details", record, moving), Table("tangent_keys", TANGENT_KEY, table.ravel())),
+        memories=(Table("tangents", record, moving), Table("tangent_keys", TANGENT_KEY, table.ravel())),
         uniforms={"tangent_segments": ("int", len(tangents) - 1)},
         uses=(HIT, record),
         features=frozenset({MOTION, MOVING}),

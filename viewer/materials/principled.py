@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from raystream.base import paths
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT, RAY
-from raystream.materials.look import MAP, Look
 from raystream.materials.media import absorption, media
+from raystream.materials.surface_features import MAP, SurfaceFeatures
 from raystream.scene.material import LARGEST_DISPERSION, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
@@ -60,23 +60,25 @@ _OF_CHANNEL = """    int channel = interaction_channel(at) & 3;
     }"""
 
 
-def principled_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def principled_materials(
+    materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0
+) -> list[Module]:
     """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
 
     Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
     """
-    if not look.principled:
+    if not surfaces.principled:
         return []
-    record = look.parameters
-    most = 1 << look.packed["material"][1]
+    record = surfaces.parameters
+    most = 1 << surfaces.packed["material"][1]
     if len(materials) > most:
         hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
         raise ViewerError("materials", f"{len(materials):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(materials)), record.dtype)
-    maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
+    maps = np.zeros((len(table), max(1, len(surfaces.maps))), MAP.dtype)
     for row, map_rows, material in zip(table, maps, materials, strict=False):
         if material.kind == "principled":
-            rows = _maps(material, look, texture_count)
+            rows = _maps(material, surfaces, texture_count)
             map_rows[: len(rows)] = rows
             for field in record.fields:
                 row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
@@ -87,17 +89,17 @@ def principled_materials(materials: Sequence[Material], look: Look, texture_coun
             source="interface/interaction.glsl",
             memories=(
                 Table("principled", record, table),
-                *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
+                *((Table("principled_maps", MAP, maps.reshape(-1)),) if surfaces.textures else ()),
             ),
-            constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
+            constants={} if not surfaces.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(surfaces)},
             needs=(
                 "interaction_kind",
-                *(("texture_texel",) if look.textures else ()),
-                *(("media_top",) if look.nested else ()),
+                *(("texture_texel",) if surfaces.textures else ()),
+                *(("media_top",) if surfaces.nested else ()),
             ),
-            uses=(look.interaction,),
-            text=_parameters_glsl(look),
-            features=look.features,
+            uses=(surfaces.interaction,),
+            text=_parameters_glsl(surfaces),
+            features=surfaces.features,
         ),
         *(
             [
@@ -109,46 +111,46 @@ def principled_materials(materials: Sequence[Material], look: Look, texture_coun
                     uses=(RAY, HIT, GEOMETRY),
                 )
             ]
-            if "volume" in look.lobes
+            if "volume" in surfaces.lobes
             else []
         ),
-        *([media(materials)] if look.nested else []),
+        *([media(materials)] if surfaces.nested else []),
     ]
 
 
-def needs_of(look: Look) -> tuple[str, ...]:
+def needs_of(surfaces: SurfaceFeatures) -> tuple[str, ...]:
     """The functions of other modules in the BSDF of these materials."""
-    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(look)))
+    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(surfaces)))
 
 
-def albedos(look: Look) -> list[Module]:
+def albedos(surfaces: SurfaceFeatures) -> list[Module]:
     """The tables of albedos that its lobes ask for."""
-    if not look.principled:
+    if not surfaces.principled:
         return []
     modules = [ggx_albedo(), rise_albedo()]
-    modules += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
-    return [*modules, *([sheen_albedo()] if "sheen" in look.lobes else [])]
+    modules += [crossing_albedo(), crossing_rise_albedo()] if "volume" in surfaces.lobes else []
+    return [*modules, *([sheen_albedo()] if "sheen" in surfaces.lobes else [])]
 
 
-def map_constants(look: Look) -> dict[str, int]:
+def map_constants(surfaces: SurfaceFeatures) -> dict[str, int]:
     """The bits of `MAP.slots`, by their names in GLSL."""
-    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(surfaces.maps)}
 
 
-def _parameters_glsl(look: Look) -> str:
+def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
     """``principled_at``: factors times textures, of the channel where channels part; ``principled_refracts``: whether
     it bends light; ``principled_passes``: whether light comes through a material, by its address; ``outside_parts``:
     whether channels part in the medium outside."""
     lines = ["bool outside_parts(Interaction at) { return false; }"]
-    if look.nested:
+    if surfaces.nested:
         lines = ["bool outside_parts(Interaction at) {", "    return medium_parts(interaction_outside(at));", "}"]
     lines += ["bool principled_refracts(Principled material) {"]
     refracts = "material.thickness > 0.0 && material.transmission > 0.0"
-    lines += [f"    return {refracts if look.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
-    if look.textures:
+    lines += [f"    return {refracts if surfaces.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
+    if surfaces.textures:
         lines += ["void principled_textured(inout Principled material, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
-        for name, bit in zip(look.maps, map_constants(look), strict=True):
+        for name, bit in zip(surfaces.maps, map_constants(surfaces), strict=True):
             does, condition = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
             lines += (
                 [f"{condition} {does[0]}"]
@@ -158,30 +160,30 @@ def _parameters_glsl(look: Look) -> str:
         lines += ["}"]
     lines += ["Principled principled_at(Interaction at) {", "    int number = interaction_material(at);"]
     lines += ["    Principled material = fetch_principled(number);"]
-    if look.textures or "iridescence" in look.lobes:
+    if surfaces.textures or "iridescence" in surfaces.lobes:
         lines += ["    float layer = 1.0;"]
-    if look.textures:
+    if surfaces.textures:
         lines += [_LOOKED_UP]
-    if "iridescence" in look.lobes:
+    if "iridescence" in surfaces.lobes:
         thickness = "material.iridescence_thickness"
         lines += [f"    {thickness}.x = mix({thickness}.x, {thickness}.y, layer);"]
-    if "dispersion" in look.lobes:
+    if "dispersion" in surfaces.lobes:
         lines += [_OF_CHANNEL]
-    if look.nested:
-        channel = "channel" if "dispersion" in look.lobes else "0"
+    if surfaces.nested:
+        channel = "channel" if "dispersion" in surfaces.lobes else "0"
         lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
     lines += ["    return material;", "}"]
-    passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
+    passing = [name for name in ("transmission", "diffuse_transmission") if name in surfaces.lobes]
     if passing:
         lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]
         lines += [f"    return {' || '.join(f'material.{name} > 0.0' for name in passing)};", "}"]
     return "\n".join(lines)
 
 
-def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:
+def _maps(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> list[tuple[int, int, int]]:
     """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
     rows: dict[tuple[int, bool], int] = {}
-    for bit, (name, color) in enumerate(look.maps.items()):
+    for bit, (name, color) in enumerate(surfaces.maps.items()):
         index = getattr(material, name)
         if index is None:
             continue

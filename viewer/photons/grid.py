@@ -71,7 +71,7 @@ class PhotonGrid:
 
     @property
     def uniforms(self) -> dict[str, Any]:
-        """Of ``shaders/interface/photon_grid.glsl``."""
+        """The uniforms of ``shaders/interface/photon_grid.glsl``."""
         return {
             "photon_grid_low": self.low,
             "photon_grid_cell": self.cell,
@@ -104,21 +104,21 @@ OUTPUTS = ("kept",)  # outputs of the geometry program, for transform feedback
 _FEEDBACK_BUFFER, _RASTERIZER_DISCARD, _POINTS = 0x8C8E, 0x8C89, 0x0000
 
 
-def keep_sources() -> tuple[Source, Source]:
+def compaction_sources() -> tuple[Source, Source]:
     """Vertex and geometry program."""
     vertex = Source.begin(PHOTON_CAUSTIC=STORED["caustic"])
     vertex.add_record(PHOTON)
     add_fetch(vertex, "photons", PHOTON)
-    vertex.include("photons/keep_vertex.glsl")
-    return vertex, Source.of_file("photons/keep_geometry.glsl")
+    vertex.include("photons/compaction_vertex.glsl")
+    return vertex, Source.of_file("photons/compaction_geometry.glsl")
 
 
-class Keep:
+class PhotonCompaction:
     """The pass. Every call needs a current context."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.program = device.feedback_program(*keep_sources(), outputs=OUTPUTS)
+        self.program = device.feedback_program(*compaction_sources(), outputs=OUTPUTS)
         self._members = {name: self.program[name] for name in self.program}
         self._points = device.context.vertex_array(self.program, [])
         self._query = Query(device, primitives=True)
@@ -486,7 +486,7 @@ class StencilRouting:
         self._redistribute.draw(streams, self.cells, redistribution=redistribution, **self.uniforms)
 
     def _counts(self) -> NDArray[np.int32]:
-        """Of the texel of each footprint with initial value 0."""
+        """The photons drawn over each footprint, by the stencil of its first texel."""
         width, height = self.map.size
         values = np.frombuffer(self.stencil.read(), np.uint8).reshape(height, width)
         return values[:: self.edge, :: self.edge].ravel()[: self.count].astype(np.int32)

@@ -136,7 +136,7 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
         streams={**kernels.streams, **waiting},
         inputs=tuple(kernels.form.streams),
         instead={"arrive": State("arrive", ARRIVE_BRANCH, {"surface": "arrived", "end": "ended"})},
-        beside=(
+        added_states=(
             State("arrived", photons.DISPATCH, {"own": "light", "gathering": "estimate"}),
             State("ended", photons.DISPATCH, {"own": "next", "gathering": "place_surface"}),
         ),

@@ -42,8 +42,8 @@ class IndirectLight:
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
     host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
     rays : those of the arrival of each ray that they send.
-    instead, beside : states in place of some of the tracer's, and more, by which all is one pass. written : streams
-    that these read only where they are written, though the wires alone cannot tell.
+    instead, added_states : states in place of some of the tracer's, and more, by which all is one pass. written :
+    streams that these read only where they are written, though the wires alone cannot tell.
 
     With them direct light is that of lights chosen by power, instead of each in turn: infinitely distant ones are then
     sampled like the others, and not taken as ambient light.
@@ -55,7 +55,7 @@ class IndirectLight:
     groups: tuple[tuple[str, ...], ...] = ()
     rays: tuple[tuple[str, ...], ...] = ()
     instead: Mapping[str, State] = field(default_factory=dict)
-    beside: tuple[State, ...] = ()
+    added_states: tuple[State, ...] = ()
     written: tuple[str, ...] = ()
 
     @property
@@ -65,7 +65,7 @@ class IndirectLight:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the states."""
+        """The names of the states, in their order."""
         return tuple(state.name for state in self.states)
 
 
@@ -158,7 +158,7 @@ def whitted_trace(
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
         results=("film",),
-        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.beside),
+        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.added_states),
         start="begin",
         # A bounce takes a ray of the tree from one surface to the next.
         order=(

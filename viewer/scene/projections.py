@@ -195,7 +195,7 @@ class Perspective:
         return "perspective"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of the tangents."""
+        """The film, in tangents of angles."""
         tangent = math.tan(math.radians(self.fov) / 2)
         return tangent * size[0] / size[1], tangent, 0.0, 0.0
 
@@ -237,7 +237,7 @@ class Orthographic:
         return f"orthographic {self.height!r}"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of scene units."""
+        """The film, in scene units."""
         return self.height / 2 * size[0] / size[1], self.height / 2, 0.0, 0.0
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
@@ -265,7 +265,7 @@ class Equirectangular:
         return "equirectangular"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of angles, radians."""
+        """The film, in radians."""
         return math.pi, math.pi / 2, 0.0, 0.0
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
@@ -315,7 +315,7 @@ class Fisheye:
         return 2 * math.sin(half / 2) if self.equisolid else half
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of radii of the circle."""
+        """The film, in radii of its circle."""
         width, height = size
         least = min(width, height)
         return width / least, height / least, 0.0, 0.0

@@ -223,7 +223,7 @@ def _add(
     corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
     moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
     covered = shapes if moving[-1] is not None else shapes[:1]
-    parts.append(cover(covered if sound.all() else covered[:, sound]))
+    parts.append(covering_boxes(covered if sound.all() else covered[:, sound]))
     if placed[-1] is not None:
         parts[-1][:, 6] = np.minimum(parts[-1][:, 6], primitives.radius(placed[-1]))
     return len(meshes) - 1
@@ -275,7 +275,7 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
         return cofactors.transpose(0, 2, 1) / determinant[:, None, None] / size.transpose(0, 2, 1)
 
 
-def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
+def covering_boxes(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     """(1 + `PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along the
     longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
@@ -532,7 +532,7 @@ class TwoLevel:
         changes = [(self.table, int(indices[a]), int(indices[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
         return changes + self.top.build(self.low, self.high)
 
-    def cover(self, boxes: Mapping[int, NDArray[np.float64]]) -> Changes:
+    def set_bounds(self, boxes: Mapping[int, NDArray[np.float64]]) -> Changes:
         """Have objects of these indices within boxes (2, 3) of their spaces, and rebuild the top structure; returns the
         changed rows."""
         for index, (low, high) in boxes.items():
@@ -662,7 +662,7 @@ def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deform
     deforming = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if deforming is not None:
         two.top.often = True
-        two.cover(dict(enumerate(boxes_of(deforming.covers, [mesh.pose for mesh in meshes]))))
+        two.set_bounds(dict(enumerate(boxes_of(deforming.bounds, [mesh.pose for mesh in meshes]))))
     return deforming
 
 
@@ -702,7 +702,7 @@ def _of_bvhs(built: list[Bvh]) -> LowerLevel:
 
 
 def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
-    """The same for grids."""
+    """A grid over each object: as `_bvhs`."""
     from raystream.accel.grid import blocks as grid_blocks
     from raystream.accel.grid import build as grid_build
 

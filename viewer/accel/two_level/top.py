@@ -97,7 +97,7 @@ class Top(Protocol):
 
     @property
     def statistics(self) -> dict[str, float | int]:
-        """Of the last build."""
+        """Figures of the last build, by name."""
         ...
 
 

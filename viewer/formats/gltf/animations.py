@@ -18,7 +18,7 @@ from raystream.base.errors import ViewerError
 from raystream.formats.files import short
 from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.deformers import target_count
-from raystream.formats.gltf.images import UNCHANGED, Change, transform_of
+from raystream.formats.gltf.images import UNEDITED, TexelEdit, transform_of
 from raystream.formats.gltf.json import JsonObject, JsonObjects, MissingExtra, fault_text
 from raystream.formats.gltf.lights import EXTENSION as LIGHTS
 from raystream.formats.gltf.lights import describe
@@ -177,7 +177,7 @@ class _PlacedTextures:
         self.textures, self.indices = textures, indices
         self.changed: dict[int, Texture] = {}
 
-    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """As in `Textures`."""
         index = self.indices.get((owner.path(key), change.name))
         if index is None:

@@ -269,6 +269,7 @@ _Place = tuple["JsonObject | JsonObjects", str | int]
 
 
 def _named(owner: JsonObject | JsonObjects, key: str | int) -> str:
+    """The path of a member or an item, for messages."""
     return owner.path(str(key)) if isinstance(owner, JsonObject) else f"{owner.where}[{key}]"
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
-from raystream.formats.gltf.images import UNCHANGED, Change
+from raystream.formats.gltf.images import UNEDITED, TexelEdit
 from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.texture import Texture, linear_from_srgb
@@ -97,7 +97,7 @@ def specular(color: Color) -> tuple[float, Color]:
     return edge, (red, green, blue)
 
 
-def edge(color: Color) -> Change:
+def edge(color: Color) -> TexelEdit:
     """A texture's part of the specular factor in opacity, from specular colours that ``color`` multiplies."""
     factor = specular(color)[0] or 1.0
 
@@ -108,10 +108,10 @@ def edge(color: Color) -> Change:
         out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
         return out
 
-    return Change(f"specular {color}", changed)
+    return TexelEdit(f"specular {color}", changed)
 
 
-def roughness(gloss: float) -> Change:
+def roughness(gloss: float) -> TexelEdit:
     """Roughness in green, from glossiness in opacity that ``gloss`` multiplies."""
 
     def changed(texels: NDArray) -> NDArray:
@@ -119,7 +119,7 @@ def roughness(gloss: float) -> Change:
         out[..., 1] = _encoded(texels, 1.0 - gloss * _fractions(texels))[texels[..., 3]]
         return out
 
-    return Change(f"roughness {gloss:g}", changed)
+    return TexelEdit(f"roughness {gloss:g}", changed)
 
 
 def _most(texels: NDArray) -> int:
@@ -181,7 +181,7 @@ class TextureNumbers(Protocol):
     def textures(self) -> Sequence[Texture]:
         """The scene's, in order."""
 
-    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """The scene's number of the texture described by ``owner[key]``; None for one that counts as white."""
 
 
@@ -384,7 +384,7 @@ class _Reader:
         red, green, blue = self._colors(owner, key, (default,) * 3, high)
         return red, green, blue
 
-    def _texture(self, owner: JsonObject, key: str, content: str = "data", change: Change = UNCHANGED) -> int | None:
+    def _texture(self, owner: JsonObject, key: str, content: str = "data", change: TexelEdit = UNEDITED) -> int | None:
         return self.textures.number(owner, key, content, change) if key in owner else None
 
     def _normals(self, owner: JsonObject, key: str) -> tuple[int | None, float]:

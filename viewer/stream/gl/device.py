@@ -27,7 +27,7 @@ from raystream.stream.compile.source import Source
 from raystream.stream.declare.limits import LIMITS, Limits, rounded
 from raystream.stream.gl import contexts
 from raystream.stream.gl.compiler import Batch, Compilation, Compiler
-from raystream.stream.gl.contexts import KIND, Handover, check_room
+from raystream.stream.gl.contexts import KIND, PrelinkedContext, check_room
 from raystream.stream.lock import FairLock
 
 # -- workarounds for drivers -------------------------------------------------------------------------------------------
@@ -147,7 +147,8 @@ class Device:
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
     imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
-    driver that fails them, see `raystream.stream.selftest.ways`. binaries : see `Compiler`. remark : of its opening.
+    driver that fails them, see `raystream.stream.selftest.fallbacks`. binaries : see `Compiler`. remark : of its
+    opening.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -169,7 +170,7 @@ class Device:
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
     # Self-tests run so far, by name: how the driver fails them, empty where it passes
-    # (`raystream.stream.selftest.ways`).
+    # (`raystream.stream.selftest.fallbacks`).
     selftests: dict[str, str] = field(default_factory=dict, init=False)
     # Unused queries (`Query`) by what they ask: the names of each.
     queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
@@ -216,8 +217,8 @@ class Device:
             set_samplers(self.context, self.max_samplers)
         build = "\0".join(str(self.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION"))
         inner = self.context.mglo._context
-        handover = inner if isinstance(inner, Handover) else None
-        self.compiler = Compiler(self.context, handover, self.load, self.extensions, build, self.binaries)
+        prelinked = inner if isinstance(inner, PrelinkedContext) else None
+        self.compiler = Compiler(self.context, prelinked, self.load, self.extensions, build, self.binaries)
         self._deferred: Batch | None = None  # that takes programs which are not compiled at once
 
     @property
@@ -329,7 +330,7 @@ class Device:
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
         inner = self.context.mglo._context
-        address = (inner.context if isinstance(inner, Handover) else inner).load_opengl_function(name)
+        address = (inner.context if isinstance(inner, PrelinkedContext) else inner).load_opengl_function(name)
         return KIND(result, *arguments)(address) if address else None
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
@@ -635,8 +636,8 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         try:
             linux = sys.platform.startswith("linux")
             backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
-            handover: Any = Handover(backend(**settings))
-            context = moderngl.create_context(require=330, standalone=True, context=handover)
+            prelinked: Any = PrelinkedContext(backend(**settings))
+            context = moderngl.create_context(require=330, standalone=True, context=prelinked)
         except Exception as error:
             put_back()
             raise _no_context(error, index) from None

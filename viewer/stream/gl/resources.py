@@ -333,12 +333,12 @@ class Resources:
         self.arena = Arena(device)
         self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
-        # Of memories that are another's, where hot tables and volumes are not, see `beside`.
+        # Of memories that are another's, where hot tables and volumes are not, see `fork`.
         self._lent: frozenset[int] | None = None
         # By id: a replaced memory, and its replacement.
         self._stands_for: dict[int, tuple[weakref.ref[MemorySource], MemorySource]] = {}
         self._streams: dict[str, Stream] = {}
-        self.settling: list[Callable[[], None]] = []  # passes whose results memories hold: see `settle`
+        self.computed_tables: list[Callable[[], None]] = []  # passes, see `update_computed_tables`
 
     # -- addresses, for the generator --------------------------------------------------------------------------------
 
@@ -381,9 +381,9 @@ class Resources:
             return 0
         return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number
 
-    def settle(self) -> None:
+    def update_computed_tables(self) -> None:
         """Bring memories that passes compute up to date: before any run that reads them."""
-        for update in self.settling:
+        for update in self.computed_tables:
             update()
 
     def _current(self, source: MemorySource) -> MemorySource:
@@ -500,7 +500,7 @@ class Resources:
         if stream is not None:
             stream.release()
 
-    def beside(self, buffers: bool = True) -> Resources:
+    def fork(self, buffers: bool = True) -> Resources:
         """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
         textures. `leave` frees its own."""
         resources = copy(self)
@@ -513,7 +513,7 @@ class Resources:
         return resources
 
     def leave(self) -> None:
-        """Free its own streams and memories, `beside` another one's."""
+        """Free its own streams and memories; of a `fork` not those that it shares."""
         self._release_streams()
         for key in [] if self._lent is None else self._memories.keys() - self._lent:
             self._memories.pop(key).release()
@@ -550,4 +550,4 @@ class Resources:
         self.arena.release()
         self._memories.clear()
         self._stands_for.clear()
-        self.settling.clear()
+        self.computed_tables.clear()

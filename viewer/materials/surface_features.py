@@ -45,7 +45,7 @@ PARTS: Mapping[str, Callable[[Material], bool]] = {
 }
 
 # The textures that the lobes take from a material, each with whether it holds colours: their places in a row of
-# `Look.maps` are the bits of `MAP.slots`.
+# `SurfaceFeatures.maps` are the bits of `MAP.slots`.
 MAPS: Mapping[str, Mapping[str, bool]] = {
     "": {"metallic_roughness_texture": False},
     "specular": {"specular_factor_texture": False, "specular_color_texture": True},
@@ -115,15 +115,15 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 
 
 @dataclass(frozen=True)
-class Look:
+class SurfaceFeatures:
     """The parts of a scene's surfaces.
 
     kinds : of materials. lobes : of `PARTS`, of principled ones, and "nested". textures : fields of principled
     materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
     coordinates. classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass; blend :
-    whether at random. both_sides : whether some surfaces emit from both. shining : whether textures shine on surfaces
-    that are lights. smooth : whether some meshes have normals that change along their triangles.
+    whether at random. both_sides : whether some surfaces emit from both. textured_emitters : whether textures
+    shine on surfaces that are lights. smooth : whether some meshes have normals that change along their triangles.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -137,7 +137,7 @@ class Look:
     blend: bool = False
     both_sides: bool = False
     smooth: bool = False
-    shining: bool = False
+    textured_emitters: bool = False
 
     @property
     def principled(self) -> bool:
@@ -175,9 +175,9 @@ class Look:
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
 
     @property
-    def detailed(self) -> bool:
+    def has_vertex_tangents(self) -> bool:
         """Whether hits need `raystream.materials.geometry`."""
-        return self.tangents or self.second_uv or self.alpha or self.shining
+        return self.tangents or self.second_uv or self.alpha or self.textured_emitters
 
     @property
     def features(self) -> frozenset[str]:
@@ -186,7 +186,7 @@ class Look:
             "BELOW": self.below,
             "BLEND": self.blend,
             "CLASSIC": self.classic,
-            "DETAIL": self.tangents or self.second_uv,
+            "TANGENTS": self.tangents or self.second_uv,
             "DISPERSION": "dispersion" in self.lobes,
             "SECOND_UV": self.second_uv,
             "SHEETS": self.sheets,
@@ -242,11 +242,11 @@ class Look:
         return {name: color for fields in MAPS.values() for name, color in fields.items() if name in self.textures}
 
 
-def look_of(
+def material_features(
     materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
-) -> Look:
-    """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
-    something."""
+) -> SurfaceFeatures:
+    """The features of surfaces of these materials. shines : some of them are of `textured_emitters`. nested : volumes
+    overlap, or hold something."""
     scene_materials = list(materials) or [Material()]
     principled = [material for material in scene_materials if material.kind == "principled"]
     classics = [
@@ -263,13 +263,13 @@ def look_of(
     sampled = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
     indices = {index for material in scene_materials for index in material.texture_numbers}
     second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in indices)
-    return Look(
+    return SurfaceFeatures(
         kinds=frozenset(material.kind for material in scene_materials),
         lobes=frozenset(lobes),
         textures=frozenset(textured) & sampled,
         second_uv=second,
         dispersion=any(material.parts_channels for material in scene_materials),
-        shining=shines,
+        textured_emitters=shines,
         alpha=any(material.alpha_mode != "opaque" for material in scene_materials),
         classic_textures=max((len(material.layers) for material in scene_materials), default=0),
         sheets=any(classic.is_sheet for classic in classics),
@@ -278,7 +278,7 @@ def look_of(
     )
 
 
-def shining(scene: Scene) -> set[int]:
+def textured_emitters(scene: Scene) -> set[int]:
     """The indices of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
     such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
     indices = {
@@ -292,10 +292,10 @@ def shining(scene: Scene) -> set[int]:
     return indices - {instance.material for instance in scene.instances if instance.material is not None}
 
 
-def scene_look(scene: Scene) -> Look:
-    """The look of a scene."""
-    look = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
-    return replace(look, smooth=has_smooth_meshes(scene))
+def surface_features(scene: Scene) -> SurfaceFeatures:
+    """The features of a scene's surfaces."""
+    surfaces = material_features(scene.materials, scene.textures, bool(textured_emitters(scene)), media.nested(scene))
+    return replace(surfaces, smooth=has_smooth_meshes(scene))
 
 
 # -- smooth meshes: those whose normals differ from their flat triangles' ----------------------------------------------
@@ -344,7 +344,7 @@ def _remember(mesh: Mesh, smooth: bool) -> None:
 
 
 def _smooth(meshes: list[Mesh]) -> list[bool]:
-    """Of each."""
+    """Whether each mesh is smooth."""
     flags = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
     undecided = [
         k
