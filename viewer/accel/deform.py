@@ -232,7 +232,7 @@ class PoseTables:
         self.attribute_deltas = Table("attribute_deltas", ATTRIBUTE_DELTA, changes)
         self.facets = Table("facets", FACET, np.full(count if self.faceted else 0, -1, FACET.dtype))
         for index, mesh in enumerate(meshes):
-            self._place(index, mesh.pose)
+            self._write_positions(index, mesh.pose)
             self._set(index, mesh.pose)
 
     @property
@@ -261,7 +261,7 @@ class PoseTables:
         self.meshes[index] = mesh
         changed = self._set(index, pose)
         if pose.positions is not before.positions or pose.normals is not before.normals:
-            changed += self._place(index, pose)
+            changed += self._write_positions(index, pose)
         return changed
 
     def _set(self, index: int, pose: MeshPose) -> Rows:
@@ -277,7 +277,7 @@ class PoseTables:
         changed = [(self.joints, joints.start, joints.stop), (self.weights, weights.start, weights.stop)]
         return [rows for rows in changed if rows[1] < rows[2]]
 
-    def _place(self, index: int, pose: MeshPose) -> Rows:
+    def _write_positions(self, index: int, pose: MeshPose) -> Rows:
         """Positions and normals at rest, or those of the pose."""
         first, last = int(self.firsts[index]), int(self.firsts[index + 1])
         rest, rows = self.meshes[index].rest, self.rest.data[first:last]

@@ -149,9 +149,9 @@ class Gathered:
 
     def add(self, surface: ForeignSurface, transform: ArrayLike | None = None) -> None:
         """Add a surface once."""
-        self.place(self.mesh(surface), surface.name, transform)
+        self.add_instance(self.mesh(surface), surface.name, transform)
 
-    def place(self, mesh: int, name: str, transform: ArrayLike | None = None) -> None:
+    def add_instance(self, mesh: int, name: str, transform: ArrayLike | None = None) -> None:
         """An instance of a mesh; transform : 4 x 4, for column vectors."""
         matrix = np.eye(4) if transform is None else np.asarray(transform, np.float64)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
@@ -402,7 +402,7 @@ def _add_trimesh_scene(gathered: Gathered, source: Any) -> None:
     for node in source.graph.nodes_geometry:
         transform, geometry = source.graph[node]
         if geometry in indices:
-            gathered.place(indices[geometry], str(node), transform)
+            gathered.add_instance(indices[geometry], str(node), transform)
     if getattr(source, "has_camera", False):  # accessing a missing camera would create one
         gathered.cameras.append(_trimesh_camera(source))
 

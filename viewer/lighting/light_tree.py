@@ -522,7 +522,7 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
         constants={**base.constants, "LIGHT_TRAIL_BITS": TRAIL_BITS, "LIGHT_LEAST_FACING": LEAST_FACING},
         module_state=CONTEXT,
     )
-    emitters, objects = _places(listed.sources, chosen, area, levels)
+    emitters, objects = _emitter_tables(listed.sources, chosen, area, levels)
     emitter_module = Module(
         "light emitters",
         provides=("emitter_pdf",),
@@ -543,7 +543,7 @@ def _areas(sources: Sources) -> NDArray[np.float64]:
     return np.where(ball, 4.0 * math.pi * emitting.corners[:, 1, 0].astype(np.float64) ** 2, area)
 
 
-def _places(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
+def _emitter_tables(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
     """The tables of `EMITTER`, all that should shine, and of `OBJECT`, by the numbers that hits have."""
     count = len(sources.listed)
     rows = np.zeros(max(count, 1), EMITTER.dtype)

@@ -359,7 +359,7 @@ def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probabili
     records["kind"][:used] = KIND["triangle"]
     if triangles.sphere is not None:
         records["kind"][:used][triangles.sphere] = KIND["sphere"]
-    _place(records[:used], triangles.corners, triangles.sphere)
+    _set_corners(records[:used], triangles.corners, triangles.sphere)
     with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
         power = np.minimum(triangles.emission / probability[:used, None], FAR)
     records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
@@ -369,7 +369,7 @@ def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probabili
     rows["power"] = np.minimum(np.divide(lit.intensity, probability[used : used + len(lit), None]), FAR)
 
 
-def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
+def _set_corners(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
     """Where triangles and spheres are, in rows (L,) of `LIGHT` or `LIGHT_KEY`."""
     rows["position"], rows["edge1"], rows["edge2"] = (
         corners[:, 0],
@@ -395,7 +395,7 @@ def _keys(triangles: Emitters, lit: DeltaLights) -> tuple[NDArray, NDArray[np.bo
     rows = np.zeros((len(moves), count), LIGHT_KEY.dtype)
     for key in range(count):
         if triangles.keys is not None:
-            _place(rows[:used, key], triangles.keys[key], triangles.sphere)
+            _set_corners(rows[:used, key], triangles.keys[key], triangles.sphere)
         moving = [motion[key] for motion in motions if motion]
         places = rows[used:, key][moves[used:]]
         DeltaLights.of(moving).place(places)

@@ -382,11 +382,6 @@ def lobe_modules(surfaces: SurfaceFeatures) -> list[Module]:
     return modules
 
 
-def lobe_constants(surfaces: SurfaceFeatures) -> dict[str, int]:
-    """Whether there are lobes below the surface, and lobes with normals of their own."""
-    return {"LOBES_BELOW": int(surfaces.below), "LOBES_MAPPED": int(surfaces.mapped)}
-
-
 def layers_glsl(present: Sequence[Lobe]) -> str:
     """``struct Layers`` of these lobes, and the functions that sum over them."""
     members = [f"    {lobe.name.capitalize()} {lobe.name};" for lobe in present]

@@ -454,7 +454,7 @@ class TwoLevel:
         structure.modules = [*structure.top.modules, ray]
         transforms = transforms_of(scene.instances)
         standing = np.where(objects.baked[:, None, None], np.eye(4), transforms)
-        structure._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        structure._write_instances(np.arange(count), standing, inverses(standing[:, :3, :3]))
         structure.transforms = transforms
         structure.top.build(
             structure.low, structure.high, structure._sweep(np.array(moving, np.intp), motion) if moving else None
@@ -525,7 +525,7 @@ class TwoLevel:
             return None
         if self.swept:
             return None  # through their keys
-        self._place(indices, transforms, inverse)
+        self._write_instances(indices, transforms, inverse)
         self.transforms[indices] = transforms
         edges = np.flatnonzero(np.diff(indices) != 1) + 1  # of runs of neighbours
         firsts, lasts = np.r_[0, edges], np.r_[edges, len(indices)] - 1
@@ -542,10 +542,12 @@ class TwoLevel:
         if not len(covered):
             return []
         transforms = self.transforms[covered]
-        self._place(covered, transforms, inverses(transforms[:, :3, :3]))
+        self._write_instances(covered, transforms, inverses(transforms[:, :3, :3]))
         return self.top.build(self.low, self.high)
 
-    def _place(self, indices: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
+    def _write_instances(
+        self, indices: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]
+    ) -> None:
         """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of
         the linear parts."""
         objects = self.objects.of[indices]
