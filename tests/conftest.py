@@ -157,7 +157,7 @@ def _status(name: str) -> int:
 def _give_back() -> None:
     """Frees what has been dropped, in memory and on the device, and returns it to the system."""
     gc.collect()
-    module = sys.modules.get("raystream.stream.gl.devices")
+    module = sys.modules.get("raystream.stream.gl.device")
     for device in [*module._shared.values()] if module else ():
         if not device.ended:
             with device.current():
@@ -269,7 +269,7 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def device() -> Any:
     """The process's headless OpenGL device; tests skip where there is none."""
     from raystream.base.errors import DeviceError
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
 
     try:
         return shared_device()
@@ -285,7 +285,7 @@ def _opengl(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     else:
         yield
-    module = sys.modules.get("raystream.stream.gl.devices")  # tests of other floors need not import it
+    module = sys.modules.get("raystream.stream.gl.device")  # tests of other floors need not import it
     left = [error for shared in (module._shared.values() if module else ()) for error in _errors(shared)]
     assert not left, f"the test left OpenGL errors behind: {', '.join(left)}"
 
@@ -311,7 +311,7 @@ def second_driver(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "MESA_GLSL_VERSION_OVERRIDE": "330",
     }
     environment = {**os.environ, **chosen}
-    code = "from raystream.stream.gl.devices import shared_device; print(shared_device().name)"
+    code = "from raystream.stream.gl.device import shared_device; print(shared_device().name)"
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     if "SwiftShader" not in found.stdout:
         pytest.skip(f"no second driver here: Mesa's zink gives {(found.stdout or found.stderr).strip()[-200:]}")

@@ -147,7 +147,7 @@ def begin() -> bool:
     from raystream.base.errors import DeviceError
     from raystream.formats import FORMATS
     from raystream.renderer.sampling.picture import Picture
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
     from raystream.stream.gl.stream import Stream
 
     try:

@@ -31,10 +31,9 @@ from raystream.stream.compile.memories import WIDEST, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module
 from raystream.stream.declare.program import Program
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import EDGE
-from raystream.stream.machines.count import census_sources
-from raystream.stream.machines.mask import MASKS, stream_sources
-from raystream.stream.machines.registry import MACHINES
+from raystream.stream.machines.mask import MASKS, census_sources, stream_sources
 
 
 def sources(

@@ -4,7 +4,7 @@ from .base.errors import ViewerError as ViewerError
 from .base.errors import ViewerWarning as ViewerWarning
 from .base.version import __version__ as __version__
 from .formats.named import is_builtin as is_builtin
-from .formats.objects.take import load as load
+from .formats.objects import load as load
 from .notebook.show import show as show
 from .renderer.inputs.settings import Settings as Settings
 from .renderer.renderer import Renderer as Renderer
@@ -16,9 +16,9 @@ from .renderer.sequence import render_frames as render_frames
 from .renderer.sequence import save_frames as save_frames
 from .renderer.session.session import Session as Session
 from .scene.camera import Camera as Camera
-from .scene.classic import ClassicMaterial as ClassicMaterial
-from .scene.classic import ClassicTexture as ClassicTexture
 from .scene.light import Light as Light
+from .scene.material import ClassicMaterial as ClassicMaterial
+from .scene.material import ClassicTexture as ClassicTexture
 from .scene.material import Material as Material
 from .scene.mesh import Instance as Instance
 from .scene.mesh import Mesh as Mesh

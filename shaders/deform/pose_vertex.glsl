@@ -10,10 +10,10 @@ Vertex element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);
     vec3 position = rest.position, normal = rest.normal;
-#ifdef HAVE_LOOKS
-    Look look = fetch_looks(number);
-    vec3 color = look.color.rgb;
-    vec2 uv = look.uv;
+#ifdef HAVE_ATTRIBUTES
+    VertexAttributes attributes = fetch_vertex_attributes(number);
+    vec3 color = attributes.color.rgb;
+    vec2 uv = attributes.uv;
 #else
     Vertex same = fetch_vertices(number);
     vec3 color = same.color;
@@ -26,13 +26,13 @@ Vertex element(int number) {
         if (weight == 0.0) continue;
         position += weight * delta.position;
         normal += weight * delta.normal;
-#ifdef HAVE_LOOKS
-        LookDelta change = fetch_look_deltas(rest.delta + k);
+#ifdef HAVE_ATTRIBUTES
+        AttributeDelta change = fetch_attribute_deltas(rest.delta + k);
         color += weight * change.color.rgb;
         uv += weight * change.uv;
 #endif
     }
-#ifdef HAVE_LOOKS
+#ifdef HAVE_ATTRIBUTES
     if (rest.deltas > 0) color = clamp(color, 0.0, 1.0);
 #endif
 #endif

@@ -1,5 +1,5 @@
 // The mean luminance of each block of `edge` x `edge` pixels, for the exposure. The twin of
-// raystream.film.exposure.block_means.
+// raystream.film.tonemap.block_means.
 #include "lib/luminance.glsl"
 
 uniform sampler2D in_picture;

@@ -9,7 +9,7 @@ bool accel_start(Ray ray, int object, out Traversal traversal);
 // One step (a voxel, a node) along the ray; nearest is the distance of the nearest hit so far.
 int accel_step(Ray ray, float nearest, inout Traversal traversal);
 
-// The address of the next candidate triangle of where the walk is. Only after ACCEL_TEST, and while accel_more is true.
+// The address of the next candidate triangle where the traversal is. Only after ACCEL_TEST, and while accel_more is true.
 int accel_candidate(inout Traversal traversal);
 
 // Whether there is another candidate.

@@ -1,4 +1,4 @@
-// What a path meets, as the scene's surfaces need it (viewer/materials/look.py).
+// What a path meets, as the scene's surfaces need it (viewer/materials/surface_features.py).
 
 // Outside of the scene: nothing but wo is of meaning.
 Interaction interaction_nowhere(vec3 wo);

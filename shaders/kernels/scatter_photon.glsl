@@ -40,11 +40,9 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     }
     path.throughput *= weight / survives;
 #ifdef HAVE_MOTION
-    int tag = ray.any_hit;  // the photon's time
-#endif
+    ray = Ray(vec3(0.0), FAR, wi, ray.any_hit);  // the photon's time
+#else
     ray = Ray(vec3(0.0), FAR, wi, 0);
-#ifdef HAVE_MOTION
-    ray.any_hit = tag;
 #endif
     ray.origin = leaving_origin(interaction, wi);
     media = media_behind(media, interaction, wi);

@@ -3,14 +3,14 @@
 // Needs the memory tangent_keys and the uniform int tangent_segments, keys less one.
 #include "lib/moment.glsl"
 
-Detail tangent_now(Detail detail) {
-    if (detail.keys < 0) return detail;
+VertexTangents tangent_now(VertexTangents tangents) {
+    if (tangents.keys < 0) return tangents;
     float share;
-    int key = detail.keys + key_before(moment_here, tangent_segments, share);
+    int key = tangents.keys + key_before(moment_here, tangent_segments, share);
     vec3 first = fetch_tangent_keys(key).tangent, last = fetch_tangent_keys(key + 1).tangent;
-    detail.tangent.xyz = first + share * (last - first);
-    return detail;
+    tangents.tangent.xyz = first + share * (last - first);
+    return tangents;
 }
 #else
-Detail tangent_now(Detail detail) { return detail; }
+VertexTangents tangent_now(VertexTangents tangents) { return tangents; }
 #endif

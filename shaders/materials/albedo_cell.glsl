@@ -1,4 +1,4 @@
-// Cells of tables of directional albedos (viewer/materials/albedo.py): tools/albedo.py tells their axes.
+// Cells of tables of directional albedos (viewer/materials/principled.py): tools/albedo.py tells their axes.
 #include "lib/int_of.glsl"
 
 // The number of the cell of a cosine and a GGX alpha, and the place within it, 0 .. 1. Of anisotropic lobes the

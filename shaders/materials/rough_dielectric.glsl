@@ -27,8 +27,8 @@ vec2 refracting_alpha(vec2 alpha, float ratio) {
 }
 
 // Of reflecting at a microfacet rather than refracting.
-float reflecting_probability(vec3 share, vec3 tint) {
-    float reflected = dot(share, vec3(1.0)), refracted = dot((1.0 - share) * tint, vec3(1.0));
+float reflecting_probability(vec3 reflectance, vec3 tint) {
+    float reflected = dot(reflectance, vec3(1.0)), refracted = dot((1.0 - reflectance) * tint, vec3(1.0));
     return reflected + refracted > 0.0 ? reflected / (reflected + refracted) : 1.0;
 }
 
@@ -36,30 +36,30 @@ float reflecting_probability(vec3 share, vec3 tint) {
 vec3 rough_dielectric_value(
     vec3 wo, vec3 wi, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint, vec3 total, out float pdf
 ) {
-    float n = apart_from_one(ratio), behind;
-    vec2 a = refracting_alpha(alpha, n);
-    bool back = wi.z > 0.0;
-    vec3 h = wo + (back ? wi : n * wi);
+    float eta = apart_from_one(ratio), refracted_cosine;
+    vec2 a = refracting_alpha(alpha, eta);
+    bool reflecting = wi.z > 0.0;
+    vec3 h = wo + (reflecting ? wi : eta * wi);
     h *= inversesqrt(max(dot(h, h), 1e-36)) * (h.z < 0.0 ? -1.0 : 1.0);
     float above = max(dot(wo, h), 0.0), below = max(-dot(wi, h), 0.0), cosine = max(wo.z, 1e-9), other = abs(wi.z);
-    vec3 share = fresnel_dielectric(above, n, f0, f90, behind);
-    float probability = reflecting_probability(share, tint), near = ggx_stretch(wo, a);
+    vec3 reflectance = fresnel_dielectric(above, eta, f0, f90, refracted_cosine);
+    float probability = reflecting_probability(reflectance, tint), near = ggx_stretch(wo, a);
     // How much closer normals lie than the directions refracted at them, without the squared ratio.
-    float spread = 1.0 / max((above - n * below) * (above - n * below), 1e-30);
+    float spread = 1.0 / max((above - eta * below) * (above - eta * below), 1e-30);
     float normals = ggx_distribution(h, a) * float(wo.z > 0.0 && other > 0.0);
-    float shape = back ? 0.5 : 2.0 * above * below * spread;
-    pdf = normals * shape / (cosine + near) * (back ? probability : (1.0 - probability) * n * n);
+    float shape = reflecting ? 0.5 : 2.0 * above * below * spread;
+    pdf = normals * shape / (cosine + near) * (reflecting ? probability : (1.0 - probability) * eta * eta);
     float single = normals * shape * other / max(near * other + ggx_stretch(wi, a) * cosine, 1e-30);
-    return (back ? share : (1.0 - share) * tint * (n * n / (ratio * ratio))) * single / total;
+    return (reflecting ? reflectance : (1.0 - reflectance) * tint * (eta * eta / (ratio * ratio))) * single / total;
 }
 
 vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint) {
-    float n = apart_from_one(ratio), behind;
-    vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, n));
+    float eta = apart_from_one(ratio), refracted_cosine;
+    vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, eta));
     float above = dot(wo, h);
-    bool back = u.z < reflecting_probability(fresnel_dielectric(above, n, f0, f90, behind), tint);
-    vec3 wi = normalize(back ? 2.0 * above * h - wo : (above / n - behind) * h - wo / n);
-    return wi * float(back ? wi.z > 0.0 : wi.z < 0.0);
+    bool reflecting = u.z < reflecting_probability(fresnel_dielectric(above, eta, f0, f90, refracted_cosine), tint);
+    vec3 wi = normalize(reflecting ? 2.0 * above * h - wo : (above / eta - refracted_cosine) * h - wo / eta);
+    return wi * float(reflecting ? wi.z > 0.0 : wi.z < 0.0);
 }
 
 // What is reflected and refracted in all, in power, by single scattering and without the tint.

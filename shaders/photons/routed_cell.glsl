@@ -1,4 +1,4 @@
-// Photons of a cell's footprint (viewer/photons/routing.py): numbered by cell, within each in the order of routing.
+// Photons of a cell's footprint (viewer/photons/grid.py): numbered by cell, within each in the order of routing.
 // Needs routed_cells, which the kernel gathers, and the uniform int footprint_edge.
 #include "interface/photons_of_cell.glsl"
 

@@ -1,4 +1,4 @@
-// A photon of a footprint (viewer/photons/routing.py), its power scaled so that the cell has the power of all its
+// A photon of a footprint (viewer/photons/grid.py), its power scaled so that the cell has the power of all its
 // photons (Purcell et al. 2003, section 2.2.2: power redistribution). Needs photons, footprints and routed_cells, which
 // the kernel gathers, and the uniforms int footprint_edge; and footprint_texel.
 #include "interface/photon_at.glsl"

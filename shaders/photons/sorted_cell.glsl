@@ -1,4 +1,4 @@
-// Photons of a cell in the sorted list (viewer/photons/sort.py). Needs first_photons, which the kernel gathers.
+// Photons of a cell in the sorted list (viewer/photons/grid.py). Needs first_photons, which the kernel gathers.
 #include "interface/photons_of_cell.glsl"
 
 First fetch_first_photons(int number);

@@ -1,4 +1,4 @@
-// A photon of the sorted list (viewer/photons/sort.py). Needs photons and photon_list, which the kernel gathers.
+// A photon of the sorted list (viewer/photons/grid.py). Needs photons and photon_list, which the kernel gathers.
 #include "interface/photon_at.glsl"
 
 Entry fetch_photon_list(int place);

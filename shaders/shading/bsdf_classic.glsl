@@ -1,4 +1,4 @@
-// The classic material (viewer/scene/classic.py): reflected and refracted into single directions, the diffuse part
+// The classic material (viewer/scene/material.py): reflected and refracted into single directions, the diffuse part
 // unlit, or as Lambert's.
 // The parameter is the index of refraction; specular is 1 where channels part, each by its own index; reflectivity is
 // 1 and -1 where kernels/choose_channel.glsl has decided that it refracts (or scatters) and reflects.
@@ -57,7 +57,7 @@ vec3 classic_refracted(Interaction at, Classic material, vec3 wo) {
     return normalize(n * (e * cosine - behind) - wo * e);
 }
 
-vec3 classic_shining(Interaction at) {
+vec3 classic_emission(Interaction at) {
     Classic material = classic_material(interaction_material(at));
     vec3 shines = classic_shares(at, material, at.wo, classic_indices(at, material)).diffuse;
     return classic_lit(material) ? vec3(0.0) : shines;

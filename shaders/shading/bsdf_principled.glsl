@@ -1,6 +1,6 @@
 // glTF's material: layers over a base that mixes metal, matte and transmitting dielectrics (glTF 2.0, appendix B, and its
 // extensions). Lobes are those of shaders/materials/lobes/, in a frame about the shading normal on the side of wo; their
-// sums are generated (viewer/materials/lobes.py). What the glossy base reflects is evaluated once for metal and
+// sums are generated (viewer/materials/bsdf.py). What the glossy base reflects is evaluated once for metal and
 // dielectric, which share microfacets and differ in Fresnel's reflectance. Below path_smooth a lobe is a mirror, or a clear
 // pane.
 // How much light a layer leaves to those below follows from the direction of wo alone, so that no energy is lost; it is
@@ -15,8 +15,18 @@ Layers principled_seen_of(Interaction at, Principled material, vec3 wo) {
 }
 
 // Those of the surface that is asked about; and its material but for its index, which channels may have of their own.
+#ifdef HAVE_PREPARED
 Layers principled_seen(Interaction at, vec3 wo);
 Principled principled_material(Interaction at);
+#else
+Layers principled_seen(Interaction at, vec3 wo) {
+    return principled_seen_of(at, principled_at(at), wo);
+}
+
+Principled principled_material(Interaction at) {
+    return principled_at(at);
+}
+#endif
 
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {

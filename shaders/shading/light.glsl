@@ -27,7 +27,7 @@ vec2 triangle_point(vec2 u) {
 }
 
 // The texture's part of a triangle's light, by the weights of its second and third corner.
-#ifdef HAVE_SHINING
+#ifdef HAVE_TEXTURED_LIGHTS
 #include "interface/texture.glsl"
 
 vec3 light_texel(Light light, vec2 weights) {

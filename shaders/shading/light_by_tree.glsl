@@ -2,7 +2,7 @@
 // the receiver (A. Conty Estevez and C. Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting", 2018).
 // One random number chooses all the way: what is left of it after each turn is as good as a new one. float64 twin:
 // tests/lighting/tree_twin.py.
-// Memories: light_nodes and light_chances (viewer/lighting/light_tree.py, tree_choice.py). Uniforms: ivec2 light_roots,
+// Memories: light_nodes and light_chances (viewer/lighting/light_tree.py). Uniforms: ivec2 light_roots,
 // of the trees of what is near and what is infinitely far; float light_far_share, the latter's share.
 #include "shading/light.glsl"
 

@@ -2,18 +2,18 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
-#include "lib/detail_here.glsl"
+#include "lib/tangents_here.glsl"
 #include "lib/second_place.glsl"
 #include "lib/smooth_lift.glsl"
 
 Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
     at.uv.z += log2(max(width, 1e-37));
-    find_detail(hit);
+    find_tangents(hit);
     Material material = fetch_materials(at.material);
     bool shines = material_shines(material, dot(at.normal, ray.direction) < 0.0);
     emission = shines ? material_emission(at, hit, material) : vec3(0.0);
-    light_pdf = shines ? material.light_density * shining_share(hit) : 0.0;
+    light_pdf = shines ? material.light_density * emission_share(hit) : 0.0;
     Interaction interaction;
     interaction.wo = -ray.direction;
     interaction.position = at.position;
@@ -35,6 +35,6 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     if (!away && !single && !material_passes(at.material)) take_lift(interaction.position, interaction.error);
     set_interaction_place(interaction, at.uv, tangent_here());
     set_interaction_uv_1(interaction, second_place(at));
-    add_shining(interaction, emission);
+    add_classic_emission(interaction, emission);
     return interaction;
 }

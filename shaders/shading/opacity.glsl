@@ -1,7 +1,7 @@
 // Hits that a surface lets pass: by a texture's holes, or at random, as opacity says (glTF 2.0, 3.9.4). The random number
 // is a hash of ray, sample and primitive, so that every walk and machine decides alike, and rays that are the same in all
 // samples of a pixel pass in their share of these.
-#include "interface/detail.glsl"
+#include "interface/tangents.glsl"
 #include "interface/texture.glsl"
 #include "interface/triangle.glsl"
 #include "lib/hash.glsl"
@@ -11,7 +11,7 @@ float opacity_at(Hit hit) {
     Opacity material = fetch_opacities(face.material);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex a = fetch_vertices(corners.x), b = fetch_vertices(corners.y), c = fetch_vertices(corners.z);
-    Detail p = fetch_details(corners.x), q = fetch_details(corners.y), r = fetch_details(corners.z);
+    VertexTangents p = fetch_tangents(corners.x), q = fetch_tangents(corners.y), r = fetch_tangents(corners.z);
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 uv = vec3(a.uv * weights.x + b.uv * weights.y + c.uv * weights.z, TEXTURE_SHARP);
     vec3 uv_1 = vec3(p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z, TEXTURE_SHARP);

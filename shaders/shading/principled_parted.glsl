@@ -49,14 +49,6 @@ Layers principled_seen(Interaction at, vec3 wo) {
 Principled principled_material(Interaction at) {
     return principled_kept.material;
 }
-#else
-Layers principled_seen(Interaction at, vec3 wo) {
-    return principled_seen_of(at, principled_at(at), wo);
-}
-
-Principled principled_material(Interaction at) {
-    return principled_at(at);
-}
 #endif
 
 // Of light of all channels each is scattered by its own index.

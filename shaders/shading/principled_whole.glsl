@@ -39,14 +39,6 @@ Layers principled_seen(Interaction at, vec3 wo) {
 Principled principled_material(Interaction at) {
     return principled_kept.material;
 }
-#else
-Layers principled_seen(Interaction at, vec3 wo) {
-    return principled_seen_of(at, principled_at(at), wo);
-}
-
-Principled principled_material(Interaction at) {
-    return principled_at(at);
-}
 #endif
 
 vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {

@@ -53,7 +53,7 @@ def settled(renderer: Renderer, scene: Scene) -> None:
     """Show a scene and have the device pose it."""
     renderer.update(scene)
     with renderer.device.current():
-        renderer.gpu_scene.resources.settle()
+        renderer.gpu_scene.resources.update_computed_tables()
 
 
 def deformed(renderer: Renderer) -> list[DeformedMesh]:
@@ -98,7 +98,7 @@ def test_tangents_follow_too(device: object) -> None:
     for seed in range(5):
         settled(renderer, deforming.posed(base, 10 * seed))
         mesh = deformed(renderer)[0]
-        own = rows(renderer, "details")[: len(mesh.rest.positions)]
+        own = rows(renderer, "tangents")[: len(mesh.rest.positions)]
         assert_directions(own["tangent"], mesh.tangents)
         assert np.abs(own["uv_1"][:, :2] - mesh.uvs_1).max() < CLOSE
         assert np.abs(own["opacity"] - mesh.colors[:, 3]).max() < CLOSE

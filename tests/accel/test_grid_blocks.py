@@ -16,7 +16,7 @@ from raystream.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_e
 from raystream.accel.grid.build import Grid, build
 from raystream.accel.grid.grid import mark_last
 from raystream.base.errors import ViewerError
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import shared_device
 
 
 def numbered(resolution: tuple[int, int, int], rng: np.random.Generator) -> Grid:

@@ -27,7 +27,7 @@ from raystream.programs import LEVELS, trace
 from raystream.renderer.sampling.ray_queries import pack_rays
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import Module
-from raystream.stream.machines.registry import MACHINES
+from raystream.stream.machines import MACHINES
 
 SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
 STRUCTURES = {

@@ -8,7 +8,7 @@ import pytest
 from test_moving import LAYERS, assert_same
 
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.build import over_instances
+from raystream.accel.two_level.structure import over_instances
 
 ESCAPE = ("two-level-bvh", "auto")
 

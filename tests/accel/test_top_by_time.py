@@ -17,7 +17,7 @@ from walker import rays
 
 from raystream.accel.structures import Structure, StructureOptions
 from raystream.accel.two_level import top
-from raystream.accel.two_level.build import over_instances
+from raystream.accel.two_level.structure import over_instances
 from raystream.kernels.records import HIT, RAY
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals

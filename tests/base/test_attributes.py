@@ -13,11 +13,10 @@ import pytest
 
 from raystream import Camera, Instance, Scene
 from raystream.base.attributes import declared
-from raystream.scene.classic import ClassicMaterial
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.environment import ConstantEnvironment
 from raystream.scene.light import Light
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.texture import Image, Texture

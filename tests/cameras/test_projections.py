@@ -202,10 +202,10 @@ def test_a_matrix_without_a_size_is_of_the_picture_at_hand() -> None:
     open_ = replace(BASE, projection=Intrinsics(100.0, 100.0, 49.5, 29.5))
     (middle,) = open_.unproject([[50, 30]], (100, 60))[1]
     np.testing.assert_allclose(middle, BASE.basis()[2], atol=1e-15)
-    bound = open_.measured_in((100, 60))
+    bound = open_.with_picture_size((100, 60))
     (same,) = bound.unproject([[25, 15]], (50, 30))[1]
     np.testing.assert_allclose(same, middle, atol=1e-15)
-    assert bound.measured_in((7, 7)) is bound and BASE.measured_in((7, 7)) is BASE
+    assert bound.with_picture_size((7, 7)) is bound and BASE.with_picture_size((7, 7)) is BASE
 
 
 def test_nothing_is_seen_beyond_where_a_distortion_folds() -> None:
@@ -255,7 +255,7 @@ def test_a_half_of_a_pair_ends_at_the_seam() -> None:
 
 def test_a_measured_pair_s_matrix_is_of_a_half() -> None:
     """The axis of each eye is in the middle of its half, of pictures whose size the matrix leaves open."""
-    pair = replace(BASE, projection=Intrinsics(100.0, 100.0, 49.5, 49.5), eyes=0.2).measured_in((200, 100))
+    pair = replace(BASE, projection=Intrinsics(100.0, 100.0, 49.5, 49.5), eyes=0.2).with_picture_size((200, 100))
     far = [np.asarray(BASE.origin) + 1e9 * BASE.basis()[2]]
     places = [pair.project(far, (200, 100), eye)[0] for eye in (-1, 1)]
     np.testing.assert_allclose(places, [[50, 50], [150, 50]], atol=1e-5)

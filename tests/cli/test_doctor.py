@@ -22,7 +22,7 @@ from raystream.cli.doctor.pictures import SCENES, UnderTest, compared
 from raystream.cli.doctor.report import lines, made_report, one_line
 from raystream.cli.main import COMMANDS
 from raystream.stream.gl.device import Device
-from raystream.stream.selftest.ways import CHECKS
+from raystream.stream.selftest.fallbacks import CHECKS
 from tests.signals import children, ctrl_c, gone, heeding, starts
 
 PATIENCE = 300.0  # seconds, against hanging alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.film.adaptive import EDGE, LEAST, decide, first_decision, keep_halves, next_run, variances
+from raystream.film.adaptive import EDGE, LEAST, first_decision, grant_samples, keep_halves, next_run, variances
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Halves, SampleBudget, bound
 from raystream.film.files.checkpoint import resume, save
@@ -39,13 +39,13 @@ def test_the_numbers_go_with_the_standard_deviation() -> None:
     """Neyman's allocation: of 0.05 and 0.5 a tenth, where neither is at a bound; the sum of variances is the goal's."""
     deviation = noisy((80, 64))
     film = filled(LEAST, deviation)
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     left, right = granted(film)[:, :32], granted(film)[:, 48:]
     assert (left == LEAST).all()
     # s mean(s) / E^2 = 0.5 * 0.275 / 0.0009 = 153: beyond twice what there is, to which every pixel goes at most.
     assert np.median(right) == 2 * LEAST
     film = filled(LEAST, deviation)
-    decide(film, 0.054)
+    grant_samples(film, 0.054)
     needed = 0.5 * 0.275 / 0.054**2  # 47
     # 192 differences of halves tell s to 5 %, of independent samples 6 % too little (`test_beside`), and the numbers
     # are rounded up to quarters of 32.
@@ -55,7 +55,7 @@ def test_the_numbers_go_with_the_standard_deviation() -> None:
 
 def test_a_picture_that_is_good_enough_gets_no_more() -> None:
     film = filled(LEAST, noisy())
-    decide(film, 0.5)
+    grant_samples(film, 0.5)
     assert (granted(film) == LEAST).all() and film.error() < 0.5
     chosen, end = next_run(film.count, granted(film), 1000)
     assert not chosen.any() and end == 0
@@ -64,12 +64,12 @@ def test_a_picture_that_is_good_enough_gets_no_more() -> None:
 def test_an_estimate_that_is_known_badly_has_to_be_lower() -> None:
     """Of six blocks, whose error is known to a third: what is just above the estimate is not believed to be reached."""
     film = filled(LEAST, noisy())
-    decide(film, 1.0)
+    grant_samples(film, 1.0)
     error, relative_std_error = film.error(), film.relative_std_error()
     assert relative_std_error > 0.2
-    decide(film, 1.05 * error)
+    grant_samples(film, 1.05 * error)
     assert (granted(film) > LEAST).any() and film.error() == error  # the figure that is shown is the mean
-    decide(film, 1.01 * bound(error, relative_std_error))
+    grant_samples(film, 1.01 * bound(error, relative_std_error))
     assert (granted(film) == LEAST).all()
 
 
@@ -81,7 +81,7 @@ def test_no_pixel_s_own_samples_decide_on_its_number() -> None:
     # but here, by a bright sample of the first half, in the block from (16, 16) to (23, 23), four pixels within it
     film.sum[18, 18] += 32.0
     film.halves.sum[18, 18] += 32.0
-    decide(film, 0.02)
+    grant_samples(film, 0.02)
     more = granted(film) > granted(film).min()  # the least is what all get for noise that no others tell of
     assert not more[16:24, 16:24].any()
     assert more[8:16, 8:16].all() and more[8:16, 16:24].all() and not more[24:, :].any()
@@ -92,7 +92,7 @@ def test_where_too_few_would_go_on_more_do() -> None:
     deviation = np.full((3 * EDGE, 3 * EDGE), 0.0)
     deviation[EDGE + EDGE // 2, EDGE + EDGE // 2] = 5.0  # in the middle of a block: no other one looks there
     film = filled(LEAST, deviation)
-    decide(film, 1e-3)
+    grant_samples(film, 1e-3)
     # All of them, as no neighbours tell of it: a quarter of the variance is to go, by a third more samples or more.
     assert film.error() > 1e-3 and (granted(film) >= LEAST * 4 / 3).all()
 
@@ -115,21 +115,21 @@ def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
 
 def test_a_decision_is_the_same_when_it_is_made_again() -> None:
     film = filled(LEAST, noisy())
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     first = granted(film).copy()
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     np.testing.assert_array_equal(granted(film), first)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 1), (2, 2)])
 def test_small_and_black_pictures(size: tuple[int, int]) -> None:
     film = filled(LEAST, np.full(size[::-1], 0.3))
-    decide(film, 0.01)
+    grant_samples(film, 0.01)
     assert (granted(film) >= LEAST).all() and (granted(film) > LEAST).any()
     black = Film(*size)
     for _ in range(LEAST):
         black.add(np.zeros((*size[::-1], 3)))
-    decide(black, 0.01)
+    grant_samples(black, 0.01)
     assert black.error() == 0.0 and (granted(black) == LEAST).all()
 
 
@@ -153,7 +153,7 @@ def test_runs_bring_the_fewest_first_and_end_at_powers_of_two() -> None:
 
 def test_halves_are_kept_of_those_that_go_on() -> None:
     film = filled(64, noisy())
-    decide(film, 0.02)
+    grant_samples(film, 0.02)
     assert film.halves is not None and film.sample_budget is not None
     assert film.halves.count.min() == 32
     going = np.zeros(film.count.shape, bool)
@@ -170,14 +170,14 @@ def test_without_halves_samples_are_taken_for_independent() -> None:
     film = filled(LEAST, noisy())
     film.halves = None
     np.testing.assert_array_equal(variances(film), film.variance())
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     keep_halves(film, granted(film) > film.count)
     assert film.halves is not None
 
 
 def test_a_state_holds_the_account(tmp_path) -> None:
     film = filled(LEAST, noisy())
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     save(tmp_path / "a.exr", film, {"seed": 1})
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
     assert isinstance(back.sample_budget, SampleBudget) and back.error() == film.error()
@@ -188,7 +188,7 @@ def test_a_state_holds_the_account(tmp_path) -> None:
 
 def test_an_even_film_forgets_its_account(device) -> None:
     film = filled(LEAST, noisy())
-    decide(film, 0.03)
+    grant_samples(film, 0.03)
     buffer = FilmBuffer(device, SIZE, film)
     assert buffer.error() == film.error() and buffer.film().sample_budget is film.sample_budget
     buffer.even()
@@ -214,7 +214,7 @@ def test_the_mean_stays_where_it_is() -> None:
     add(everywhere, LEAST // 2)
     film.keep()
     add(everywhere, LEAST // 2)
-    decide(film, goal)
+    grant_samples(film, goal)
     while True:
         chosen, end = next_run(film.count, granted(film), 2 * LEAST)
         if not end:

@@ -21,7 +21,7 @@ def test_the_error_of_then(device: Device, samples: int) -> None:
         waits = device.waits
         buffer.brought_to(2 * samples)
         assert coming is not None and coming.ready
-        assert buffer.late_error(coming) == wanted > 0
+        assert buffer.resolve_error(coming) == wanted > 0
         assert buffer.relative_std_error == spread
         assert device.waits == waits
         buffer.release()

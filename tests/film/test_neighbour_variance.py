@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.film.adaptive import decide, variances
+from raystream.film.adaptive import grant_samples, variances
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import (
     EDGE,
@@ -184,7 +184,7 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
     buffer.samples = 64
     assert np.isfinite(film.error()) and film.error() > 0
     assert buffer.error() == pytest.approx(film.error(), rel=1e-4)  # sums of one number that is beyond all others
-    decide(film, 0.01)
+    grant_samples(film, 0.01)
     assert np.isfinite(film.error()) and np.isfinite(variances(film)).all()
     buffer.release()
 

@@ -13,9 +13,9 @@ from even_pixels import pixels
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.film.exposure import automatic_exposure, block_edge, block_means, exposure_text
 from raystream.film.files import image
 from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
+from raystream.film.tonemap import automatic_exposure, block_edge, block_means, exposure_text
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 

@@ -12,7 +12,7 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.film.error import Halves, SampleBudget
-from raystream.film.files import checkpoint, image, states
+from raystream.film.files import checkpoint, image
 from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from raystream.film.film import Film
 
@@ -22,7 +22,7 @@ def test_names_of_states(tmp_path: Path) -> None:
     target = tmp_path / "a.png"
     made = []
     for name in ("a.png.state.exr", "a.png.state.2.exr", "a.png.state.3.exr"):
-        assert states.free_state(target) == tmp_path / name
+        assert checkpoint.free_state(target) == tmp_path / name
         (tmp_path / name).write_bytes(b"")
         made.append(tmp_path / name)
     for other in (
@@ -34,12 +34,12 @@ def test_names_of_states(tmp_path: Path) -> None:
     ):
         (tmp_path / other).write_bytes(b"")
     (tmp_path / "aXpng.state.exr").write_bytes(b"")
-    assert states.existing_states(target) == sorted(made)
+    assert checkpoint.existing_states(target) == sorted(made)
     (tmp_path / "a.png.state.2.exr").unlink()
-    assert states.free_state(target) == tmp_path / "a.png.state.2.exr"
+    assert checkpoint.free_state(target) == tmp_path / "a.png.state.2.exr"
     (tmp_path / "a.png.state.2.exr").symlink_to("nowhere")
-    assert states.free_state(target) == tmp_path / "a.png.state.4.exr"
-    assert states.existing_states(tmp_path / "none" / "a.png") == []
+    assert checkpoint.free_state(target) == tmp_path / "a.png.state.4.exr"
+    assert checkpoint.existing_states(tmp_path / "none" / "a.png") == []
 
 
 SIZE = (4, 3)

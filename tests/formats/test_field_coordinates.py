@@ -10,7 +10,7 @@ import pytest
 from field import field_scene
 
 from raystream.formats import load
-from raystream.formats.objects.take import scene_of
+from raystream.formats.objects import scene_of
 from raystream.renderer.inputs.prepared import arranged
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer

@@ -9,8 +9,7 @@ from looks import textured
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
 
 FULL = {
     **{"bias": 0.125, "scale": 0.75, "power": 4, "reflectivity": 0.25, "transmittance": 0.5, "thickness": 2},

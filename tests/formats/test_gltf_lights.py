@@ -10,10 +10,9 @@ from documents import Document
 
 import raystream
 from raystream.base.errors import ViewerError
-from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.lights import EXTENSION, read_lights
 from raystream.formats.gltf.nodes import scene_nodes
-from raystream.formats.gltf.omissions import Omissions
 from raystream.scene.light import Light
 
 

@@ -13,9 +13,8 @@ from documents import SQUARE, TWO, Document
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.nodes import scene_nodes
-from raystream.formats.gltf.omissions import Omissions
 from raystream.formats.gltf.reader import APPLIED, KEPT
 
 

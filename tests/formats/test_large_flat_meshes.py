@@ -12,7 +12,7 @@ from documents import Document
 
 import raystream
 from raystream.formats.gltf import meshes
-from raystream.scene.edits import smooth
+from raystream.materials import surface_features
 from raystream.scene.quadric import Quadric
 
 
@@ -30,8 +30,8 @@ def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest
     assert mesh.normals is not None and not mesh.normals.any()
     np.testing.assert_array_equal(mesh.positions[mesh.triangles], before.positions[before.triangles])
     with monkeypatch.context() as patch:
-        patch.setattr(smooth, "_bent", None)  # not looked at
-        assert not smooth.has_smooth_meshes(shared)
+        patch.setattr(surface_features, "_bent", None)  # not looked at
+        assert not surface_features.has_smooth_meshes(shared)
     pictures = []
     for scene in (plain, shared):
         pictures.append(raystream.render(scene, size=(32, 24), spp=1, accel="bvh").linear)

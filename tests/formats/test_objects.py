@@ -9,7 +9,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats.objects.take import scene_of, taken
+from raystream.formats.objects import scene_of, taken
 from raystream.scene.builtin import build
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene

@@ -10,9 +10,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats.objects.pyvistas import VIRIDIS
-from raystream.formats.objects.surface import Gathered, linear, z_up_camera
-from raystream.formats.objects.take import load, scene_of, taken
+from raystream.formats.objects import VIRIDIS, Gathered, linear, load, scene_of, taken, z_up_camera
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
 

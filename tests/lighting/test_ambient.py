@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
 from raystream.kernels.records import LIGHT_SAMPLE
-from raystream.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in_world
-from raystream.lighting.each_light import each_light, turned
+from raystream.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, each_light, in_world, turned
 from raystream.lighting.environment import environment
 from raystream.lighting.lights import scene_lights
 from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, sky

@@ -11,9 +11,8 @@ from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_r
 
 from raystream.kernels.records import HIT
 from raystream.lighting import light_tree
-from raystream.lighting.light_tree import DEEPEST, TRAIL_BITS, Bounds, build
+from raystream.lighting.light_tree import DEEPEST, TRAIL_BITS, Bounds, build, choice
 from raystream.lighting.lights import QUANTA, light_list
-from raystream.lighting.tree_choice import choice
 from raystream.scene.environment import ConstantEnvironment
 
 

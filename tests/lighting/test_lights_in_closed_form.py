@@ -11,7 +11,7 @@ from glsl_call import Function
 from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
 
 from raystream.kernels.records import LIGHT_SAMPLE
-from raystream.lighting.each_light import each_light
+from raystream.lighting.ambient import each_light
 from raystream.lighting.emitters import Emitters
 from raystream.lighting.environment import environment
 from raystream.lighting.lights import KIND, LightList, light_list, scene_lights

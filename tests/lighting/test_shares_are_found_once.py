@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream.film.film import LUMINANCE
-from raystream.lighting import shining
+from raystream.lighting import emitters
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Image, Texture
@@ -20,18 +20,18 @@ def test_once_for_a_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
     scene.textures = [Texture(Image(np.full((2, 2, 4), level, np.uint8))) for level in (255, 128)]
     scene.materials = [Material(emission=(1.0, 1.0, 1.0), emission_texture=0)]
     calls = []
-    found = shining._shares
-    monkeypatch.setattr(shining, "_shares", lambda *given: calls.append(1) or found(*given))
+    found = emitters._shares
+    monkeypatch.setattr(emitters, "_shares", lambda *given: calls.append(1) or found(*given))
     (mesh,) = scene.meshes
-    assert [shining.shares(scene, mesh)[0] for _ in range(3)] == [1.0] * 3 and len(calls) == 1
+    assert [emitters.shares(scene, mesh)[0] for _ in range(3)] == [1.0] * 3 and len(calls) == 1
     scene.materials = [replace(scene.materials[0], emission_texture=1)]
-    assert shining.shares(scene, mesh)[0] == pytest.approx(0.2158605) and len(calls) == 2  # of 128, IEC 61966-2-1
+    assert emitters.shares(scene, mesh)[0] == pytest.approx(0.2158605) and len(calls) == 2  # of 128, IEC 61966-2-1
     mesh.materials = np.full(1, 0, mesh.materials.dtype)
-    shining.shares(scene, mesh)
+    emitters.shares(scene, mesh)
     assert len(calls) == 3
-    held = len(shining._HELD)
+    held = len(emitters._HELD)
     del mesh, scene
-    assert len(shining._HELD) == held - 1
+    assert len(emitters._HELD) == held - 1
 
 
 @pytest.mark.parametrize("wrap", ["repeat", "mirrored", "clamp"])
@@ -46,9 +46,9 @@ def test_a_share_is_the_mean_of_the_texels_on_the_triangle(wrap: str, monkeypatc
     mesh = scene.meshes[0] = replace(scene.meshes[0], uvs=uvs.reshape(-1, 2))
     scene.textures = [Texture(Image(texels), wrap=(wrap, "mirrored"), transform=turn, content="data")]
     textured = {0: (scene.textures[0], (1.0, 1.0, 1.0))}
-    found = shining._shares(mesh, textured)
-    monkeypatch.setattr(shining, "SMALL", 100)
-    np.testing.assert_array_equal(shining._shares(mesh, textured), found)
+    found = emitters._shares(mesh, textured)
+    monkeypatch.setattr(emitters, "SMALL", 100)
+    np.testing.assert_array_equal(emitters._shares(mesh, textured), found)
     u, v = ((np.indices((8, 8)) + 0.5) / 8).reshape(2, -1)
     second, third = np.where(v > u, u / 2, u - v / 2), np.where(v > u, v - u / 2, v / 2)
     places = np.einsum("nk,tkc->tnc", np.stack([1 - second - third, second, third], 1), uvs.astype(np.float64))

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from raystream.kernels.records import HIT, LIGHT_SAMPLE
 from raystream.lighting.environment import environment
-from raystream.lighting.light_tree import TRAIL_BITS
+from raystream.lighting.light_tree import LEAST_FACING, TRAIL_BITS, tree_modules
 from raystream.lighting.lights import QUANTA, LightList
-from raystream.lighting.tree_choice import LEAST_FACING, tree_modules
 from raystream.scene.environment import DARKNESS, Environment
 
 # A light chosen from a position, by a number and a receiver's normal and sides: its number and probability.

@@ -9,8 +9,7 @@ from bsdf_twin import Array, dot, unit
 from numpy.typing import NDArray
 
 from raystream.kernels.records import INTERACTION
-from raystream.scene.classic import ClassicMaterial
-from raystream.scene.material import KINDS, Material
+from raystream.scene.material import KINDS, ClassicMaterial, Material
 
 
 class Seen(NamedTuple):

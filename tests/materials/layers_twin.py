@@ -13,7 +13,7 @@ import lobe_twin as lobes
 import numpy as np
 from bsdf_twin import Array, dot
 
-from raystream.materials.albedo import BRIGHTEST_SHEEN, arrays
+from raystream.materials.principled import BRIGHTEST_SHEEN, arrays
 from raystream.scene.material import Material
 
 UPRIGHT = (0.0, 0.0, 1.0)

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.lighting.path import SMOOTH, path_settings
 from raystream.materials.bsdf import bsdfs
-from raystream.materials.look import look_of
 from raystream.materials.media import media
 from raystream.materials.principled import albedos, principled_materials
+from raystream.materials.surface_features import material_features
 from raystream.materials.textures import textures
 from raystream.scene.material import KINDS, Material
 from raystream.scene.texture import Texture
@@ -55,28 +55,28 @@ class Surfaces:
         nested: bool = False,
     ) -> None:
         self.device, self.materials = device, found
-        self.look = look_of(found, pictures, nested=nested)
-        dimensions, interaction, *scattering = bsdfs(self.look)
+        self.surfaces = material_features(found, pictures, nested=nested)
+        dimensions, interaction, *scattering = bsdfs(self.surfaces)
         self.modules = [
             dimensions,
             interaction,
             textures(pictures),
             *([media(found)] if nested else []),
-            principled_materials(found, self.look, len(pictures))[0],  # behind it, absorption, which is of paths
+            principled_materials(found, self.surfaces, len(pictures))[0],  # behind it, absorption, which is of paths
             path_settings(),
-            *albedos(self.look),
+            *albedos(self.surfaces),
             *scattering,
         ]
         self.smooth = smooth
         self._made: dict[str, glsl_call.Function] = {}
 
     def at(self, numbers: ArrayLike, wo: ArrayLike = (0, 0, 1), **held: ArrayLike) -> NDArray:
-        """Interactions with these materials; normals +z. held : of `Look.packed`."""
+        """Interactions with these materials; normals +z. held : of `SurfaceFeatures.packed`."""
         numbers = np.asarray(numbers)
-        found = np.zeros(len(numbers), self.look.interaction.dtype)
+        found = np.zeros(len(numbers), self.surfaces.interaction.dtype)
         found["kind"] = KINDS["principled"]
         for name, value in {**held, "material": numbers}.items():
-            found["kind"] += np.asarray(value) << self.look.packed[name][0]
+            found["kind"] += np.asarray(value) << self.surfaces.packed[name][0]
         found["normal"] = found["shading"] = (0, 0, 1)
         found["wo"] = wo
         found["albedo"] = np.array([each.base_color[:3] for each in self.materials])[numbers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import albedo as tool
 import numpy as np
 
-from raystream.materials.albedo import arrays
+from raystream.materials.principled import arrays
 
 
 def test_the_file_holds_what_the_tool_computes():

@@ -10,7 +10,7 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
 from raystream.materials.bsdf import DELTA, bsdfs, switch_glsl
-from raystream.materials.look import Look
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import KINDS
 
 ULP = 2.0**-24
@@ -23,7 +23,7 @@ ROUNDINGS = 16
 @pytest.fixture(scope="module")
 def functions(device):
     with device.current():
-        modules = bsdfs(Look(frozenset(PLAIN)))
+        modules = bsdfs(SurfaceFeatures(frozenset(PLAIN)))
         arguments = "Interaction at, vec3 wo, "
         return {
             "value": glsl_call.Function(device, f"vec3 bsdf_value({arguments}vec3 wi)", modules=modules),
@@ -299,10 +299,10 @@ def test_kinds_into_single_directions_have_no_value(functions):
 def test_the_switch_holds_the_scenes_kinds_only(device):
     text = switch_glsl(["mirror"])
     assert "BSDF_MIRROR" in text and "LAMBERT" not in text and "PHONG" not in text
-    names = [module.name for module in bsdfs(Look(frozenset({"phong", "mirror"})))]
+    names = [module.name for module in bsdfs(SurfaceFeatures(frozenset({"phong", "mirror"})))]
     assert names[-3:] == ["BSDF mirror", "BSDF phong", "BSDF"]
     for kinds in ({"mirror"}, {"lambert"}, PLAIN):
-        modules = bsdfs(Look(frozenset(kinds)))
+        modules = bsdfs(SurfaceFeatures(frozenset(kinds)))
         glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules)
     with pytest.raises(ViewerError, match="velvet"):
-        bsdfs(Look(frozenset({"velvet"})))
+        bsdfs(SurfaceFeatures(frozenset({"velvet"})))

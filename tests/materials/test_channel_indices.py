@@ -10,7 +10,7 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
 from raystream.materials.bsdf import bsdfs
-from raystream.materials.look import Look, look_of
+from raystream.materials.surface_features import SurfaceFeatures, material_features
 from raystream.materials.tables import materials
 from raystream.scene.material import KINDS, Material
 
@@ -55,15 +55,15 @@ def test_what_no_glass_has(ior, dispersion, message):
 
 
 def test_which_materials_part_channels():
-    assert look_of([glass(), glass(1.5, 0.1)]).dispersion
+    assert material_features([glass(), glass(1.5, 0.1)]).dispersion
     for one in (glass(), glass(1.0, 1.0), glass(1.5, 1.0, "mirror")):
-        assert not look_of([one]).dispersion
+        assert not material_features([one]).dispersion
 
 
 @pytest.fixture(scope="module")
 def functions(device):
     with device.current():
-        modules = bsdfs(Look(frozenset({"dielectric"}), dispersion=True))
+        modules = bsdfs(SurfaceFeatures(frozenset({"dielectric"}), dispersion=True))
         branches = "out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction"
         return {
             "channel": glsl_call.Function(

@@ -14,11 +14,10 @@ from lobe_checks import follows, seen_at
 from raystream.base.errors import ViewerError
 from raystream.materials.bsdf import bsdfs
 from raystream.materials.classic import classic_materials
-from raystream.materials.look import look_of
+from raystream.materials.surface_features import material_features
 from raystream.materials.textures import textures
-from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
 from raystream.scene.edits.materials import decided_materials
-from raystream.scene.material import KINDS, Material
+from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 
@@ -32,9 +31,9 @@ class Functions:
     """Functions of a scene of these materials."""
 
     def __init__(self, device, found: list[Material]) -> None:
-        look = look_of(found)
+        surfaces = material_features(found)
         self.device, self.found = device, found
-        self.modules = [textures([]), *classic_materials(found, look), *bsdfs(look)]
+        self.modules = [textures([]), *classic_materials(found, surfaces), *bsdfs(surfaces)]
 
     def __call__(self, signature: str, *arguments):
         with self.device.current():
@@ -75,7 +74,7 @@ def test_weights_and_directions(unlit):
 def test_the_colour_of_its_own(unlit):
     at, wo = twin.surfaces(UNLIT, COUNT, 2)
     wanted = twin.seen(UNLIT, at, wo)
-    (shines,) = unlit("vec3 classic_shining(Interaction at)", at)
+    (shines,) = unlit("vec3 classic_emission(Interaction at)", at)
     np.testing.assert_allclose(shines[wanted.sure], wanted.diffuse[wanted.sure], atol=ROUNDING)
     assert unlit("bool bsdf_delta(Interaction at)", at)[0].all()
 
@@ -89,7 +88,7 @@ def test_its_colour_under_light(lit):
     (found,) = lit("vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi)", at, wo, wi)
     np.testing.assert_allclose(found[wanted.sure], value[wanted.sure], atol=ROUNDING)
     assert not lit("bool bsdf_delta(Interaction at)", at)[0].any()
-    assert not lit("vec3 classic_shining(Interaction at)", at)[0].any()
+    assert not lit("vec3 classic_emission(Interaction at)", at)[0].any()
 
 
 def test_a_channel_has_its_index(unlit):
@@ -192,7 +191,7 @@ def test_white_furnace(device, is_lit: bool):
     functions = Functions(device, found)
     at, wo = twin.surfaces(found, COUNT, 12)
     _, reflection, _, refraction = functions(f"void bsdf_branches(Interaction at, vec3 wo, {BRANCHES})", at, wo)
-    (shines,) = functions("vec3 classic_shining(Interaction at)", at)
+    (shines,) = functions("vec3 classic_emission(Interaction at)", at)
     (scatters,) = functions("vec3 bsdf_reflectance(Interaction at)", at)
     assert shines.any() != is_lit and scatters.any() == is_lit
     np.testing.assert_allclose(reflection + refraction + shines + scatters, 1.0, atol=ROUNDING)
@@ -201,7 +200,7 @@ def test_white_furnace(device, is_lit: bool):
 def test_modes_of_textures(unlit):
     random = np.random.default_rng(9)
     color, texel, environment = random.random((300, 3)), random.random((300, 4)), random.random((300, 3))
-    for mode, number in MODES.items():
+    for mode, number in CLASSIC_MODES.items():
         (found,) = unlit(
             "vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment)",
             *(color, texel, np.full(300, number), environment),
@@ -235,13 +234,13 @@ def test_textures_that_are_none():
         ClassicTexture(0, "add")
     one = Material("tile", kind="classic", classic=ClassicMaterial(textures=(ClassicTexture(3),)))
     with pytest.raises(ViewerError, match=r"material 'tile': names texture 3 of 2"):
-        classic_materials([one], look_of([one]), 2)
+        classic_materials([one], material_features([one]), 2)
 
 
 def test_a_light_is_refused():
     lamp = Material("lamp", kind="classic", emission=(0.0, 1.0, 0.0))
     with pytest.raises(ViewerError, match=r"material 'lamp': is classic and has an emission \(leave it out"):
-        classic_materials([lamp], look_of([lamp]))
+        classic_materials([lamp], material_features([lamp]))
 
 
 def test_vertex_colours_are_taken_where_there_are_some():

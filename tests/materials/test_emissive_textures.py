@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.lighting.emitters import emitters
-from raystream.lighting.shining import shares
+from raystream.lighting.emitters import emitters, shares
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
@@ -94,8 +93,10 @@ def lamp_of_a_spot() -> Scene:
     points = np.concatenate([corners, np.zeros((81, 1))], axis=1).astype(np.float32)
     lamp = Mesh(points, cells.astype(np.int32), uvs=((corners * [1, -1] + 1) / 2).astype(np.float32))
     floor = Mesh((SQUARE * np.float32([2, 2, 1]) + np.float32([0, 0, 1]))[::-1].copy(), faces, np.ones(2, np.int32))
-    shining = Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(20.0, 20.0, 20.0), emission_texture=0)
-    found = Scene([lamp, floor], [Instance(0), Instance(1)], [shining, Material("floor", (0.8, 0.8, 0.8, 1.0))])
+    textured_emitters = Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(20.0, 20.0, 20.0), emission_texture=0)
+    found = Scene(
+        [lamp, floor], [Instance(0), Instance(1)], [textured_emitters, Material("floor", (0.8, 0.8, 0.8, 1.0))]
+    )
     found.textures, found.cameras = [Texture(Image(texels))], [Camera((0, 0, 0.1), (0, 0, 1), (0, 1, 0), fov=90.0)]
     return found
 

@@ -9,7 +9,7 @@ import pytest
 from bsdf_twin import sphere_grid
 from lobe_checks import ULP, follows, hemisphere, returns, seen_at
 
-from raystream.materials import albedo as albedos
+from raystream.materials import principled as albedos
 
 INCLUDES = ["materials/clearcoat.glsl", "materials/sheen.glsl", "materials/diffuse.glsl", "materials/iridescence.glsl"]
 # A white base below, with what the layer leaves it: sampled half and half.

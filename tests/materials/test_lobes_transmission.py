@@ -9,7 +9,7 @@ import pytest
 from bsdf_twin import dot, sphere_grid
 from lobe_checks import ULP, follows, hemisphere, returns, seen_at
 
-from raystream.materials import albedo as albedos
+from raystream.materials import principled as albedos
 
 ARGUMENTS = "vec3 wo, vec3 wi, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint,"
 VALUES = {

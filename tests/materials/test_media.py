@@ -69,7 +69,7 @@ def test_the_surface_tells_the_side_and_its_shading_does_not(device):
         media_surround(media_of(inside), at);
         outside = interaction_outside(at);
     }}"""
-    modules = [*surfaces.modules, ray_media(surfaces.look.interaction, True)]
+    modules = [*surfaces.modules, ray_media(surfaces.surfaces.interaction, True)]
     outside, behind = glsl_call.Function(device, told, modules=modules, text=text)(at, way, once)
     np.testing.assert_array_equal(outside, np.where(front, np.maximum(own, around), around))
     np.testing.assert_array_equal(behind, np.where(through, np.where(front, twice, around), once))
@@ -88,7 +88,7 @@ def test_a_gathering_ray_is_in_the_medium_that_it_goes_into(device, kernel):
         uniforms={"gather_rays": ("int", 1)},
         constants={f"EXIT_{name}": k for k, name in enumerate(names)},
     )
-    modules = [*surfaces.modules, ray_media(surfaces.look.interaction, True), sampler(), exits]
+    modules = [*surfaces.modules, ray_media(surfaces.surfaces.interaction, True), sampler(), exits]
     held = "Pixel pixel, Interaction at, Path begun, Media media, inout Path gathering"
     more = {"gather_ray": "out Ray ray, out Media around", "gather_on": "inout Media around, out Ray ray"}
     signature = f"int {kernel}({held}, {more[kernel]})"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from principled_surfaces import Surfaces, towards, white
 
-from raystream.materials.look import Look, look_of
+from raystream.materials.surface_features import SurfaceFeatures, material_features
 
 # Lobes with a density, each alone over black or white, and all at once.
 MATERIALS = {
@@ -171,13 +171,13 @@ def test_unlit_surfaces_scatter_nothing(device):
 
 
 def test_the_source_holds_what_the_scene_has():
-    """By the look, by what is generated, and by the lines of the BSDFs' and lobes' files that go in."""
+    """By the features, by what is generated, and by the lines of the BSDFs' and lobes' files that go in."""
     from raystream.materials.bsdf import bsdfs
     from raystream.stream.compile.source import Source
 
     def text(*materials):
         source = Source()
-        modules = bsdfs(look_of(materials))
+        modules = bsdfs(material_features(materials))
         source.features |= {feature for module in modules for feature in module.features}
         for module in modules:
             source.add(module.text, module.name)
@@ -189,4 +189,4 @@ def test_the_source_holds_what_the_scene_has():
         assert word not in plain
         assert word in full or word == "Facets"
     assert "principled" not in text() and "HAVE_" not in plain + full
-    assert look_of([]) == Look()
+    assert material_features([]) == SurfaceFeatures()

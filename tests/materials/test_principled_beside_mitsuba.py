@@ -15,7 +15,7 @@ from bsdf_twin import dot, unit
 from lobe_checks import hemisphere
 from principled_surfaces import Surfaces
 
-from raystream.materials.albedo import arrays
+from raystream.materials.principled import arrays
 from raystream.scene.material import Material
 
 mi = pytest.importorskip("mitsuba", reason="Mitsuba 3 is not installed (pip install raystream[oracles])")

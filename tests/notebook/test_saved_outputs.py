@@ -18,7 +18,7 @@ from widget_page import SIZE, Page
 
 import raystream
 from raystream.scene import card as module
-from raystream.scene.card import beside
+from raystream.scene.card import html_card
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
@@ -178,4 +178,4 @@ def test_cards(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
 
 
 def test_a_text_without_a_picture() -> None:
-    assert beside("<a>", b"", (1, 1)) == "<code>&lt;a&gt;</code>"
+    assert html_card("<a>", b"", (1, 1)) == "<code>&lt;a&gt;</code>"

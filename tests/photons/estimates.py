@@ -13,7 +13,7 @@ from raystream.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERAC
 from raystream.lighting.path import path_settings
 from raystream.lighting.photons import RadianceEstimate, estimate_settings, map_modules
 from raystream.materials.bsdf import bsdfs
-from raystream.materials.look import Look
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.options.named_values import PhotonFilter
 from raystream.photons.grid import PhotonGrid
 from raystream.programs.photon_map import radiance_estimate
@@ -67,7 +67,7 @@ class Estimates:
         apart: bool = False,
         shading: tuple[float, float, float] = (0, 0, 1),
     ) -> None:
-        modules = [*bsdfs(Look()), path_settings(), *estimate_settings(), *map_modules()]
+        modules = [*bsdfs(SurfaceFeatures()), path_settings(), *estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
         self.linked = LinkedProgram(estimate_program(search, apart), modules)
         self.shading = shading

@@ -10,7 +10,7 @@ import pytest
 import raystream
 from raystream.cli.main import _parse
 from raystream.cli.presets import preset
-from raystream.photons.routing import PUBLISHED_EDGE, footprints
+from raystream.photons.grid import PUBLISHED_EDGE, footprints
 from raystream.scene.builtin.caustics import PUBLISHED, STORED
 
 # Purcell 2004, section 6.3.1: size, grid, photons that an estimate asks for, shadow rays.

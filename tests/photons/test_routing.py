@@ -10,9 +10,14 @@ from test_sort import run
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, PHOTON
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting, footprints, read_vertices, routing_bytes
-from raystream.photons.sort import Keep
+from raystream.photons.grid import (
+    PhotonCompaction,
+    PhotonGrid,
+    StencilRouting,
+    footprints,
+    read_vertices,
+    routing_bytes,
+)
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw
 
@@ -43,7 +48,7 @@ def photons_in(device: Any, cells: np.ndarray, grid: PhotonGrid, rng: np.random.
 
 def kept_of(device: Any, stream: Stream, grid: PhotonGrid) -> tuple[Stream, int]:
     """The list of those that are stored, and their number."""
-    kept, keep = Stream(device, ENTRY, stream.size), Keep(device)
+    kept, keep = Stream(device, ENTRY, stream.size), PhotonCompaction(device)
     count = keep.run(stream, stream.size[0] * stream.size[1], grid, kept)
     keep.release()
     return kept, count

@@ -14,8 +14,8 @@ from raystream.kernels.records import INTERACTION, PATH, PIXEL, RAY
 from raystream.lighting.path import path_settings
 from raystream.lighting.sampler import sampler
 from raystream.materials.bsdf import bsdfs
-from raystream.materials.look import Look
 from raystream.materials.media import MEDIA, ray_media
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import KINDS
 from raystream.stream.declare.kernel import Module
 
@@ -37,8 +37,8 @@ def scattered(device: Any) -> glsl_call.Function:
         "photon_kinds": sum(STORED.values()),
     }
     constants |= {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
-    look = Look(frozenset({"lambert", "dielectric"}))
-    modules = [*bsdfs(look), path_settings(), sampler("independent"), ray_media(INTERACTION, nested=False)]
+    surfaces = SurfaceFeatures(frozenset({"lambert", "dielectric"}))
+    modules = [*bsdfs(surfaces), path_settings(), sampler("independent"), ray_media(INTERACTION, nested=False)]
     modules += [
         Module("photons", ("photon_settings",), "interface/photon.glsl", constants={**constants, "EXIT_DONE": 0})
     ]

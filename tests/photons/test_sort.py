@@ -9,8 +9,7 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, FIRST, PHOTON
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
+from raystream.photons.grid import PhotonCompaction, PhotonGrid, PhotonSort, cell_size, list_size
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw
 
@@ -98,7 +97,7 @@ def test_what_is_not_stored_is_not_sorted(device: Any) -> None:
     stream = Stream(device, PHOTON, size)
     stream.write(photons.reshape(size[::-1]))
     kept = Stream(device, ENTRY, size)
-    keep = Keep(device)
+    keep = PhotonCompaction(device)
     number = keep.run(stream, count, grid, kept)
     assert number == (photons["stored"][:count] > 0).sum()
     sort = PhotonSort(device, list_size(number))

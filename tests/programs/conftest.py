@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import Device, open_device
 
 
 @pytest.fixture(scope="module")

@@ -121,7 +121,7 @@ def panels() -> list[str]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "window"))
     from panel_stage import Stage
 
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
     from raystream.window.panels import panels as drawn
 
     offered: list[str] = []
@@ -141,7 +141,7 @@ def panels() -> list[str]:
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
     from raystream.cli.shader_check import machines
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
 
     machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
     machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}

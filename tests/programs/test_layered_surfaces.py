@@ -196,13 +196,13 @@ def test_tangents_of_mirrored_instances_are_those_of_the_flattened_scene(device,
     scene.instances = [Instance(0, turned @ np.diag([side, 2.0, 1.0, 1.0]), 0) for side in (-1.0, 1.0)]
     hits = np.zeros(4, HIT.dtype)
     hits["barycentric"], hits["triangle"], hits["instance"] = (0.25, 0.5), (0, 1, 0, 1), (0, 0, 1, 1)
-    text = "vec4 tangent_at(Hit hit) { return detail_at(hit).tangent; }"
+    text = "vec4 tangent_at(Hit hit) { return tangents_at(hit).tangent; }"
     found = []
     for accel in ("two-level-bvh", "bvh"):
         modules = [
             each
             for each in prepare(scene, accel=accel).modules()
-            if {"object_ray", "geometry_at", "detail_at"} & {*each.provides}
+            if {"object_ray", "geometry_at", "tangents_at"} & {*each.provides}
         ]
         function = glsl_call.Function(device, "vec4 tangent_at(Hit hit)", modules=modules, records=[HIT], text=text)
         (tangent,) = function(hits)
@@ -229,8 +229,8 @@ def test_plain_scenes_have_no_part_of_it(device):
     scene = plate(Material("matte"))
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
     linked, text = single_pass(renderer)
-    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "at.uv_1"):
+    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_tangents", "absorb", "at.uv_1"):
         assert word not in text
     assert linked.records["interaction"].texels == 5
-    look = prepare(everything()).look
-    assert {"normal", "sheen", "volume"} <= look.lobes and look.alpha and look.interaction.texels == 5
+    surfaces = prepare(everything()).surfaces
+    assert {"normal", "sheen", "volume"} <= surfaces.lobes and surfaces.alpha and surfaces.interaction.texels == 5

@@ -12,7 +12,7 @@ from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Renderer, Scene
-from raystream.materials.look import look_of
+from raystream.materials.surface_features import material_features
 from raystream.scene.material import Material
 
 SKY = (0.2, 0.3, 0.5)
@@ -47,9 +47,9 @@ def render(scene: Scene, device: Any, size: tuple[int, int] = (20, 15), spp: int
 
 
 def test_only_what_refracts_into_a_volume_parts_channels():
-    assert glass().iors == (1.375, 1.5, 1.625) and look_of([glass()]).dispersion
+    assert glass().iors == (1.375, 1.5, 1.625) and material_features([glass()]).dispersion
     for plain in (glass(0.0), glass(transmission=0.0), glass(thickness=0.0), glass(ior=1.0)):
-        assert not look_of([plain]).dispersion and plain.iors == (plain.ior,) * 3
+        assert not material_features([plain]).dispersion and plain.iors == (plain.ior,) * 3
 
 
 def test_each_channel_of_whitted_s_tree_has_its_index(device):

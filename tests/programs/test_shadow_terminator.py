@@ -12,7 +12,7 @@ from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
-from raystream.scene.edits.smooth import is_smooth
+from raystream.materials.surface_features import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance
@@ -52,7 +52,7 @@ def test_a_coarse_ball_is_shaded_as_a_round_one(device, program: str, accel: str
 
 def test_without_it_facets_end_the_light(device, monkeypatch):
     """What the test above measures is there: flat positions leave out a tenth of the pixels that have light."""
-    monkeypatch.setattr("raystream.materials.look.has_smooth_meshes", lambda scene: False)
+    monkeypatch.setattr("raystream.materials.surface_features.has_smooth_meshes", lambda scene: False)
     picture, cosine = shown(device, ball())
     assert np.mean(np.abs(picture - cosine)[cosine > 0.0] > 1e-3) > 0.07
 

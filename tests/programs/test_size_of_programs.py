@@ -72,7 +72,7 @@ def test_all_that_there_is_in_one_pass(name, form, most):
     assert found["texture_lookup"] <= found["principled_at"] + 7 + found["classic_color"]
     assert found["texel_at"] == found["texture_lookup"]
     assert found["iridescent_fresnel"] == surfaces + found["principled_facet"]
-    assert found["detail_at"] == found["interaction_at"]
+    assert found["tangents_at"] == found["interaction_at"]
 
 
 @pytest.mark.parametrize("layered", [False, True])

@@ -11,7 +11,7 @@ from pictures import triangles_with_normals
 
 from raystream import Renderer, Scene
 from raystream.accel import structures
-from raystream.accel.two_level import build as two_level
+from raystream.accel.two_level import structure as two_level
 from raystream.renderer.device import tuning as tunings
 
 

@@ -23,7 +23,7 @@ SLANTED = Camera((0.6, -0.4, 2.6), (0.3, 0.1, 0.0), (0.1, 1.0, 0.0), fov=50.0)
 BARREL = Intrinsics(11.0, 10.0, 4.1, 6.4, distortion=(-0.2, 0.03, 0.01, -0.02))
 CAMERAS = {
     "stereo": replace(SLANTED, eyes=0.4),
-    "a measured pair": replace(SLANTED, eyes=0.4, projection=BARREL).measured_in(SIZE),
+    "a measured pair": replace(SLANTED, eyes=0.4, projection=BARREL).with_picture_size(SIZE),
     "a lens": replace(SLANTED, aperture=0.3, focus=1.5),
     "a fisheye": replace(SLANTED, projection=Fisheye(60.0, equisolid=True)),
     "parallel rays through a lens": replace(SLANTED, projection=Orthographic(2.0), aperture=0.3, focus=1.5),

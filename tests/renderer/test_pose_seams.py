@@ -255,7 +255,7 @@ def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch
         raise MemoryError
 
     rebuilder = deforming_module.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
-    rebuilder.look([mesh.posed(deforming.random_pose(mesh, 4))])
+    rebuilder.check([mesh.posed(deforming.random_pose(mesh, 4))])
     try:
         assert any(thread.name == UNWAITED for thread in threading.enumerate())
     finally:

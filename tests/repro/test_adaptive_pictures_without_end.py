@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from raystream.film.adaptive import LEAST, decide, keep_halves, next_run
+from raystream.film.adaptive import LEAST, grant_samples, keep_halves, next_run
 from raystream.film.film import Film
 
 GOAL = 0.02
@@ -29,7 +29,7 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
     add(everywhere, LEAST // 2)
     film.keep()
     add(everywhere, LEAST // 2)
-    decide(film, GOAL)
+    grant_samples(film, GOAL)
     assert film.sample_budget is not None and film.error() > GOAL
     # 36 pixels of 1,600 leave 0.04 after 32 samples; all of the picture with 128 would leave 0.02.
     for _ in range(40):
@@ -38,7 +38,7 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
             keep_halves(film, chosen)
             add(chosen, end - int(film.count[chosen].max()))
             continue
-        decide(film, GOAL)
+        grant_samples(film, GOAL)
         if (film.sample_budget.granted == film.count).all():
             break
     # A single block tells its error within 0.7 of it, so that the estimate is to be 1.7 times smaller than the goal.

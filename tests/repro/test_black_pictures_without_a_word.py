@@ -10,7 +10,7 @@ from PIL import Image
 
 import raystream
 from raystream.cli import main as cli
-from raystream.film.exposure import BLACK, darkness
+from raystream.film.tonemap import BLACK, darkness
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.light import Light
 

@@ -12,7 +12,7 @@ import pytest
 
 import raystream
 from raystream.stream.gl import contexts
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the libraries share EGL on Linux")
 
@@ -22,7 +22,7 @@ ENDED = """
 import ctypes, gc
 import numpy as np
 import raystream
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import shared_device
 
 triangle = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
 renderer, released = (raystream.Renderer(triangle, program="cast") for _ in range(2))

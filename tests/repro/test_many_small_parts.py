@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from counting import python_calls
 
+from raystream.materials import surface_features
 from raystream.renderer.inputs.prepared import prepare
-from raystream.scene.edits import smooth
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
@@ -75,10 +75,10 @@ def test_bounds_of_a_row_of_equal_instances_are_exact() -> None:
 
 def test_what_is_known_of_a_mesh_goes_with_it() -> None:
     meshes = [Mesh(CORNERS + k, [(0, 1, 2)]) for k in range(50)]
-    before = set(smooth._known)
-    assert not any(smooth.is_smooth(mesh) for mesh in meshes)
-    assert len(set(smooth._known) - before) == 50
+    before = set(surface_features._known)
+    assert not any(surface_features.is_smooth(mesh) for mesh in meshes)
+    assert len(set(surface_features._known) - before) == 50
     keys = {id(mesh) for mesh in meshes}
     meshes.clear()
     gc.collect()
-    assert not keys & set(smooth._known)
+    assert not keys & set(surface_features._known)

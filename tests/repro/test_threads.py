@@ -16,8 +16,7 @@ import pytest
 from raystream import Renderer, Scene
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.renderer.session.session import Session
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import Device, open_device
 
 SIZE = (24, 16)
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs

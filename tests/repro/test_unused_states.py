@@ -12,7 +12,7 @@ import pytest
 
 from raystream import Renderer, ViewerError
 from raystream.cli import main as cli
-from raystream.film.files import states
+from raystream.film.files import checkpoint
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.files.image import read_exr
 from raystream.film.film import Film
@@ -90,7 +90,7 @@ def test_the_best_that_fits_is_found(tmp_path: Path) -> None:
     shutil.copy(best, target)
     best.unlink()
     assert state.find(SIZE)[0] == target  # a picture that is there may have samples added
-    assert state.find(SIZE, pictures=False)[:2] == (states.existing_states(target)[-1], 3)
+    assert state.find(SIZE, pictures=False)[:2] == (checkpoint.existing_states(target)[-1], 3)
     assert state.find(SIZE[::-1])[0] is None
 
 

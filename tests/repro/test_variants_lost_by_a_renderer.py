@@ -9,7 +9,7 @@ import pytest
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.formats.objects.take import scene_of
+from raystream.formats.objects import scene_of
 from raystream.options.declare import Affects
 from raystream.scene.material import Material
 

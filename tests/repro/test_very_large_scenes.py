@@ -17,13 +17,12 @@ from counting import python_calls
 from raystream.accel import bvh_build as bvh
 from raystream.base import jit
 from raystream.film.files.checkpoint import fingerprint
-from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.lights import EXTENSION, read_lights
 from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
-from raystream.formats.gltf.omissions import Omissions
+from raystream.materials import surface_features
 from raystream.renderer.inputs import own_light
 from raystream.renderer.inputs.prepared import prepare
-from raystream.scene.edits import smooth
 from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.quadric import PlacedQuadrics, Quadric
 from raystream.scene.scene import Scene
@@ -136,10 +135,12 @@ def test_names_of_many_lights_in_one_pass() -> None:
 
 def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    bent = smooth._bent
-    monkeypatch.setattr(smooth, "BATCH", 16)
-    monkeypatch.setattr(smooth, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals))
-    assert smooth.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
+    bent = surface_features._bent
+    monkeypatch.setattr(surface_features, "BATCH", 16)
+    monkeypatch.setattr(
+        surface_features, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals)
+    )
+    assert surface_features.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
 
 
 def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,8 @@ from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.scene import builtin
 from raystream.scene.camera import Camera
-from raystream.scene.classic import ClassicMaterial
 from raystream.scene.hierarchy import compose
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, Material
 from raystream.scene.scene import Instance, Scene
 
 SKY, SIZE, DEPTH = (0.5, 0.7, 1.0), (40, 40), 3

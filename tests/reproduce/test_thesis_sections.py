@@ -24,7 +24,7 @@ from reproduction.simulators.whitted.opencl import device as opencl_device
 
 import raystream
 from raystream.accel.structures import Structure, StructureOptions
-from raystream.accel.two_level.build import over_instances
+from raystream.accel.two_level.structure import over_instances
 from raystream.scene import builtin
 from raystream.scene.scene import Scene
 

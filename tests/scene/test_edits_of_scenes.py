@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
+from raystream.materials.surface_features import has_smooth_meshes, is_smooth
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.edits.smooth import has_smooth_meshes, is_smooth
 from raystream.scene.geometry.batches import alike, batches, joined, offsets, ranges
 from raystream.scene.geometry.bounds import ground_transform
 from raystream.scene.geometry.normals import face_normals

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
 from raystream.scene.edits.materials import colorings, culled, culled_of_objects, culls, decided_materials
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 from tests.scene.unit_square import square

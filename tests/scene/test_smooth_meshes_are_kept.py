@@ -7,21 +7,23 @@ import gc
 import numpy as np
 import pytest
 
-from raystream.scene.edits import smooth
+from raystream.materials import surface_features
 from raystream.scene.mesh import Mesh
 
 
 def test_a_mesh_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    bent = smooth._bent
-    monkeypatch.setattr(smooth, "_bent", lambda corners, normals: looks.append(len(corners)) or bent(corners, normals))
+    bent = surface_features._bent
+    monkeypatch.setattr(
+        surface_features, "_bent", lambda corners, normals: looks.append(len(corners)) or bent(corners, normals)
+    )
     corners = np.float32([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
     normals = {False: np.float32([(0, 0, 1)] * 3), True: np.float32([(0, 0, 1), (0.6, 0, 0.8), (0, 0, 1)])}
     for curved, vectors in normals.items():
         mesh = Mesh(corners, np.int32([(0, 1, 2)]), np.zeros(1, np.int32), vectors)
-        before, known = len(looks), len(smooth._known)
-        assert [smooth.is_smooth(mesh) for _ in range(3)] == [curved] * 3
-        assert len(looks) == before + 1 and len(smooth._known) == known + 1
+        before, known = len(looks), len(surface_features._known)
+        assert [surface_features.is_smooth(mesh) for _ in range(3)] == [curved] * 3
+        assert len(looks) == before + 1 and len(surface_features._known) == known + 1
         del mesh
         gc.collect()
-        assert len(smooth._known) == known
+        assert len(surface_features._known) == known

@@ -10,8 +10,7 @@ import pytest
 import toys
 
 from raystream.base import paths
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import Device, open_device
 
 
 @pytest.fixture(scope="session")

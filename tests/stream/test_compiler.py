@@ -267,7 +267,7 @@ def test_a_context_of_others_compiles_by_moderngl(device: Device) -> None:
     """Without the functions in between, at once and with the same faults."""
     context: Any = device.context.mglo._context.context
     plain = Device(moderngl.create_context(context=context))
-    assert plain.compiler.handover is None and drawn(plain, Shader(plain, source())).any()
+    assert plain.compiler.prelinked is None and drawn(plain, Shader(plain, source())).any()
     with plain.deferred() as batch:
         shader = Shader(plain, source())
     assert list(batch.steps()) == [0.0] and not batch and shader.program

@@ -10,17 +10,16 @@ import pytest
 
 from raystream.base.errors import DeviceError
 from raystream.stream.gl import device as device_module
-from raystream.stream.gl import devices as devices_module
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import VARIABLE, devices, open_device, shared_device
+from raystream.stream.gl import device as devices_module
+from raystream.stream.gl.device import DEVICE_VARIABLE, Device, devices, open_device, shared_device
 
 egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
 
 
 @egl
 def test_a_device_that_is_no_number(device, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "the fast one")
-    with pytest.raises(DeviceError, match=rf"{VARIABLE}: not a number: 'the fast one'.*raystream devices"):
+    monkeypatch.setenv(DEVICE_VARIABLE, "the fast one")
+    with pytest.raises(DeviceError, match=rf"{DEVICE_VARIABLE}: not a number: 'the fast one'.*raystream devices"):
         open_device()
 
 
@@ -29,14 +28,14 @@ def test_a_device_that_is_no_number(device, monkeypatch):
 def test_a_device_that_is_not_there(device, monkeypatch, index):
     with pytest.raises(DeviceError, match=f"no device {index}"):
         open_device(index)
-    monkeypatch.setenv(VARIABLE, str(index))
+    monkeypatch.setenv(DEVICE_VARIABLE, str(index))
     with pytest.raises(DeviceError, match=f"no device {index}"):
         open_device()
 
 
 @egl
 def test_the_variable_chooses_and_an_argument_goes_first(device, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "99")
+    monkeypatch.setenv(DEVICE_VARIABLE, "99")
     opened = open_device(0)
     assert opened.name
     opened.release()

@@ -15,9 +15,7 @@ import pytest
 
 from raystream.kernels.photons import ENTRY, PHOTON
 from raystream.kernels.records import FEATURES
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting
-from raystream.photons.sort import Keep
+from raystream.photons.grid import PhotonCompaction, PhotonGrid, StencilRouting
 from raystream.renderer.preview.gbuffer import GBufferRaster
 from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
 from raystream.renderer.renderer import Renderer
@@ -203,10 +201,10 @@ def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
     records["stored"] = rng.random(count) < 0.9
     records["power"] = rng.uniform(0, 2, (count, 3))
     grid = PhotonGrid((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (cells, 1, 1))
-    tools: dict[float, tuple[Keep, StencilRouting]] = {}
+    tools: dict[float, tuple[PhotonCompaction, StencilRouting]] = {}
 
     def made(on: Device) -> np.ndarray:
-        keep, routing = tools.setdefault(on.slowness, (Keep(on), StencilRouting(on, cells)))
+        keep, routing = tools.setdefault(on.slowness, (PhotonCompaction(on), StencilRouting(on, cells)))
         photons, kept = Stream(on, PHOTON, (128, 80)), Stream(on, ENTRY, (128, 80))
         photons.write(records.reshape(80, 128))
         stored = keep.run(photons, count, grid, kept)

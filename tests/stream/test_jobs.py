@@ -15,9 +15,9 @@ from raystream.denoise.records import LIT
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine
 from raystream.stream.machines.multipass import Multipass
-from raystream.stream.machines.registry import MACHINES
 
 SIZE = (19, 11)
 RAYS = SIZE[0] * SIZE[1]

@@ -19,8 +19,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.common import Machine
-from raystream.stream.machines.count import COUNT_MODES
-from raystream.stream.machines.mask import MASKS
+from raystream.stream.machines.mask import COUNT_MODES, MASKS
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 from raystream.stream.machines.singlepass import Singlepass

@@ -12,11 +12,11 @@ from raystream.stream.compile import source
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest import check as check_module
-from raystream.stream.selftest import machines, masks, numbers, textures, ways
+from raystream.stream.selftest import fallbacks, machines, masks, numbers, textures
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, stream, worst
 from raystream.stream.selftest.facts import FEATURES, TIMES, capabilities
+from raystream.stream.selftest.fallbacks import CHECKS, GROUPS
 from raystream.stream.selftest.numbers import FloatFunction
-from raystream.stream.selftest.ways import CHECKS, GROUPS
 
 INEXACT = (
     "numbers",
@@ -121,11 +121,11 @@ def test_simplified_sums_are_noticed(device: Device, monkeypatch: pytest.MonkeyP
 
 
 def test_a_driver_that_ignores_precise_gets_products(device: Device) -> None:
-    other = Device(device.context, distrusted=frozenset({ways.PRECISE}))
-    ways.settle(other)
-    assert not other.precise and "products" in " ".join(ways.device_notes(other))
+    other = Device(device.context, distrusted=frozenset({fallbacks.PRECISE}))
+    fallbacks.apply_fallbacks(other)
+    assert not other.precise and "products" in " ".join(fallbacks.device_notes(other))
     trusted = Device(device.context)
-    ways.settle(trusted)
+    fallbacks.apply_fallbacks(trusted)
     assert trusted.precise == device.has_precise
 
 

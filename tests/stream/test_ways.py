@@ -9,8 +9,16 @@ import pytest
 
 from raystream.base import cache_folder
 from raystream.stream.gl.device import Device
-from raystream.stream.selftest import ways
-from raystream.stream.selftest.ways import FORMAT, build, device_notes, failure, fallbacks_for, keep, settle
+from raystream.stream.selftest import fallbacks
+from raystream.stream.selftest.fallbacks import (
+    FORMAT,
+    apply_fallbacks,
+    build,
+    device_notes,
+    failure,
+    fallbacks_for,
+    keep,
+)
 
 MASK, QUERIES = "depth mask", "occlusion queries"
 
@@ -57,11 +65,11 @@ def test_a_device_does_without_barrier_and_buffers(device: Device) -> None:
     other = distrusting(device, "texture barrier", "buffer textures")
     if other.texture_barrier is None or not other.max_buffer:
         pytest.skip("this driver has no barrier, or no large buffer textures")
-    settle(other)
+    apply_fallbacks(other)
     assert other.texture_barrier is None and other.max_buffer == 0
     assert ["copy" in note or "textures" in note for note in device_notes(other)] == [True, True]
     plain = distrusting(device)
-    settle(plain)
+    apply_fallbacks(plain)
     assert plain.texture_barrier is not None and plain.max_buffer and not device_notes(plain)
 
 
@@ -72,10 +80,10 @@ def test_passed_tests_run_once_for_a_driver(device: Device, folder: Path, monkey
         ran.append(check)
         return examine(held, check)
 
-    from raystream.stream.selftest import ways
+    from raystream.stream.selftest import fallbacks
 
-    examine = ways.examine
-    monkeypatch.setattr(ways, "examine", counted)
+    examine = fallbacks.examine
+    monkeypatch.setattr(fallbacks, "examine", counted)
     first, second, third = (distrusting(device) for _ in range(3))
     assert failure(first, MASK) == "" and failure(first, MASK) == "" and len(ran) == 1
     assert failure(second, MASK) == "" and len(ran) == 1
@@ -94,7 +102,7 @@ def test_a_failure_takes_a_test_from_those_passed(device: Device) -> None:
     keep(device, MASK)
     keep(device, QUERIES)
     keep(device, MASK, fails=True)
-    assert ways.passed(device) == {QUERIES}
+    assert fallbacks.passed(device) == {QUERIES}
 
 
 @pytest.mark.parametrize(
@@ -104,14 +112,14 @@ def test_damaged_files_are_as_none(device: Device, folder: Path, text: str) -> N
     keep(device, MASK)
     (file,) = folder.iterdir()
     file.write_text(text)
-    assert ways.passed(device) == frozenset()
+    assert fallbacks.passed(device) == frozenset()
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
     keep(device, MASK)
-    assert ways.passed(device) == frozenset()
+    assert fallbacks.passed(device) == frozenset()
     assert failure(distrusting(device), MASK) == ""
 
 

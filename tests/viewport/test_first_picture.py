@@ -16,8 +16,7 @@ import pytest
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
 from raystream.denoise.upsampling import SHOWN
-from raystream.film.exposure import stops
-from raystream.film.tonemap import srgb8
+from raystream.film.tonemap import srgb8, stops
 from raystream.formats.named import load
 from raystream.renderer.inputs.own_light import OPENINGS, sky_of
 from raystream.renderer.inputs.prepared import prepare

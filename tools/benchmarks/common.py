@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import Device, shared_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

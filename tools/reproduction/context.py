@@ -15,8 +15,7 @@ from benchmarks import scenes
 import raystream
 from raystream.base.paths import PACKAGE, assets, shaders
 from raystream.scene.scene import Scene
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import Device, shared_device
 
 from . import kept
 from .machine_load import Quiet, load_average

@@ -13,8 +13,7 @@ import numpy as np
 
 import raystream
 from raystream.kernels.photons import ENTRY, FIRST
-from raystream.photons.routing import VERTEX, read_vertices
-from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.photons.grid import VERTEX, PhotonSort, cell_size, list_size, read_vertices
 from raystream.renderer.device.tile_job import PICTURE
 from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin.caustics import PUBLISHED

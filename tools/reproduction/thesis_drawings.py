@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.scene.classic import ClassicMaterial
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from reproduction.simulators import whitted

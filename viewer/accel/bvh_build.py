@@ -489,8 +489,6 @@ def octants(second, axis, links):
             links[octant, far, 1] = after
 
 
-__all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "escape_links", "octant_links"]
-
 # -- the bounding volume hierarchy -------------------------------------------------------------------------------------
 
 LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats

@@ -101,19 +101,19 @@ def _extremes(change: NDArray[np.float32] | None, scale: float) -> Box:
     return extremes
 
 
-def boxes_of(covers: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
+def boxes_of(bounds: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
     """(D, 2, 3) float64 of each, low and high, the object's space; zeros where nothing is finite. All joints are taken
     at once: a character may have as many meshes as it has joints."""
     with np.errstate(all="ignore"):
-        parts = [cover.at_rest(pose) for cover, pose in zip(covers, poses, strict=True)]
+        parts = [bound.at_rest(pose) for bound, pose in zip(bounds, poses, strict=True)]
         counts, boxes = np.array([len(part) for part in parts]), np.concatenate(parts)
-        skinned = np.array([cover.skinned for cover in covers])
-        of_joint, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(covers)), counts)
-        least, most = np.array([cover.sums for cover in covers]).T
+        skinned = np.array([bound.skinned for bound in bounds])
+        of_joint, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(bounds)), counts)
+        least, most = np.array([bound.sums for bound in bounds]).T
         if of_joint.any():
-            joints = np.concatenate([pose.joints for cover, pose in zip(covers, poses, strict=True) if cover.skinned])
+            joints = np.concatenate([pose.joints for bound, pose in zip(bounds, poses, strict=True) if bound.skinned])
             of = owner[of_joint]
-            scales = np.array([cover.scale for cover in covers])[of, None]
+            scales = np.array([bound.scale for bound in bounds])[of, None]
             boxes[of_joint] = _moved(boxes[of_joint], joints, scales, least[of, None, None], most[of, None, None])
     boxes[~(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] = _EMPTY  # those that are not finite, too
     starts = np.cumsum(counts) - counts
@@ -168,15 +168,15 @@ DELTA = Record(
     Field("target", "int", about="address of the morph target's weight"),
 )
 MORPH = Record("Morph", Field("weight", "float"))
-LOOK = Record(
-    "Look",
+VERTEX_ATTRIBUTES = Record(
+    "VertexAttributes",
     Field("color", "vec4", "linear sRGB", about="at rest, with opacity"),
     Field("tangent", "vec4", "unit length", "object", "at rest, with the sign"),
     Field("uv", "vec2"),
     Field("uv_1", "vec2"),
 )
-LOOK_DELTA = Record(
-    "LookDelta",
+ATTRIBUTE_DELTA = Record(
+    "AttributeDelta",
     Field("color", "vec4", "linear sRGB"),
     Field("tangent", "vec3"),
     Field("uv", "vec2"),
@@ -202,7 +202,8 @@ class PoseTables:
     """The tables of deforming meshes (D), with `scales` (D,) to the spaces of their objects, in the meshes' poses.
 
     firsts : (D + 1,) the first vertex of each mesh, and the total. skinned, morphs, faceted : whether any mesh has
-    joints, morph targets, normals of faces. looks : whether ``look`` has rows, as for tangents and morphed colours.
+    joints, morph targets, normals of faces. has_attributes : whether ``attributes`` has rows, as for
+    tangents and morphed colours.
     """
 
     def __init__(self, meshes: Sequence[DeformedMesh], scales: NDArray[np.float64]) -> None:
@@ -214,7 +215,7 @@ class PoseTables:
         self.skinned = any(deformation.skinned for deformation in deformations)
         self.morphs = any(deformation.targets for deformation in deformations)
         self.faceted = any(deformation.faceted for deformation in deformations)
-        self.looks = any(mesh.rest.tangents is not None or _morphed_look(mesh) for mesh in meshes)
+        self.has_attributes = any(mesh.rest.tangents is not None or _morphed_attributes(mesh) for mesh in meshes)
         count = int(self.firsts[-1])
         self.rest = Table("rest", REST, np.zeros(count, REST.dtype))
         self.influences = Table("influences", INFLUENCES, self._influences())
@@ -222,19 +223,23 @@ class PoseTables:
         order = [_displaced(mesh) for mesh in meshes]
         self.deltas = Table("deltas", DELTA, self._deltas(order))
         self.weights = Table("morphs", MORPH, np.zeros(int(self._weights[-1]), MORPH.dtype))
-        self.look = Table("looks", LOOK, self._looks() if self.looks else np.zeros(0, LOOK.dtype))
-        changes = self._look_deltas(order) if self.looks else np.zeros(0, LOOK_DELTA.dtype)
-        self.look_deltas = Table("look_deltas", LOOK_DELTA, changes)
+        self.attributes = Table(
+            "vertex_attributes",
+            VERTEX_ATTRIBUTES,
+            self._attributes() if self.has_attributes else np.zeros(0, VERTEX_ATTRIBUTES.dtype),
+        )
+        changes = self._attribute_deltas(order) if self.has_attributes else np.zeros(0, ATTRIBUTE_DELTA.dtype)
+        self.attribute_deltas = Table("attribute_deltas", ATTRIBUTE_DELTA, changes)
         self.facets = Table("facets", FACET, np.full(count if self.faceted else 0, -1, FACET.dtype))
         for index, mesh in enumerate(meshes):
-            self._place(index, mesh.pose)
+            self._write_positions(index, mesh.pose)
             self._set(index, mesh.pose)
 
     @property
     def tables(self) -> list[Table]:
-        """All of them."""
+        """The tables that passes read or write."""
         tables = [self.rest, self.influences, self.joints, self.deltas, self.weights]
-        return [*tables, self.look, self.look_deltas, self.facets]
+        return [*tables, self.attributes, self.attribute_deltas, self.facets]
 
     @property
     def finite(self) -> bool:
@@ -256,7 +261,7 @@ class PoseTables:
         self.meshes[index] = mesh
         changed = self._set(index, pose)
         if pose.positions is not before.positions or pose.normals is not before.normals:
-            changed += self._place(index, pose)
+            changed += self._write_positions(index, pose)
         return changed
 
     def _set(self, index: int, pose: MeshPose) -> Rows:
@@ -272,7 +277,7 @@ class PoseTables:
         changed = [(self.joints, joints.start, joints.stop), (self.weights, weights.start, weights.stop)]
         return [rows for rows in changed if rows[1] < rows[2]]
 
-    def _place(self, index: int, pose: MeshPose) -> Rows:
+    def _write_positions(self, index: int, pose: MeshPose) -> Rows:
         """Positions and normals at rest, or those of the pose."""
         first, last = int(self.firsts[index]), int(self.firsts[index + 1])
         rest, rows = self.meshes[index].rest, self.rest.data[first:last]
@@ -331,10 +336,10 @@ class PoseTables:
             total += len(deltas)
         return np.concatenate(parts)
 
-    def _looks(self) -> NDArray:
+    def _attributes(self) -> NDArray:
         parts = []
         for mesh in self.meshes:
-            rows = np.zeros(len(mesh.rest.positions), LOOK.dtype)
+            rows = np.zeros(len(mesh.rest.positions), VERTEX_ATTRIBUTES.dtype)
             rows["color"] = 1.0 if mesh.rest.colors is None else mesh.rest.colors
             rows["uv"] = 0.0 if mesh.rest.uvs is None else mesh.rest.uvs
             rows["uv_1"] = 0.0 if mesh.rest.uvs_1 is None else mesh.rest.uvs_1
@@ -342,26 +347,26 @@ class PoseTables:
             parts.append(rows)
         return np.concatenate(parts)
 
-    def _look_deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
-        parts = [np.zeros(0, LOOK_DELTA.dtype)]
+    def _attribute_deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
+        parts = [np.zeros(0, ATTRIBUTE_DELTA.dtype)]
         for mesh, (vertex, target) in zip(self.meshes, order, strict=True):
-            rows = np.zeros(len(vertex), LOOK_DELTA.dtype)
-            for column, name in _LOOKS.items():
+            rows = np.zeros(len(vertex), ATTRIBUTE_DELTA.dtype)
+            for column, name in _ATTRIBUTES.items():
                 if getattr(mesh.rest, name) is not None:
                     _gather(rows, column, mesh.deformation.targets, name, vertex, target)
             parts.append(rows)
         return np.concatenate(parts)
 
 
-_LOOKS = {"color": "colors", "tangent": "tangents", "uv": "uvs", "uv_1": "uvs_1"}
+_ATTRIBUTES = {"color": "colors", "tangent": "tangents", "uv": "uvs", "uv_1": "uvs_1"}
 
 
-def _morphed_look(mesh: DeformedMesh) -> bool:
+def _morphed_attributes(mesh: DeformedMesh) -> bool:
     """Whether targets displace more than positions and normals."""
     return any(
         getattr(target, name) is not None and getattr(mesh.rest, name) is not None
         for target in mesh.deformation.targets
-        for name in _LOOKS.values()
+        for name in _ATTRIBUTES.values()
     )
 
 
@@ -371,7 +376,7 @@ def _displaced(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     deformation: Deformation = mesh.deformation
     moved = np.zeros((len(rest.positions), len(deformation.targets)), bool)
     for index, target in enumerate(deformation.targets):
-        for name in ("positions", "normals", *_LOOKS.values()):
+        for name in ("positions", "normals", *_ATTRIBUTES.values()):
             change = getattr(target, name)
             if change is not None:
                 moved[:, index] |= (change != 0).any(axis=1)
@@ -487,7 +492,7 @@ class RefitTables:
 
     @property
     def tables(self) -> list[Table]:
-        """All of them."""
+        """The tables that passes read or write."""
         return [self.corners, self.leaves, self.inner, self.nodes, self.pairs]
 
 
@@ -614,7 +619,7 @@ class Rebuilder(Generic[Result]):
         self._finished: Result | None = None
         self._due = time.perf_counter() + LEAST_PAUSE
 
-    def look(self, meshes: Sequence[DeformedMesh]) -> None:
+    def check(self, meshes: Sequence[DeformedMesh]) -> None:
         """Compare costs in a pose, where it is time to."""
         if self._finished is not None or time.perf_counter() < self._due or self._busy:
             return
@@ -666,7 +671,7 @@ class Deforming:
     indices: list[int]
     poses: PoseTables
     trees: RefitTables
-    covers: list[DeformedBounds]
+    bounds: list[DeformedBounds]
     bvhs: Trees
     version: int = field(default=0)
 
@@ -680,10 +685,10 @@ class Deforming:
         bvhs: Sequence[Bvh],
     ) -> Deforming | None:
         """None where weights below zero leave no bounds."""
-        covers = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
-        if not all(cover.convex for cover in covers):
+        bounds = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
+        if not all(bound.convex for bound in bounds):
             return None
-        return cls(list(indices), PoseTables(meshes, scales), trees, covers, Trees.of(bvhs))
+        return cls(list(indices), PoseTables(meshes, scales), trees, bounds, Trees.of(bvhs))
 
     def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
         """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects; one
@@ -701,7 +706,7 @@ class Deforming:
         deforming = self._deforming_meshes(meshes, posed)
         if not deforming:
             return {}
-        boxes = boxes_of([self.covers[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
+        boxes = boxes_of([self.bounds[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
         return {slot: box for (slot, _), box in zip(deforming, boxes, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:

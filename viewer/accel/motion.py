@@ -32,7 +32,7 @@ class Moving:
 
     @classmethod
     def of(cls, keys: Sequence[NDArray[np.float32]] | NDArray[np.float32]) -> Moving | None:
-        """Those of corners (T, 3, 3) at each key that differ; None where none does."""
+        """The triangles whose corners (T, 3, 3) differ among the keys; None where there are none."""
         differs = np.zeros(len(keys[0]), bool)
         for other in keys[1:]:
             differs |= (keys[0] != other).reshape(-1, 9).any(axis=1)

@@ -103,8 +103,8 @@ def devices(arguments: Namespace) -> bool:
     """``raystream devices``: the GPUs, and the values of ``auto`` there."""
     from raystream.cli.report import device_lines
     from raystream.renderer.device.tuning import load_tuning, tuning
+    from raystream.stream.gl.device import devices as found
     from raystream.stream.gl.device import driver_name
-    from raystream.stream.gl.devices import devices as found
 
     if arguments.measure is not None:
         _measure(arguments)

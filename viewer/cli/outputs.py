@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from raystream.base.errors import ViewerError
-from raystream.film.files.states import AUTO
+from raystream.film.files.checkpoint import AUTO
 from raystream.options.table import OPTIONS
 
 if TYPE_CHECKING:

@@ -171,7 +171,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def device_lines(devices: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of `raystream.stream.gl.devices.devices`."""
+    """The lines of `raystream.stream.gl.device.devices`."""
     for device in devices:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]

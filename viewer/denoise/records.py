@@ -61,7 +61,7 @@ class Views:
             return PassView(view_uniforms(camera, size))
         pair = 2 if camera.eyes else 1
         half = size[0] / pair, size[1]
-        model = camera.measured_in(size).model
+        model = camera.with_picture_size(size).model
         if self._of != (model, pair, half[0] / half[1]):
             self._draw(camera, size)
             self._of = model, pair, half[0] / half[1]
@@ -86,7 +86,7 @@ class Views:
         if self._map is None:
             self._map = Stream(self.device, VIEW_RAY, (NODES, NODES))
             self._map.textures[0].filter = (moderngl.LINEAR, moderngl.LINEAR)
-        eye = camera.measured_in(size).with_lens(0.0)
+        eye = camera.with_picture_size(size).with_lens(0.0)
         if eye.eyes:
             eye, size = eye.with_projection(eye.projection, 0.0), (size[0] / 2, size[1])  # type: ignore[assignment]
         x, y = np.meshgrid(*[np.linspace(0.0, side, NODES) for side in size])

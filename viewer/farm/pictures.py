@@ -21,7 +21,7 @@ from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.film import Film
 from raystream.formats.image.environment_maps import environment_of
-from raystream.formats.objects.take import taken
+from raystream.formats.objects import taken
 from raystream.options import table as options
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.render import RENDER_KEYWORDS, framed, resumed_film

@@ -22,7 +22,7 @@ from raystream.renderer.sequence import Frame, FrameSequence
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ImageEnvironment
 from raystream.scene.scene import Scene
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import shared_device
 from raystream.stream.machines.counters import Stats
 
 MOST_HELD = 2  # scenes

@@ -48,7 +48,7 @@ def first_decision(samples: int) -> int:
     return max(LEAST, 1 << max(0, samples - 1).bit_length())
 
 
-def decide(film: Film, goal: float) -> None:
+def grant_samples(film: Film, goal: float) -> None:
     """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.bound` reaches
     ``goal``, a relative error as in `Film.error`.
 

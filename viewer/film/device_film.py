@@ -13,7 +13,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.film.adaptive import decide, keep_halves, next_run
+from raystream.film.adaptive import grant_samples, keep_halves, next_run
 from raystream.film.error import (
     EDGE,
     ConvergenceHistory,
@@ -98,7 +98,7 @@ def error_source() -> Source:
 
 
 def half_source() -> Source:
-    """The fragment program of `FilmBuffer.keep`."""
+    """The fragment program that keeps the first half of a film, see `FilmBuffer.keep`."""
     source = Source.begin()
     source.add_record(FILM)
     source.add_record(HALF, unpack=False, pack=True)
@@ -132,7 +132,7 @@ class Samples(NamedTuple):
         return bool(self.half) and self.samples == 2 * self.half
 
 
-class ComingError(NamedTuple):
+class PendingError(NamedTuple):
     """The sums of a film's error on their way to the host: of each block, by texture."""
 
     sums: list[list[Readback]]
@@ -323,7 +323,7 @@ class FilmBuffer(Buffer):
             return self.sample_budget.error
         return self._error(self._sums(self._reduction(reduction)), self._moment())
 
-    def begin_error(self, reduction: FilmError | None = None) -> ComingError | None:
+    def begin_error(self, reduction: FilmError | None = None) -> PendingError | None:
         """The error of the present samples, for which the host does not wait; None under a sample budget, whose error
         is known."""
         if self.sample_budget is not None:
@@ -333,9 +333,9 @@ class FilmBuffer(Buffer):
         for stream, half in self._pairs(moment):
             sums = reduction.draw(stream, half)
             readbacks.append([Readback(self.device, texture) for texture in sums.textures])
-        return ComingError(readbacks, moment)
+        return PendingError(readbacks, moment)
 
-    def late_error(self, pending: ComingError) -> float:
+    def resolve_error(self, pending: PendingError) -> float:
         """The error that was begun, of the samples of then."""
         parts = [np.concatenate([readback.read() for readback in block], axis=-1) for block in pending.sums]
         return self._error(np.concatenate([part.reshape(-1, 8) for part in parts]).astype(np.float64), pending.moment)
@@ -369,7 +369,7 @@ class FilmBuffer(Buffer):
         budget = self.sample_budget
         if budget is None or not (self._count < budget.granted).any():
             film = self.film()
-            decide(film, goal)
+            grant_samples(film, goal)
             budget = self.sample_budget = film.sample_budget
             assert budget is not None
             self._held, self._count, self.efficiency = film.halves, film.count, budget.efficiency

@@ -184,10 +184,10 @@ def variance_of_mean(
     elif fitted(last) > 0 and last - STEPS in levels:
         correction = math.sqrt(_by_last(differences, last) / fitted(last))
 
-    def of_power(k: float) -> float:
+    def variance_of_power(k: float) -> float:
         return correction * fitted(k)
 
-    return min(_between(of_power, samples), spread) if a + b > 0 else spread
+    return min(_variance_at(variance_of_power, samples), spread) if a + b > 0 else spread
 
 
 def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
@@ -208,15 +208,15 @@ def _by_last(differences: Mapping[int, float], level: int) -> float:
     return differences[level] / 4 * rate / (1 - rate)
 
 
-def _between(of_power: Callable[[float], float], samples: int) -> float:
-    """V at any sample count: a net of the largest power of two p, and m more. All parts of the next p points are alike,
-    so the covariance of the two means is that of the halves of 2 p, 2 V(2 p) - V(p)."""
+def _variance_at(variance_of_power: Callable[[float], float], samples: int) -> float:
+    """The variance V at any sample count: a net of the largest power of two p, and m more. All parts of the next p
+    points are alike, so the covariance of the two means is that of the halves of 2 p, 2 V(2 p) - V(p)."""
     k = samples.bit_length() - 1
     p, m = 1 << k, samples - (1 << k)
     if m == 0:
-        return of_power(k)
-    first, of_double = of_power(k), of_power(k + 1)
-    of_remainder = _between(of_power, m)
+        return variance_of_power(k)
+    first, of_double = variance_of_power(k), variance_of_power(k + 1)
+    of_remainder = _variance_at(variance_of_power, m)
     return max((p * p * first + m * m * of_remainder + 2 * p * m * (2.0 * of_double - first)) / samples**2, of_double)
 
 

@@ -69,7 +69,7 @@ class Film:
         film.
         """
         piece = np.asarray(samples, np.float32)
-        at = self._place(piece.shape, x, y, (3,))
+        at = self._window(piece.shape, x, y, (3,))
         with np.errstate(invalid="ignore"):
             broken = ~(np.abs(piece) < LARGEST_SAMPLE).all(axis=-1, keepdims=True)
         piece = np.where(broken, np.float32(0), piece)
@@ -121,7 +121,7 @@ class Film:
 
         Raises ValueError when the rectangle leaves the film.
         """
-        at = self._place(records.shape, x, y)
+        at = self._window(records.shape, x, y)
         for name, array in self.arrays.items():
             array[at] = records[name]
 
@@ -131,7 +131,7 @@ class Film:
         Raises ValueError when the rectangle leaves the film.
         """
         wide, tall = width or self.size[0] - x, height or self.size[1] - y
-        at = self._place((tall, wide), x, y)
+        at = self._window((tall, wide), x, y)
         out = np.zeros((tall, wide), FILM.dtype)
         for name, array in self.arrays.items():
             out[name] = array[at]
@@ -226,7 +226,7 @@ class Film:
             else last_of(self.convergence_history()[2])
         )
 
-    def _place(self, shape: tuple[int, ...], x: int, y: int, trailing: tuple[int, ...] = ()) -> tuple[slice, slice]:
+    def _window(self, shape: tuple[int, ...], x: int, y: int, trailing: tuple[int, ...] = ()) -> tuple[slice, slice]:
         height, width = shape[:2]
         if shape[2:] != trailing or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
             raise ValueError(f"samples of shape {shape} at ({x}, {y}) do not fit a film of {self.size}")

@@ -82,7 +82,7 @@ def load(path: str | Path, lenient: bool = False, max_texture: int | None = None
         raise ViewerError(str(path), f"the plug-in for {module.NAME} gives no Scene", "tell its authors")
     if _name(module) not in FORMATS:
         scene.check()
-    _remark(scene)
+    _warn_of_faults(scene)
     return scene
 
 
@@ -166,19 +166,18 @@ def _choose(head: bytes, path: Path) -> Any:
     return by_content
 
 
-def _remark(scene: Scene) -> None:
+def _warn_of_faults(scene: Scene) -> None:
     """Warn of non-finite vertices and of scenes without triangles."""
-    astray = 0
+    non_finite = 0
     for mesh in scene.meshes:
         finite = np.isfinite(mesh.positions)
         if not finite.all():
             used = np.zeros(len(mesh.positions), bool)
             used[mesh.triangles] = True
-            astray += int(np.count_nonzero(used & ~finite.all(axis=1)))
-    if astray:
-        scene.warnings.append(
-            f"{astray:,} {'vertex is' if astray == 1 else 'vertices are'} not finite; the triangles there cannot be hit"
-        )
+            non_finite += int(np.count_nonzero(used & ~finite.all(axis=1)))
+    if non_finite:
+        vertices = "vertex is" if non_finite == 1 else "vertices are"
+        scene.warnings.append(f"{non_finite:,} {vertices} not finite; the triangles there cannot be hit")
     if scene.triangle_count == 0:
         scene.warnings.append("the scene has no triangles")
     elif invisible(scene):

@@ -21,10 +21,9 @@ from raystream.base.errors import ViewerError
 from raystream.formats.files import Budget, read_file, resolve_uri, short
 from raystream.formats.image.images import ImageMemory, read_image
 from raystream.scene.camera import Camera
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.geometry.normals import unit_normals
 from raystream.scene.light import Light
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture

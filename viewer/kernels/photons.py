@@ -129,7 +129,7 @@ class MapForm:
 
     @property
     def streams(self) -> dict[str, Record]:
-        """All of them."""
+        """The streams of an estimate, by name."""
         return {
             argument.name: argument.record
             for argument in (*self.cell, *self.photon)

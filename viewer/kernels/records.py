@@ -182,7 +182,7 @@ INTERACTION = Record(
     ),
 )
 
-# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`raystream.materials.look`).
+# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`raystream.materials.surface_features`).
 SCENE_INTERACTION = ModuleState(INTERACTION.name)
 
 LIGHT_SAMPLE = Record(

@@ -94,7 +94,7 @@ def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
 
 
 def _pair(quanta, levels, threshold, alias):
-    """Who fills up whose slots, of quanta (N,) int64 of N slots: threshold, alias (N,) int64, written."""
+    """Thresholds and aliases of N slots by their quanta (N,) int64: threshold, alias (N,) int64, written."""
     count = len(quanta)
     # A small slot takes from the first large one whose surplus was not spent before.
     large = 0

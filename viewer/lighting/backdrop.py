@@ -216,7 +216,7 @@ class Backdrop:
 
     @property
     def kind(self) -> str:
-        """Of `raystream.programs.backdrop.BACKDROPS`."""
+        """Its kind, one of `raystream.programs.first_hits.BACKDROPS`."""
         return "plain" if self.floor is None else "floor"
 
     @property

@@ -127,7 +127,7 @@ class LightList:
         return {"environment_levels": self.environment_levels, "light_levels": self.levels}
 
     def shares(self) -> Table:
-        """The lights' quanta one after the other, behind the environment's; as many rows as there are slots."""
+        """The table ``light_shares``: each light's first quantum, behind the environment's; a row for each slot."""
         first = np.full(len(self.records), QUANTA, np.int64)  # no light
         quanta = np.rint(self.probability * QUANTA).astype(np.int64)
         first[: self.count] = self.environment_levels + np.cumsum(quanta) - quanta
@@ -137,7 +137,7 @@ class LightList:
 
     @property
     def record(self) -> Record:
-        """Of its rows."""
+        """The record of a light: with texture and keys where some light has them."""
         return RECORDS[self.textured, "keys" in (self.records.dtype.names or ())]
 
     @property
@@ -180,7 +180,7 @@ class LightList:
         }
         more = ("texture_color",) if self.textured else ()
         features = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
-        features |= {"SHINING"} if more else set()
+        features |= {"TEXTURED_LIGHTS"} if more else set()
         memories, uniforms = [Table("lights", self.record, self.records)], self.uniforms()
         if len(self.keys):
             features |= {MOTION, MOVING}
@@ -215,11 +215,11 @@ def light_list(
     """
     warnings: list[str] = []
     triangles, power, density_of, valid = _triangles(emitting, warnings)
-    shining = [light for light in lights if any(light.intensity)]
-    if len(shining) < len(lights):
+    lit_lights = [light for light in lights if any(light.intensity)]
+    if len(lit_lights) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
         warnings.append(f"without intensity, and left out: {_names(names)}")
-    lit = DeltaLights.of(shining)
+    lit = DeltaLights.of(lit_lights)
     count = len(triangles.corners) + len(lit)
     if count > MOST_LIGHTS:
         hint = "let fewer surfaces shine"
@@ -359,7 +359,7 @@ def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probabili
     records["kind"][:used] = KIND["triangle"]
     if triangles.sphere is not None:
         records["kind"][:used][triangles.sphere] = KIND["sphere"]
-    _place(records[:used], triangles.corners, triangles.sphere)
+    _set_corners(records[:used], triangles.corners, triangles.sphere)
     with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
         power = np.minimum(triangles.emission / probability[:used, None], FAR)
     records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
@@ -369,7 +369,7 @@ def _describe(records: NDArray, triangles: Emitters, lit: DeltaLights, probabili
     rows["power"] = np.minimum(np.divide(lit.intensity, probability[used : used + len(lit), None]), FAR)
 
 
-def _place(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
+def _set_corners(rows: NDArray, corners: NDArray[np.float32], sphere: NDArray[np.bool_] | None) -> None:
     """Where triangles and spheres are, in rows (L,) of `LIGHT` or `LIGHT_KEY`."""
     rows["position"], rows["edge1"], rows["edge2"] = (
         corners[:, 0],
@@ -395,7 +395,7 @@ def _keys(triangles: Emitters, lit: DeltaLights) -> tuple[NDArray, NDArray[np.bo
     rows = np.zeros((len(moves), count), LIGHT_KEY.dtype)
     for key in range(count):
         if triangles.keys is not None:
-            _place(rows[:used, key], triangles.keys[key], triangles.sphere)
+            _set_corners(rows[:used, key], triangles.keys[key], triangles.sphere)
         moving = [motion[key] for motion in motions if motion]
         places = rows[used:, key][moves[used:]]
         DeltaLights.of(moving).place(places)

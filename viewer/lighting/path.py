@@ -51,7 +51,7 @@ class PathSettings:
 
     @property
     def uniforms(self) -> dict[str, int | float]:
-        """By name in GLSL."""
+        """The uniforms of these settings, by their names in GLSL."""
         return {
             "path_depth": self.depth,
             "path_samples": self.samples,

@@ -11,8 +11,8 @@ from typing import Any
 
 from raystream.kernels.photons import SEARCHES, STORED
 from raystream.kernels.records import FAR
-from raystream.lighting.aim import MOST_SPHERES
 from raystream.lighting.lights import LightList
+from raystream.lighting.specular_bounds import MOST_SPHERES
 from raystream.options.named_values import PhotonFilter
 from raystream.stream.declare.kernel import Module
 
@@ -27,7 +27,7 @@ class PhotonPass:
     middle, radius : the scene's bounding sphere, world. index : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
     width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
-    (S, 4), see `raystream.lighting.aim`.
+    (S, 4), see `raystream.lighting.specular_bounds`.
     """
 
     middle: Sequence[float] = (0.0, 0.0, 0.0)
@@ -42,7 +42,7 @@ class PhotonPass:
 
     @property
     def uniforms(self) -> dict[str, Any]:
-        """By name in GLSL."""
+        """The uniforms of these settings, by their names in GLSL."""
         aims = [(*map(float, sphere),) for sphere in self.spheres]
         return {
             "emit_middle": tuple(map(float, self.middle)),
@@ -79,7 +79,7 @@ class RadianceEstimate:
 
     @property
     def uniforms(self) -> dict[str, Any]:
-        """By name in GLSL."""
+        """The uniforms of these settings, by their names in GLSL."""
         return {
             "estimate_photons": UNENDING if self.photons is None else self.photons,
             "estimate_reach": float(self.radius),

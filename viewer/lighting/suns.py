@@ -208,7 +208,7 @@ def sun_places(suns: list[Sun], levels: list[list[int]]) -> NDArray:
 
 
 def cells_of_texels(image: ImageEnvironment, suns: list[Sun]) -> NDArray[np.int64]:
-    """(H * W,): 1 + the number of the cell, of the first table's slots, whose first corner a texel is; 0: of none."""
+    """(H * W,): of each texel that is the first corner of a sun's cell 1 + that cell's slot; else 0."""
     height, width = image.pixels.shape[:2]
     cells = np.zeros((height, width), np.int64)
     first = 1

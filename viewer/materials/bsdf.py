@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
-from raystream.materials.lobes import layers_glsl, lobe_modules, lobes_of
-from raystream.materials.look import Look
+from raystream.materials.principled import needs_of
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import FOREIGN, KINDS
 from raystream.stream.declare.kernel import Module, PreparedValue
 
@@ -57,34 +58,34 @@ def constant(kind: str) -> str:
     return f"BSDF_{kind.upper()}"
 
 
-def bsdfs(look: Look) -> list[Module]:
-    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over the look's kinds, and the modules of the kinds
+def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
+    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over the surfaces' kinds, and the modules of the kinds
     themselves; ``interface/dispersion.glsl``, too, where channels may part. They need `principled_at` of glTF's
     materials where there are some.
 
     Raises ViewerError for an unknown kind.
     """
-    present = [kind for kind in KINDS if kind in look.kinds]
-    unknown = sorted(look.kinds - set(KINDS))
+    present = [kind for kind in KINDS if kind in surfaces.kinds]
+    unknown = sorted(surfaces.kinds - set(KINDS))
     if unknown:
         raise ViewerError("BSDF", f"unknown kind '{unknown[0]}'", f"one of {', '.join(KINDS)}")
-    shaders = {kind: "dispersive" if look.dispersion and kind == "dielectric" else kind for kind in present}
-    record = look.interaction
+    shaders = {kind: "dispersive" if surfaces.dispersion and kind == "dielectric" else kind for kind in present}
+    record = surfaces.interaction
     modules = [
         Module(
             f"BSDF {kind}",
             provides=(
                 *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
-                *(("classic_shining",) if kind == "classic" else ()),
+                *(("classic_emission",) if kind == "classic" else ()),
             ),
-            source=_source(kind, shader, look),
-            constants={"LOBES_BELOW": int(look.below), "LOBES_MAPPED": int(look.mapped)}
+            source=_source(kind, shader, surfaces),
+            constants={"LOBES_BELOW": int(surfaces.below), "LOBES_MAPPED": int(surfaces.mapped)}
             if kind == "principled"
             else {},
-            needs=_needs_of(kind, look),
+            needs=_needs_of(kind, surfaces),
             uses=(record,),
-            features=look.features,
-            text=layers_glsl(lobes_of(look)) if kind == "principled" else "",
+            features=surfaces.features,
+            text=layers_glsl(lobes_of(surfaces)) if kind == "principled" else "",
             prepared=_SEEN if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
@@ -96,17 +97,17 @@ def bsdfs(look: Look) -> list[Module]:
         constants={
             constant(kind): value
             for kind, value in KINDS.items()
-            if kind in look.kinds or (kind != "classic" and kind not in FOREIGN)
+            if kind in surfaces.kinds or (kind != "classic" and kind not in FOREIGN)
         },
         needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),
         uses=(record,),
-        text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),
-        features=frozenset({"SHEETS"} if look.sheets else ()),
+        text=switch_glsl(present, shaders) + (_SHIFT if surfaces.sheets else ""),
+        features=frozenset({"SHEETS"} if surfaces.sheets else ()),
     )
-    lobes = lobe_modules(look) if look.principled else []
-    parting = _dispersion(look) if look.dispersion else []
-    more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
-    return [surface_dimensions(more), interaction_module(look), *lobes, *modules, switch, *parting]
+    lobes = lobe_modules(surfaces) if surfaces.principled else []
+    parting = _dispersion(surfaces) if surfaces.dispersion else []
+    more = {"CHANNEL": 1} if "dispersion" in surfaces.lobes else None
+    return [surface_dimensions(more), interaction_module(surfaces), *lobes, *modules, switch, *parting]
 
 
 # A glTF's material and its layers at a place, of each channel that has some of its own.
@@ -131,9 +132,9 @@ _CHANNELS = (
 )
 
 
-def _dispersion(look: Look) -> list[Module]:
+def _dispersion(surfaces: SurfaceFeatures) -> list[Module]:
     """``interface/dispersion.glsl``, each function a switch over kinds at which channels part, and modules of these."""
-    kinds = look.kinds if "dispersion" in look.lobes else look.kinds - {"principled"}
+    kinds = surfaces.kinds if "dispersion" in surfaces.lobes else surfaces.kinds - {"principled"}
     parting = [kind for kind in KINDS if kind in kinds & PARTING]
     modules = [
         Module(
@@ -141,8 +142,8 @@ def _dispersion(look: Look) -> list[Module]:
             provides=(f"{kind}_at_channel",),
             source=f"shading/channels_{kind}.glsl",
             needs=("bsdf_delta", *(("classic_material",) if kind == "classic" else ())),
-            uses=(look.interaction,),
-            features=look.features,
+            uses=(surfaces.interaction,),
+            features=surfaces.features,
         )
         for kind in parting
     ]
@@ -158,29 +159,29 @@ def _dispersion(look: Look) -> list[Module]:
         provides=tuple(name for _, name, *_ in _CHANNELS),
         source="interface/dispersion.glsl",
         needs=tuple(module.provides[0] for module in modules),
-        uses=(look.interaction,),
+        uses=(surfaces.interaction,),
         text="\n".join(lines),
     )
     return [*modules, switch]
 
 
-def interaction_module(look: Look) -> Module:
+def interaction_module(surfaces: SurfaceFeatures) -> Module:
     """The functions of ``interface/interaction.glsl``; it keeps the record."""
-    record = look.interaction
+    record = surfaces.interaction
     values = ", ".join("wo" if field.name == "wo" else f"{field.type}(0)" for field in record.fields)
     names = {field.name for field in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
     put = ""
-    if look.principled and look.second_uv:
+    if surfaces.principled and surfaces.second_uv:
         # Where there are the parameters of other kinds, glTF's materials keep this in their places.
         shared = f"if (interaction_kind(at) != {KINDS['principled']}) return;\n    at.parameter = uv_1.x;\n    "
         put = "at.uv_1 = uv_1;" if "uv_1" in names else f"{shared}at.specular = uv_1.y;\n    at.reflectivity = uv_1.z;"
-    packed = look.packed
-    kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
+    packed = surfaces.packed
+    kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if surfaces.addressed else ("at.kind", "0")
     numbers = ("parameter", "specular", "reflectivity")
     put_numbers = " ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
-    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
+    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if surfaces.principled else []
     return Module(
         "interaction",
         provides=(
@@ -188,10 +189,10 @@ def interaction_module(look: Look) -> Module:
             *("set_interaction_material", "set_interaction_uv_1", "set_interaction_place"),
             "set_interaction_parameters",
         ),
-        source=f"shading/place_{'packed' if look.tangents else 'plain' if look.textures else 'none'}.glsl",
+        source=f"shading/place_{'packed' if surfaces.tangents else 'plain' if surfaces.textures else 'none'}.glsl",
         module_state=record,
         uses=(record,),
-        features=look.features,
+        features=surfaces.features,
         text=f"""Interaction interaction_nowhere(vec3 wo) {{
     return Interaction({values});
 }}
@@ -205,7 +206,7 @@ vec3 interaction_uv_1(Interaction at) {{
     return {second};
 }}
 void set_interaction_material(inout Interaction at, int material) {{
-    {f"at.kind += {1 << packed['material'][0]} * material;" if look.addressed else ""}
+    {f"at.kind += {1 << packed['material'][0]} * material;" if surfaces.addressed else ""}
 }}
 void set_interaction_uv_1(inout Interaction at, vec3 uv_1) {{
     {put}
@@ -230,17 +231,17 @@ void set_interaction_{name}(inout Interaction at, int value) {{
 """
 
 
-def _source(kind: str, shader: str, look: Look) -> str:
+def _source(kind: str, shader: str, surfaces: SurfaceFeatures) -> str:
     if kind in FOREIGN:
         return FOREIGN[kind].source
     if kind == "principled":
-        return f"shading/principled_{'parted' if 'dispersion' in look.lobes else 'whole'}.glsl"
-    return "shading/classic_sheets.glsl" if kind == "classic" and look.sheets else f"shading/bsdf_{shader}.glsl"
+        return f"shading/principled_{'parted' if 'dispersion' in surfaces.lobes else 'whole'}.glsl"
+    return "shading/classic_sheets.glsl" if kind == "classic" and surfaces.sheets else f"shading/bsdf_{shader}.glsl"
 
 
-def _needs_of(kind: str, look: Look) -> tuple[str, ...]:
+def _needs_of(kind: str, surfaces: SurfaceFeatures) -> tuple[str, ...]:
     if kind == "principled":
-        return tuple(module.provides[0] for module in lobe_modules(look))
+        return tuple(module.provides[0] for module in lobe_modules(surfaces))
     return ("classic_material",) if kind == "classic" else ()
 
 
@@ -309,4 +310,152 @@ def surface_dimensions(more: dict[str, int] | None = None) -> Module:
         provides=("surface_dimension",),
         source="shading/dimensions.glsl",
         constants=dict(dimensions(more)),
+    )
+
+
+# -- the lobes of glTF's material, a module each over the base, and their generated sum --------------------------------
+# A lobe is a struct, ``Coat`` of the lobe ``coat``, with the ``chance`` that it is chosen, and these functions in its
+# file, ``shaders/materials/lobes/``; directions are of the base's frame, ``far`` and ``wo`` of the world:
+#
+#     Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under)
+#         of a layer above the base: ``under`` is the fraction left to those below; or of a part of the base:
+#     Coat coat_within(inout Base base, Interaction at, Principled material, bool front)
+#     vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf)
+#         times the cosine; zeros where it is single. facets: the base's
+#     vec3 coat_albedo(Base base, Coat coat)                                    of non-delta lobes
+#     void coat_branch(Base base, Coat coat, vec3 wo, inout vec3 reflection, inout vec3 refracted,
+#                      inout vec3 refraction)
+#     void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha)   those that it samples, if other than the base's
+#     LobeSample coat_sample(Base base, Coat coat, vec3 wo, vec3 u, LobeSample lobe)   lobe.local: sampled by the facets
+#     bool coat_single(Principled material, inout float matte)
+#         whether it never has a density; matte: fraction of the base below
+
+
+@dataclass(frozen=True)
+class Lobe:
+    """name : in GLSL. part : of `raystream.materials.surface_features.PARTS`. over : it lies above the base."""
+
+    name: str
+    part: str
+    over: bool
+
+
+LOBES = (Lobe("passing", "transmission", False), Lobe("coat", "clearcoat", True), Lobe("fibres", "sheen", True))
+
+
+# Parts of the base, and of lobes, each a file, ``shaders/materials/lobes/<name>.glsl``, or without that part of
+# `raystream.materials.surface_features.PARTS` one that does nothing, ``<name>_none.glsl``; with a function of both.
+BASE_PARTS = {
+    "film": ("iridescence", "film_of"),
+    "metal": ("metal", "metal_part"),
+    "dielectric": ("dielectric", "dielectric_part"),
+    "specular": ("specular", "specular_factors"),
+    "anisotropy": ("anisotropy", "anisotropic_frame"),
+    "leaf": ("diffuse_transmission", "leaf_through"),
+    "unlit": ("unlit", "principled_unlit"),
+    "normal": ("normal", "principled_normal"),
+}
+COAT_PARTS = {"coat_normal": ("clearcoat_normal", "coat_normal")}
+
+
+def lobes_of(surfaces: SurfaceFeatures) -> list[Lobe]:
+    """Those beside the base that some material has, in the order in which they are added up."""
+    return [lobe for lobe in LOBES if lobe.part in surfaces.lobes]
+
+
+def lobe_modules(surfaces: SurfaceFeatures) -> list[Module]:
+    """The base, a module for each lobe of the surfaces, and those of their parts."""
+    parts = {**BASE_PARTS, **(COAT_PARTS if "clearcoat" in surfaces.lobes else {})}
+    needs = needs_of(surfaces)
+    modules = []
+    for name, (part, function) in parts.items():
+        source = f"materials/lobes/{name}{'' if part in surfaces.lobes else '_none'}.glsl"
+        modules.append(Module(f"part {name}", (function,), source, needs=needs, uses=(surfaces.interaction,)))
+    needs = (*needs, *(function for _, function in parts.values()))
+    modules.append(
+        Module("base", ("base_frame",), "materials/lobes/base.glsl", needs=needs, features=surfaces.features)
+    )
+    for lobe in lobes_of(surfaces):
+        file = ("volume" if "volume" in surfaces.lobes else "wall") if lobe.name == "passing" else lobe.name
+        source, provides = f"materials/lobes/{file}.glsl", (f"{lobe.name}_value",)
+        modules.append(Module(f"lobe {lobe.name}", provides, source, needs=("base_frame",), features=surfaces.features))
+    return modules
+
+
+def layers_glsl(present: Sequence[Lobe]) -> str:
+    """``struct Layers`` of these lobes, and the functions that sum over them."""
+    members = [f"    {lobe.name.capitalize()} {lobe.name};" for lobe in present]
+    over = [
+        f"    layers.{lobe.name} = {lobe.name}_over(layers.base, at, material, front, wo, under);"
+        for lobe in present
+        if lobe.over
+    ]
+    within = [
+        f"    layers.{lobe.name} = {lobe.name}_within(layers.base, at, material, front);"
+        for lobe in present
+        if not lobe.over
+    ]
+    chances = [f"layers.{lobe.name}.chance" for lobe in present]
+
+    def each(line: str) -> list[str]:
+        return [f"    {line.replace('LOBE', lobe.name)}" for lobe in present]
+
+    return "\n".join(
+        [
+            *("struct Layers {", "    Base base;", *members, "};"),
+            "Layers principled_layers(Interaction at, Principled material, vec3 normal, bool front, vec3 wo) {",
+            *(
+                "    Layers layers;",
+                "    float under = 1.0;",
+                "    layers.base = base_frame(at, material, normal, wo);",
+            ),
+            *over,
+            "    base_reflection(layers.base, at, material, under);",
+            *within,
+            "    base_matte(layers.base, at, material);",
+            "    float whole = layers.base.glossy + layers.base.matte;",
+            *(f"    whole += {chance};" for chance in chances),
+            "    whole = whole > 0.0 ? 1.0 / whole : 0.0;",
+            *(f"    {chance} *= whole;" for chance in ("layers.base.glossy", "layers.base.matte", *chances)),
+            *("    return layers;", "}"),
+            "vec3 principled_lobes(Layers layers, vec3 wi, vec3 far, out float pdf) {",
+            *("    float density;", "    Microfacets facets = base_facets(layers.base, wi);"),
+            "    vec3 value = base_value(layers.base, facets, wi, pdf);",
+            *(
+                line
+                for lobe in present
+                for line in (
+                    f"    value += {lobe.name}_value(layers.base, layers.{lobe.name}, facets, wi, far, density);",
+                    f"    pdf += layers.{lobe.name}.chance * density;",
+                )
+            ),
+            *("    return value;", "}"),
+            "vec3 principled_albedo(Layers layers) {",
+            "    vec3 albedo = layers.base.diffuse + (layers.base.single ? vec3(0.0) : layers.base.gloss);",
+            *each("albedo += LOBE_albedo(layers.base, layers.LOBE);"),
+            *("    return albedo;", "}"),
+            "void principled_singles(",
+            "    Layers layers, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction",
+            ") {",
+            *each("LOBE_branch(layers.base, layers.LOBE, wo, reflection, refracted, refraction);"),
+            "}",
+            "bool principled_sample_lobe(Interaction at, Layers layers, vec3 wo, vec3 u, out LobeSample lobe) {",
+            *("    bool left = true;", "    Base base = layers.base;"),
+            "    bool glossy = principled_choose(base.glossy, left, u.z);",
+            "    bool matte = principled_choose(base.matte, left, u.z);",
+            *each("bool LOBE = principled_choose(layers.LOBE.chance, left, u.z);"),
+            *("    vec3 facing = base.wo;", "    vec2 alpha = base.alpha;"),
+            *each("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
+            "    vec3 local = ggx_reflection_sample(facing, u.xy, alpha);",
+            "    lobe = LobeSample(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
+            "    if (glossy) lobe = glossy_sample(base, lobe);",
+            "    if (matte) lobe.local = diffuse_sample(u, base.diffuse, base.through);",
+            *each("if (LOBE) lobe = LOBE_sample(base, layers.LOBE, wo, u, lobe);"),
+            "    if (lobe.delta && lobe.mirrors) lobe.wi = principled_mirrored(at, lobe.normal, wo);",
+            *("    return !left;", "}"),
+            "bool principled_single(Principled material, vec3 albedo) {",
+            *("    float matte = 1.0 - material.metallic;", "    bool single = material.roughness < path_smooth;"),
+            *each("single = LOBE_single(material, matte) && single;"),
+            *("    return single && matte * principled_most(albedo) <= 0.0;", "}"),
+        ]
     )

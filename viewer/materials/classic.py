@@ -9,9 +9,8 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT
-from raystream.materials.look import Look
-from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from raystream.scene.material import KINDS, Material
+from raystream.materials.surface_features import SurfaceFeatures
+from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
@@ -37,12 +36,12 @@ LAYER = Record(
 )
 
 
-def classic_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def classic_materials(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
     """The modules, by the materials' addresses; nothing where no material is classic.
 
     Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
     """
-    if not look.classic:
+    if not surfaces.classic:
         return []
     table = np.zeros(max(1, len(materials)), CLASSIC.dtype)
     layers: list[ClassicTexture] = []
@@ -66,7 +65,7 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
                 raise ViewerError(f"material '{material.name}'", f"names texture {layer.texture} of {texture_count}")
     rows = np.zeros(max(1, len(layers)), LAYER.dtype)
     for row, layer in zip(rows, layers, strict=False):
-        row["environment"], row["texture"], row["mode"] = layer.environment, layer.texture, MODES[layer.mode]
+        row["environment"], row["texture"], row["mode"] = layer.environment, layer.texture, CLASSIC_MODES[layer.mode]
     return [
         Module(
             "classic materials",
@@ -81,11 +80,11 @@ def classic_materials(materials: Sequence[Material], look: Look, texture_count: 
             memories=(Table("classic_layers", LAYER, rows),),
             constants={
                 "KIND_CLASSIC": KINDS["classic"],
-                "CLASSIC_LAYERS": look.classic_textures,
-                **{f"CLASSIC_{mode.upper()}": value for mode, value in MODES.items()},
+                "CLASSIC_LAYERS": surfaces.classic_textures,
+                **{f"CLASSIC_{mode.upper()}": value for mode, value in CLASSIC_MODES.items()},
             },
-            needs=("classic_material", "texture_texel", *(("detail_at",) if look.second_uv else ())),
+            needs=("classic_material", "texture_texel", *(("tangents_at",) if surfaces.second_uv else ())),
             uses=(GEOMETRY, HIT),
-            features=look.features,
+            features=surfaces.features,
         ),
     ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import HIT, RAY
-from raystream.materials.look import Look
+from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import ALPHA_MODES, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
@@ -28,12 +28,12 @@ OPACITY = Record(
 _HELD = "triangle_test"  # the function that asks
 
 
-def opacity(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def opacity(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
     """``triangle_test`` over the ``solid_test`` of `asking`, and the materials' opacities; nothing where all is opaque.
 
     Raises ViewerError for a material that names a texture which is not there.
     """
-    if not look.alpha:
+    if not surfaces.alpha:
         return []
     table = np.zeros(max(1, len(materials)), OPACITY.dtype)
     for row, material in zip(table, materials, strict=False):
@@ -48,19 +48,19 @@ def opacity(materials: Sequence[Material], look: Look, texture_count: int = 0) -
             provides=(_HELD, "opacity_passes", "opacity_at"),
             source="shading/opacity.glsl",
             memories=(Table("opacities", OPACITY, table),),
-            uniforms={"opacity_layered": ("int", 0)} if look.blend else {},
+            uniforms={"opacity_layered": ("int", 0)} if surfaces.blend else {},
             constants={f"OPACITY_{mode.upper()}": index for index, mode in enumerate(ALPHA_MODES)},
-            needs=("solid_test", "geometry_at", "detail_at", "texture_texel"),
+            needs=("solid_test", "geometry_at", "tangents_at", "texture_texel"),
             uses=(RAY, HIT),
             text=f"#undef {_HELD}",
-            features=look.features,
+            features=surfaces.features,
         )
     ]
 
 
-def asking(modules: Sequence[Module], look: Look) -> list[Module]:
+def asking(modules: Sequence[Module], surfaces: SurfaceFeatures) -> list[Module]:
     """A structure's modules, whose ``triangle_test`` is to be the ``solid_test`` of `opacity`, where that is there."""
-    if not look.alpha:
+    if not surfaces.alpha:
         return list(modules)
     return [
         replace(

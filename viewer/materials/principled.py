@@ -1,19 +1,25 @@
-"""The numbers of glTF's materials as a module: a table of the scene's lobe parameters, and ``principled_at``."""
+"""The numbers of glTF's materials as modules: a table of the scene's lobe parameters, ``principled_at``, and the
+directional albedos of lobes, for layers and energy compensation.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raystream.base import paths
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT, RAY
-from raystream.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
-from raystream.materials.look import MAP, Look
 from raystream.materials.media import absorption, media
+from raystream.materials.surface_features import MAP, SurfaceFeatures
 from raystream.scene.material import LARGEST_DISPERSION, Material
 from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import Field, Record
 
 # What a texel does to a material's numbers, by the texture's field; ``mapped``: as a normal in the map's space.
 _TEXTURED: Mapping[str, Sequence[str]] = {
@@ -54,23 +60,25 @@ _OF_CHANNEL = """    int channel = interaction_channel(at) & 3;
     }"""
 
 
-def principled_materials(materials: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+def principled_materials(
+    materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0
+) -> list[Module]:
     """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
 
     Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
     """
-    if not look.principled:
+    if not surfaces.principled:
         return []
-    record = look.parameters
-    most = 1 << look.packed["material"][1]
+    record = surfaces.parameters
+    most = 1 << surfaces.packed["material"][1]
     if len(materials) > most:
         hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
         raise ViewerError("materials", f"{len(materials):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(materials)), record.dtype)
-    maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
+    maps = np.zeros((len(table), max(1, len(surfaces.maps))), MAP.dtype)
     for row, map_rows, material in zip(table, maps, materials, strict=False):
         if material.kind == "principled":
-            rows = _maps(material, look, texture_count)
+            rows = _maps(material, surfaces, texture_count)
             map_rows[: len(rows)] = rows
             for field in record.fields:
                 row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
@@ -81,17 +89,17 @@ def principled_materials(materials: Sequence[Material], look: Look, texture_coun
             source="interface/interaction.glsl",
             memories=(
                 Table("principled", record, table),
-                *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
+                *((Table("principled_maps", MAP, maps.reshape(-1)),) if surfaces.textures else ()),
             ),
-            constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
+            constants={} if not surfaces.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(surfaces)},
             needs=(
                 "interaction_kind",
-                *(("texture_texel",) if look.textures else ()),
-                *(("media_top",) if look.nested else ()),
+                *(("texture_texel",) if surfaces.textures else ()),
+                *(("media_top",) if surfaces.nested else ()),
             ),
-            uses=(look.interaction,),
-            text=_parameters_glsl(look),
-            features=look.features,
+            uses=(surfaces.interaction,),
+            text=_parameters_glsl(surfaces),
+            features=surfaces.features,
         ),
         *(
             [
@@ -103,46 +111,46 @@ def principled_materials(materials: Sequence[Material], look: Look, texture_coun
                     uses=(RAY, HIT, GEOMETRY),
                 )
             ]
-            if "volume" in look.lobes
+            if "volume" in surfaces.lobes
             else []
         ),
-        *([media(materials)] if look.nested else []),
+        *([media(materials)] if surfaces.nested else []),
     ]
 
 
-def needs_of(look: Look) -> tuple[str, ...]:
+def needs_of(surfaces: SurfaceFeatures) -> tuple[str, ...]:
     """The functions of other modules in the BSDF of these materials."""
-    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(look)))
+    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(surfaces)))
 
 
-def albedos(look: Look) -> list[Module]:
+def albedos(surfaces: SurfaceFeatures) -> list[Module]:
     """The tables of albedos that its lobes ask for."""
-    if not look.principled:
+    if not surfaces.principled:
         return []
     modules = [ggx_albedo(), rise_albedo()]
-    modules += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
-    return [*modules, *([sheen_albedo()] if "sheen" in look.lobes else [])]
+    modules += [crossing_albedo(), crossing_rise_albedo()] if "volume" in surfaces.lobes else []
+    return [*modules, *([sheen_albedo()] if "sheen" in surfaces.lobes else [])]
 
 
-def map_constants(look: Look) -> dict[str, int]:
+def map_constants(surfaces: SurfaceFeatures) -> dict[str, int]:
     """The bits of `MAP.slots`, by their names in GLSL."""
-    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(surfaces.maps)}
 
 
-def _parameters_glsl(look: Look) -> str:
+def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
     """``principled_at``: factors times textures, of the channel where channels part; ``principled_refracts``: whether
     it bends light; ``principled_passes``: whether light comes through a material, by its address; ``outside_parts``:
     whether channels part in the medium outside."""
     lines = ["bool outside_parts(Interaction at) { return false; }"]
-    if look.nested:
+    if surfaces.nested:
         lines = ["bool outside_parts(Interaction at) {", "    return medium_parts(interaction_outside(at));", "}"]
     lines += ["bool principled_refracts(Principled material) {"]
     refracts = "material.thickness > 0.0 && material.transmission > 0.0"
-    lines += [f"    return {refracts if look.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
-    if look.textures:
+    lines += [f"    return {refracts if surfaces.lobes >= {'transmission', 'volume'} else 'false'};", "}"]
+    if surfaces.textures:
         lines += ["void principled_textured(inout Principled material, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
-        for name, bit in zip(look.maps, map_constants(look), strict=True):
+        for name, bit in zip(surfaces.maps, map_constants(surfaces), strict=True):
             does, condition = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
             lines += (
                 [f"{condition} {does[0]}"]
@@ -152,30 +160,30 @@ def _parameters_glsl(look: Look) -> str:
         lines += ["}"]
     lines += ["Principled principled_at(Interaction at) {", "    int number = interaction_material(at);"]
     lines += ["    Principled material = fetch_principled(number);"]
-    if look.textures or "iridescence" in look.lobes:
+    if surfaces.textures or "iridescence" in surfaces.lobes:
         lines += ["    float layer = 1.0;"]
-    if look.textures:
+    if surfaces.textures:
         lines += [_LOOKED_UP]
-    if "iridescence" in look.lobes:
+    if "iridescence" in surfaces.lobes:
         thickness = "material.iridescence_thickness"
         lines += [f"    {thickness}.x = mix({thickness}.x, {thickness}.y, layer);"]
-    if "dispersion" in look.lobes:
+    if "dispersion" in surfaces.lobes:
         lines += [_OF_CHANNEL]
-    if look.nested:
-        channel = "channel" if "dispersion" in look.lobes else "0"
+    if surfaces.nested:
+        channel = "channel" if "dispersion" in surfaces.lobes else "0"
         lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
     lines += ["    return material;", "}"]
-    passing = [name for name in ("transmission", "diffuse_transmission") if name in look.lobes]
+    passing = [name for name in ("transmission", "diffuse_transmission") if name in surfaces.lobes]
     if passing:
         lines += ["bool principled_passes(int number) {", "    Principled material = fetch_principled(number);"]
         lines += [f"    return {' || '.join(f'material.{name} > 0.0' for name in passing)};", "}"]
     return "\n".join(lines)
 
 
-def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:
+def _maps(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> list[tuple[int, int, int]]:
     """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
     rows: dict[tuple[int, bool], int] = {}
-    for bit, (name, color) in enumerate(look.maps.items()):
+    for bit, (name, color) in enumerate(surfaces.maps.items()):
         index = getattr(material, name)
         if index is None:
             continue
@@ -209,3 +217,90 @@ def half_spread(material: Material) -> float:
         hint = "1 or more: turn the surface over, so that its front is outside of the glass"
         raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
     return material.half_spread
+
+
+# -- directional albedos -----------------------------------------------------------------------------------------------
+# The arrays are those of ``assets/albedo.npz``, which ``tools/albedo.py`` makes and describes. On the device a record
+# holds the four corners of a cell, so that a lookup in two dimensions is one fetch.
+
+ALBEDO = Record("Albedo", Field("corners", "vec4", about="of a cell: (row, column), next column, next row, both next"))
+
+BRIGHTEST_SHEEN = 8.0  # by which tools/albedo.py divides
+
+
+@cache
+def arrays() -> dict[str, NDArray[np.float64]]:
+    """The arrays of ``assets/albedo.npz``, 0 .. 1. Raises ViewerError where the file cannot be read."""
+    path = paths.assets() / "albedo.npz"
+    try:
+        with np.load(path) as file:
+            return {name: file[name] / 65535.0 for name in file}
+    except (OSError, ValueError) as error:
+        raise ViewerError(
+            str(path), f"cannot be read: {error}", "the installation is incomplete; install again"
+        ) from None
+
+
+def cells(values: NDArray) -> NDArray:
+    """(N,) ALBEDO of an array (..., rows, columns): its cells, slice by slice, row by row."""
+    corners = [values[..., :-1, :-1], values[..., :-1, 1:], values[..., 1:, :-1], values[..., 1:, 1:]]
+    rows = np.zeros(corners[0].size, ALBEDO.dtype)
+    rows["corners"] = np.stack(corners, axis=-1).reshape(-1, 4)
+    return rows
+
+
+@cache
+def _module(name: str, function: str) -> Module:
+    values = arrays()[name]
+    upper = function.upper()
+    constants: dict[str, int | float] = {
+        f"{upper}_COLUMNS": values.shape[-1] - 1,
+        f"{upper}_ROWS": values.shape[-2] - 1,
+    }
+    if values.ndim == 3:
+        slices = values.shape[0] - 1
+        both = name != "crossing_rise"  # ratios below 1 as well
+        step = (values.shape[-1] - 1) * (values.shape[-2] - 1)
+        constants |= {f"{upper}_SLICES": slices, f"{upper}_FIRST": slices // 2 if both else 0, f"{upper}_STEP": step}
+    if name == "anisotropy":
+        constants |= {f"{upper}_STRENGTHS": values.shape[0] - 1, f"{upper}_AZIMUTHS": values.shape[1] - 1}
+    if name == "sheen":
+        constants[f"{upper}_BRIGHTEST"] = BRIGHTEST_SHEEN
+    return Module(
+        f"{name} albedo",
+        provides=(function,),
+        source=f"materials/{function}.glsl",
+        memories=(Table(f"{function}s", ALBEDO, cells(values)),),
+        constants=constants,
+    )
+
+
+def ggx_albedo() -> Module:
+    """``ggx_albedo``: of GGX that reflects everything. For every lobe of GGX."""
+    return _module("reflection", "ggx_albedo")
+
+
+def rise_albedo() -> Module:
+    """``rise_albedo``: of GGX times the rise of a dielectric's Fresnel reflectance. For layers and transmission."""
+    return _module("rise", "rise_albedo")
+
+
+def crossing_albedo() -> Module:
+    """``crossing_albedo``: of refraction by GGX. For transmission into a volume."""
+    return _module("crossing", "crossing_albedo")
+
+
+def crossing_rise_albedo() -> Module:
+    """``crossing_rise_albedo``: the increase of transmission by a reflectance below 1 at grazing incidence."""
+    return _module("crossing_rise", "crossing_rise_albedo")
+
+
+def anisotropic_albedo() -> Module:
+    """``anisotropic_albedo``: ``ggx_albedo`` of lobes that are longer in one direction. Needs that module."""
+    module = _module("anisotropy", "anisotropic_albedo")
+    return replace(module, needs=("ggx_albedo",))
+
+
+def sheen_albedo() -> Module:
+    """``sheen_albedo``: of Charlie's sheen."""
+    return _module("sheen", "sheen_albedo")

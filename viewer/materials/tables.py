@@ -12,10 +12,10 @@ from raystream.kernels.light_layers import LIGHT_SHARE
 from raystream.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from raystream.materials.bsdf import bsdfs
 from raystream.materials.classic import classic_materials
-from raystream.materials.look import Look, look_of
 from raystream.materials.media import ray_media
 from raystream.materials.opacity import opacity
 from raystream.materials.principled import albedos, half_spread, principled_materials
+from raystream.materials.surface_features import SurfaceFeatures, material_features
 from raystream.materials.textures import cones
 from raystream.materials.textures import textures as texture_module
 from raystream.scene.material import FOREIGN, KINDS, Material
@@ -30,7 +30,7 @@ def materials(
     scene_materials: Sequence[Material],
     texture_count: int = 0,
     light_density: ArrayLike | None = None,
-    look: Look = Look(),  # noqa: B008 - it never changes
+    surfaces: SurfaceFeatures = SurfaceFeatures(),  # noqa: B008 - it never changes
 ) -> Module:
     """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
     finds something.
@@ -78,27 +78,30 @@ def materials(
         memories=(Table("materials", MATERIAL, table),),
         needs=(
             "texture_texel",
-            *(("detail_at",) if look.second_uv else ()),
-            *(("classic_color",) if look.classic else ()),
+            *(("tangents_at",) if surfaces.second_uv else ()),
+            *(("classic_color",) if surfaces.classic else ()),
         ),
         uses=(GEOMETRY, HIT),
-        text=_emission_glsl(look),
-        features=look.features,
+        text=_emission_glsl(surfaces),
+        features=surfaces.features,
     )
 
 
-def _emission_glsl(look: Look) -> str:
+def _emission_glsl(surfaces: SurfaceFeatures) -> str:
     """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
     they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether
     a material shines by its colour."""
-    sides, level = " || material.sides == 2" if look.both_sides else "", "TEXTURE_SHARP" if look.shining else "level"
-    unlit = "material.unlit == 1" if "unlit" in look.lobes else "false"
+    sides, level = (
+        " || material.sides == 2" if surfaces.both_sides else "",
+        "TEXTURE_SHARP" if surfaces.textured_emitters else "level",
+    )
+    unlit = "material.unlit == 1" if "unlit" in surfaces.lobes else "false"
     return f"""bool material_shines(Material material, bool front) {{ return front{sides}; }}
 float emission_level(float level) {{ return {level}; }}
 bool material_unlit(Material material) {{ return {unlit}; }}"""
 
 
-def surfaces(textured: bool = False, metal_map: bool = False) -> list[Module]:
+def surface_modules(textured: bool = False, metal_map: bool = False) -> list[Module]:
     """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
     textured : there are textures, of which the camera's rays see the mip levels that fit. metal_map : and some tell
@@ -130,62 +133,73 @@ def surfaces(textured: bool = False, metal_map: bool = False) -> list[Module]:
     ]
 
 
-def emissions(look: Look) -> Module:
+def emissions(surfaces: SurfaceFeatures) -> Module:
     """``emission_seen`` over any geometry: emission as the camera sees it."""
-    needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if look.principled else []))
+    needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if surfaces.principled else []))
     return Module(
         "emissions",
         provides=("emission_seen",),
         source="shading/emission_seen.glsl",
         needs=needs,
         uses=(RAY, HIT, GEOMETRY),
-        features=look.features,
+        features=surfaces.features,
     )
 
 
-def interactions(look: Look) -> Module:
+def interactions(surfaces: SurfaceFeatures) -> Module:
     """``interaction_at`` over any geometry: the surface interaction at a hit."""
-    needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
-    needs += ["shining_share"] if look.shining else []
+    needs = [
+        "geometry_at",
+        *(["tangents_at"] if surfaces.has_vertex_tangents else []),
+        *(["principled_at"] if surfaces.principled else []),
+    ]
+    needs += ["emission_share"] if surfaces.textured_emitters else []
     return Module(
         "interactions",
         provides=("interaction_at",),
         source="shading/material_interaction.glsl",
         needs=(
             *(*needs, "material_color", "material_emission", "bsdf_delta"),
-            *(("classic_shining",) if look.classic else ()),
+            *(("classic_emission",) if surfaces.classic else ()),
         ),
-        uses=(RAY, HIT, GEOMETRY, look.interaction),
-        text=_meeting_glsl(look),
-        features=look.features,
+        uses=(RAY, HIT, GEOMETRY, surfaces.interaction),
+        text=_meeting_glsl(surfaces),
+        features=surfaces.features,
     )
 
 
-def _meeting_glsl(look: Look) -> str:
-    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_shining``: adds the classic
-    material's own light; and ``shining_share`` where no texture shines."""
-    passes = "{\n    return principled_passes(number);\n}" if look.smooth and look.below else "{ return false; }"
-    shining = "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_shining(at);\n" if look.classic else ""
-    whole = "" if look.shining else "\nfloat shining_share(Hit hit) { return 1.0; }"
+def _meeting_glsl(surfaces: SurfaceFeatures) -> str:
+    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_classic_emission``: adds
+    the classic material's own light; and ``emission_share`` where no texture shines."""
+    passes = (
+        "{\n    return principled_passes(number);\n}" if surfaces.smooth and surfaces.below else "{ return false; }"
+    )
+    textured_emitters = (
+        "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_emission(at);\n" if surfaces.classic else ""
+    )
+    whole = "" if surfaces.textured_emitters else "\nfloat emission_share(Hit hit) { return 1.0; }"
     return f"""bool material_passes(int number) {passes}
-void add_shining(Interaction at, inout vec3 emission) {{
-{shining}}}{whole}"""
+void add_classic_emission(Interaction at, inout vec3 emission) {{
+{textured_emitters}}}{whole}"""
 
 
 def with_tables(
     modules: Sequence[Module],
     scene_materials: Sequence[Material],
-    look: Look,
+    surfaces: SurfaceFeatures,
     texture_count: int,
     light_density: ArrayLike,
 ) -> list[Module]:
-    """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
+    """The modules of `appearance` for other materials of the same features or under other lights: the same objects, but
     for the materials' tables."""
     fresh = [
-        materials(scene_materials, texture_count, light_density, look),
-        *principled_materials(scene_materials, look, texture_count),
+        materials(scene_materials, texture_count, light_density, surfaces),
+        *principled_materials(scene_materials, surfaces, texture_count),
     ]
-    fresh += [*classic_materials(scene_materials, look, texture_count), *opacity(scene_materials, look, texture_count)]
+    fresh += [
+        *classic_materials(scene_materials, surfaces, texture_count),
+        *opacity(scene_materials, surfaces, texture_count),
+    ]
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
 
@@ -195,27 +209,27 @@ def appearance(
     textures: Sequence[Texture] = (),
     light_density: ArrayLike | None = None,
     texels: Module | None = None,
-    look: Look | None = None,
+    surfaces: SurfaceFeatures | None = None,
 ) -> list[Module]:
     """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
     the BSDFs of the kinds that are there.
 
-    texels : the module of these textures, where it is there already. look : the scene's.
+    texels : the module of these textures, where it is there already. surfaces : the scene's.
     """
-    look = look or look_of(scene_materials, textures)
+    surfaces = surfaces or material_features(scene_materials, textures)
     return [
         texels or texture_module(textures),
-        materials(scene_materials, len(textures), light_density, look),
-        *principled_materials(scene_materials, look, len(textures)),
-        *classic_materials(scene_materials, look, len(textures)),
-        *opacity(scene_materials, look, len(textures)),
-        *surfaces(bool(textures), "metallic_roughness_texture" in look.maps),
-        emissions(look),
-        *albedos(look),
-        *bsdfs(look),
-        light_share(look),
-        ray_media(look.interaction, look.nested),
-        interactions(look),
+        materials(scene_materials, len(textures), light_density, surfaces),
+        *principled_materials(scene_materials, surfaces, len(textures)),
+        *classic_materials(scene_materials, surfaces, len(textures)),
+        *opacity(scene_materials, surfaces, len(textures)),
+        *surface_modules(bool(textures), "metallic_roughness_texture" in surfaces.maps),
+        emissions(surfaces),
+        *albedos(surfaces),
+        *bsdfs(surfaces),
+        light_share(surfaces),
+        ray_media(surfaces.interaction, surfaces.nested),
+        interactions(surfaces),
         cones(bool(textures)),
     ]
 
@@ -229,9 +243,9 @@ MATTE = {
 }
 
 
-def light_share(look: Look) -> Module:
-    """``light_share`` of ``interface/light_share.glsl`` over the look's kinds."""
-    matte = [kind for kind in KINDS if kind in look.kinds and kind in MATTE]
+def light_share(surfaces: SurfaceFeatures) -> Module:
+    """``light_share`` of ``interface/light_share.glsl`` over the surfaces' kinds."""
+    matte = [kind for kind in KINDS if kind in surfaces.kinds and kind in MATTE]
     lines = ["vec3 principled_matte(Interaction at, vec3 wo, vec3 wi);"] if "principled" in matte else []
     lines += ["vec3 matte_value(Interaction at, vec3 wo, vec3 wi) {"]
     if matte:
@@ -242,7 +256,7 @@ def light_share(look: Look) -> Module:
         provides=("light_share",),
         source=f"shading/{'matte_principled' if 'principled' in matte else 'light_share'}.glsl",
         needs=("bsdf_value", *(f"{kind}_sample" for kind in matte)),
-        uses=(look.interaction, LIGHT_SHARE),
-        features=look.features,
+        uses=(surfaces.interaction, LIGHT_SHARE),
+        features=surfaces.features,
         text="\n".join([*lines, "    return vec3(0.0);", "}"]),
     )

@@ -30,7 +30,7 @@ def show(scene: Any, **options: Any) -> Any:
     """Show a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D. Opens a window and
     returns when it is closed; in a notebook returns a widget (`raystream.notebook.widget.Widget`), the cell's output.
 
-    scene   : as of `raystream.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window or the widget.
 
     >>> view = raystream.show("bunny.ply"); view

@@ -9,7 +9,7 @@ from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 from rendercanvas.core.encoders import encode_array
 
 from raystream.renderer.sampling.picture import Picture
-from raystream.scene.card import beside
+from raystream.scene.card import html_card
 from raystream.viewport.browser import script
 from raystream.viewport.canvas import CanvasLoop, CanvasView
 from raystream.viewport.host import OWN_EVENTS
@@ -91,7 +91,7 @@ class Widget(AnywidgetRenderCanvas):
         if it has all of its pixels."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = beside(f"{self!r}: moves once its cell is run", *self._still())
+            bundle[0]["text/html"] = html_card(f"{self!r}: moves once its cell is run", *self._still())
         return bundle
 
     def _still(self) -> tuple[bytes, tuple[int, int], str]:

@@ -7,10 +7,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from raystream.base import distributions
-from raystream.programs.backdrop import backdrop_weight
-from raystream.programs.first_hits import eye_hits
+from raystream.programs.first_hits import backdrop_weight, eye_hits
 from raystream.programs.light_layers import light_layers, visibility
-from raystream.programs.photon_trace import photon_emission, photon_frame
+from raystream.programs.photon_map import photon_emission, photon_frame
 from raystream.programs.ray_cast import feature_buffers, ray_cast, trace
 from raystream.programs.registry import PICTURES, PictureProgram, programs_with, register
 from raystream.programs.traversal import LEVELS, TraversalStates

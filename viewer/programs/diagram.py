@@ -343,23 +343,23 @@ def _label(drawing: Diagram, x: float, y: float, text: str, color: str, behind: 
         drawing.parts.append(_text(x, y, text, SMALL, color))
 
 
-def _place(at: float) -> str:
+def _coordinate(at: float) -> str:
     return f"{at:.1f}".removesuffix(".0")
 
 
 def _text(x: float, y: float, text: str, size: float, color: str, bold: bool = False) -> str:
     weight = ' font-weight="bold"' if bold else ""
     other = "" if size == SMALL else f' font-size="{size:g}"'
-    return f'<text x="{_place(x)}" y="{_place(y)}"{other} fill="{color}"{weight}>{escape(text)}</text>'
+    return f'<text x="{_coordinate(x)}" y="{_coordinate(y)}"{other} fill="{color}"{weight}>{escape(text)}</text>'
 
 
 def _rect(box: Rectangle, fill: str, stroke: str, radius: float) -> str:
-    x, y, width, height = map(_place, (box.x, box.y, box.width, box.height))
+    x, y, width, height = map(_coordinate, (box.x, box.y, box.width, box.height))
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> str:
-    ends = " ".join(f'{name}="{_place(at)}"' for name, at in (("x1", x0), ("y1", y0), ("x2", x1), ("y2", y1)))
+    ends = " ".join(f'{name}="{_coordinate(at)}"' for name, at in (("x1", x0), ("y1", y0), ("x2", x1), ("y2", y1)))
     dash = ' stroke-dasharray="4 3"' if dashed else ""
     return f'<line {ends} stroke="{color}" stroke-width="1.3"{dash}/>'
 
@@ -375,4 +375,4 @@ def _arrow(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool 
 def _head(x: float, y: float, dx: float, dy: float, color: str) -> str:
     back = x - 7 * dx, y - 7 * dy
     points = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
-    return f'<polygon points="{" ".join(f"{_place(a)},{_place(b)}" for a, b in points)}" fill="{color}"/>'
+    return f'<polygon points="{" ".join(f"{_coordinate(a)},{_coordinate(b)}" for a, b in points)}" fill="{color}"/>'

@@ -13,8 +13,7 @@ from raystream.kernels import light_layers as steps
 from raystream.kernels import light_layers as visible
 from raystream.kernels import paths
 from raystream.kernels.records import LIGHT_CONTEXT, RADIANCE
-from raystream.programs.backdrop import backdrop_states
-from raystream.programs.first_hits import sample_streams
+from raystream.programs.first_hits import backdrop_states, sample_streams
 from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states
 from raystream.stream.declare.program import DONE, Call, Program, State
 

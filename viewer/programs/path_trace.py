@@ -10,8 +10,13 @@ from __future__ import annotations
 from raystream.kernels import paths
 from raystream.kernels.records import LIGHT_CONTEXT
 from raystream.lighting.path import SMOOTH
-from raystream.programs.backdrop import backdrop_states
-from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.first_hits import (
+    backdrop_states,
+    extra_states,
+    first_hit_states,
+    first_hit_streams,
+    sample_streams,
+)
 from raystream.programs.registry import PictureProgram, register
 from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from raystream.stream.declare.program import DONE, Call, Program, State
@@ -32,7 +37,7 @@ def path_trace(
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
     lights. layered : there are materials of layers, with which a GPU's pass from surface to surface would be too large.
-    backdrop : a kind of `raystream.programs.backdrop.BACKDROPS`.
+    backdrop : a kind of `raystream.programs.first_hits.BACKDROPS`.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)

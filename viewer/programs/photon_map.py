@@ -1,6 +1,8 @@
-"""Rendering with a photon map: direct light by a shadow ray, reflection and refraction as Whitted's, and at every
-surface that is not a mirror or glass alone the radiance estimate of the photons about it (Purcell et al. 2003, section
-2.4).
+"""Photons traced into a map, and rendering with it.
+
+Photons go breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al. 2003,
+section 2.1). The picture has direct light by a shadow ray, reflection and refraction as Whitted's, and at every surface
+that is not a mirror or glass alone the radiance estimate of the photons about it (section 2.4).
 
 The estimate is a search in states (the kNN-grid, section 2.3), which the machine runs like a traversal: the next cell,
 the next photon.
@@ -9,13 +11,13 @@ the next photon.
 from __future__ import annotations
 
 from raystream.kernels import photons
-from raystream.kernels.records import MEDIA, PATH, SCENE_INTERACTION
+from raystream.kernels.records import MEDIA, PATH, PIXEL, RAY, SCENE_INTERACTION
 from raystream.kernels.whitted import ARRIVE_BRANCH
 from raystream.programs.registry import PictureProgram, register
-from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals
+from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, channel_states, gpu_arrivals
 from raystream.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from raystream.stream.declare.kernel import ModuleState
-from raystream.stream.declare.program import Call, Program, State, Target
+from raystream.stream.declare.program import DONE, Call, Program, State, Target
 from raystream.stream.declare.record import Record
 
 _SPOT = {"interaction": "spot"}
@@ -134,7 +136,7 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
         streams={**kernels.streams, **waiting},
         inputs=tuple(kernels.form.streams),
         instead={"arrive": State("arrive", ARRIVE_BRANCH, {"surface": "arrived", "end": "ended"})},
-        beside=(
+        added_states=(
             State("arrived", photons.DISPATCH, {"own": "light", "gathering": "estimate"}),
             State("ended", photons.DISPATCH, {"own": "next", "gathering": "place_surface"}),
         ),
@@ -187,3 +189,60 @@ register(
         demodulates=True,
     )
 )
+
+
+# -- photon tracing ----------------------------------------------------------------------------------------------------
+
+
+def photon_emission() -> Program:
+    """Photons leave the lights: the rays and paths of the first frame. A program of its own, so that one more serves
+    the frames of all bounces. ``pixel`` is a photon's place in its stream, from which its random numbers follow."""
+    return Program(
+        "emission",
+        streams={"pixel": PIXEL, "ray": RAY, "path": PATH},
+        inputs=("pixel",),
+        results=("ray", "path"),
+        states=(State("emit", photons.EMIT_PHOTON, {"done": DONE}),),
+        start="emit",
+    )
+
+
+def photon_frame(
+    traversal: TraversalStates = FLAT, dispersion: bool = False, volumes: bool = False, nested: bool = False
+) -> Program:
+    """The photons of one bounce, and the rays on which the next frame's go on; rays and paths are those of the frame
+    before, or of `photon_emission`.
+
+    dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
+    or hold something; ``media`` are those around photons, at first none (zeros).
+    """
+    channel, scatter = channel_states(dispersion)
+    absorb, arrive, arriving = arrival(volumes, nested=nested)
+    order = ("begin", *arriving, "lose", "store", *channel, "scatter")
+    return Program(
+        "photons",
+        streams={
+            "pixel": PIXEL,
+            **traversal.streams,
+            "path": PATH,
+            "interaction": SCENE_INTERACTION,
+            "photon": photons.PHOTON,
+            "media": MEDIA,
+        },
+        inputs=("pixel", "ray", "path", "media"),
+        results=("photon", "ray", "path", "media"),
+        states=(
+            State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then=arrive), "done": DONE}),
+            *traversal.states,
+            *absorb,
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "miss": "lose"}),
+            State("lose", photons.LOSE_PHOTON, {"done": DONE}),
+            State("store", photons.STORE_PHOTON, {"done": scatter}),
+            *channel.values(),
+            State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
+        ),
+        start="begin",
+        order=order,
+        groups={"ray": arrivals(arriving, nested), "surface": (order[:-1], order[-1:]) if nested else (order,)},
+        gpu_groups={"ray": gpu_arrivals(arriving, nested)},
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raystream import kernels
 from raystream.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from raystream.kernels.backdrop import BEGIN_FEATURES, feature_kernel
+from raystream.kernels.paths import BEGIN_FEATURES, feature_kernel
 from raystream.kernels.records import FEATURES
 from raystream.programs.first_hits import first_hit_states, first_hit_streams
 from raystream.programs.registry import PictureProgram, register
@@ -66,9 +66,9 @@ register(
 
 
 def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blended: bool = False) -> Program:
-    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of
-    `raystream.programs.backdrop.BACKDROPS`. ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray
-    takes all of them, each by its coverage."""
+    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of `BACKDROPS`.
+    ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray takes all of them, each by its
+    coverage."""
     behind = {"behind": Call("setup", then="add")} if blended else {}
     order = ("->add", "add", "begin")
     return Program(

@@ -1,4 +1,5 @@
-"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion.
+"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion; and
+the shadow caster, its first level.
 
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
 with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
@@ -16,8 +17,13 @@ from dataclasses import dataclass, field
 
 from raystream.base.errors import ViewerError
 from raystream.kernels import paths, photons, whitted
-from raystream.programs.backdrop import backdrop_states
-from raystream.programs.first_hits import extra_states, first_hit_states, first_hit_streams, sample_streams
+from raystream.programs.first_hits import (
+    backdrop_states,
+    extra_states,
+    first_hit_states,
+    first_hit_streams,
+    sample_streams,
+)
 from raystream.programs.registry import PictureProgram, register
 from raystream.programs.traversal import FLAT, TraversalStates, arrival, arrivals, gpu_arrivals
 from raystream.stream.declare.kernel import Kernel, ModuleState
@@ -36,8 +42,8 @@ class IndirectLight:
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
     host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
     rays : those of the arrival of each ray that they send.
-    instead, beside : states in place of some of the tracer's, and more, by which all is one pass. written : streams
-    that these read only where they are written, though the wires alone cannot tell.
+    instead, added_states : states in place of some of the tracer's, and more, by which all is one pass. written :
+    streams that these read only where they are written, though the wires alone cannot tell.
 
     With them direct light is that of lights chosen by power, instead of each in turn: infinitely distant ones are then
     sampled like the others, and not taken as ambient light.
@@ -49,7 +55,7 @@ class IndirectLight:
     groups: tuple[tuple[str, ...], ...] = ()
     rays: tuple[tuple[str, ...], ...] = ()
     instead: Mapping[str, State] = field(default_factory=dict)
-    beside: tuple[State, ...] = ()
+    added_states: tuple[State, ...] = ()
     written: tuple[str, ...] = ()
 
     @property
@@ -59,7 +65,7 @@ class IndirectLight:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the states."""
+        """The names of the states, in their order."""
         return tuple(state.name for state in self.states)
 
 
@@ -95,7 +101,7 @@ def whitted_trace(
     first_hits : how they are found, see `raystream.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
     some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
-    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.backdrop.BACKDROPS`.
+    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.first_hits.BACKDROPS`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -152,7 +158,7 @@ def whitted_trace(
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
         results=("film",),
-        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.beside),
+        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.added_states),
         start="begin",
         # A bounce takes a ray of the tree from one surface to the next.
         order=(
@@ -198,6 +204,75 @@ register(
         "a shade tree without recursion",
         key="3",
         depth=DEPTH,
+        demodulates=True,
+    )
+)
+
+
+# -- the shadow caster -------------------------------------------------------------------------------------------------
+# First hits, lit by every light that no triangle hides (Purcell 2004, chapter 3). With ``first_hits`` "raster" it is a
+# hybrid: triangles drawn with a depth buffer find the first hits, the machine casts shadow rays.
+
+
+def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
+    """Pixels and their film, to which samples are added. first_hits : see `raystream.programs.first_hits`. backdrop : a
+    kind of `raystream.programs.first_hits.BACKDROPS`."""
+    background = backdrop_states(backdrop, surface="arrive", end="finish")
+    eye = Call("setup", then=background.first)
+    return Program(
+        "shadow",
+        streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
+        results=("film",),
+        states=(
+            State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
+            *traversal.states,
+            *background.states,
+            State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),
+            *direct_light(whitted.NEXT_LIGHT, then="finish"),
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=(
+            "->arrive",
+            "arrive",
+            "light",
+            "->resolve",
+            "resolve",
+            "finish",
+            "begin",
+            "root",
+            *extra_states(first_hits),
+            *background.order,
+        ),
+        groups={
+            "ray": (*background.groups, ("->arrive", "arrive"), ("->resolve", "resolve")),
+            "surface": (
+                *background.groups,
+                ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
+                ("finish", "begin"),
+            ),
+        },
+        gpu_groups={
+            "ray": (
+                *background.gpu_groups,
+                *(("->arrive",), ("arrive", "light"), ("->resolve", "resolve"), ("finish", "begin")),
+            )
+        },
+        resumes=True,
+        limit="path_samples",
+    )
+
+
+register(
+    PictureProgram(
+        "shadow",
+        shadow_cast,
+        "cast rays and shadow rays",
+        "first hits, and a shadow ray to every light",
+        key="2",
+        rasterises=True,
         demodulates=True,
     )
 )

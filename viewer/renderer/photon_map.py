@@ -14,14 +14,20 @@ from raystream.base.errors import ViewerError
 from raystream.base.memory import available
 from raystream.kernels.photons import ENTRY, FIRST, PHOTON, STORED
 from raystream.kernels.records import PATH, PIXEL, RAY
-from raystream.lighting.aim import SpecularSpheres
 from raystream.lighting.path import SMOOTH_OF_TREES
 from raystream.lighting.photons import PhotonPass, RadianceEstimate
 from raystream.lighting.sampler import sampler_uniforms
+from raystream.lighting.specular_bounds import SpecularBounds
 from raystream.options.table import OPTIONS
-from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting, routing_bytes
-from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
+from raystream.photons.grid import (
+    PhotonCompaction,
+    PhotonGrid,
+    PhotonSort,
+    StencilRouting,
+    cell_size,
+    list_size,
+    routing_bytes,
+)
 from raystream.programs import LEVELS, photon_emission, photon_frame
 from raystream.renderer.device.footprint import text
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -63,7 +69,7 @@ class PhotonCells:
         self.streams: dict[str, Stream] = {}
         self.uniforms: dict[str, Any] = {}
         self.stored = self.orders = 0
-        self._keep: Keep | None = None
+        self._compaction: PhotonCompaction | None = None
         self._sorting: PhotonSort | None = None
         self._routing: StencilRouting | None = None
         self._fits: tuple[Any, ...] | None = None  # for which there was memory
@@ -91,8 +97,8 @@ class PhotonCells:
     def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
         """Bring the photons of a stream's first ``count`` places to the cells."""
         entries = self.resources.stream("kept photons", ENTRY, photons.size)
-        self._keep = keep = self._keep or Keep(self.device)
-        self.stored = yield Host(lambda: keep.run(photons, count, grid, entries))
+        self._compaction = compaction = self._compaction or PhotonCompaction(self.device)
+        self.stored = yield Host(lambda: compaction.run(photons, count, grid, entries))
         if settings.photon_map == "stencil":
             routing = yield Host(lambda: self._router(grid.cells, settings))
             yield from routing.make(photons, entries, self.stored, grid, settings.redistribution)
@@ -133,8 +139,8 @@ class PhotonCells:
         if self._sorting is not None:
             self._sorting.release()
             self._sorting = None
-        if self._keep is not None:
-            self._keep.release()
+        if self._compaction is not None:
+            self._compaction.release()
         self._free_routing()
 
 
@@ -229,7 +235,7 @@ class PhotonMap:
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
         self.traced = self.sent = 0
         self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
-        self._specular = SpecularSpheres()
+        self._specular = SpecularBounds()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Any, ...]] = {}  # streams of photons -> sample, sets and options of theirs
         self._mapped = ""  # the stream whose photons are in the map
@@ -355,7 +361,7 @@ class PhotonMap:
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
             name: resources.stream(f"photon {name}", record, size)
-            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", prepared.look.media))
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", prepared.surfaces.media))
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}

@@ -294,7 +294,7 @@ class _Batch:
 
     def at(self, seconds: float) -> Float:
         """(C, width) float64: each track's value at a time, constant before the first and after the last key."""
-        before = self._before(seconds)
+        before = self._key_before(seconds)
         after = np.minimum(before + 1, self._count - 1)
         start = self._times[self._time + before]
         span = self._times[self._time + after] - start
@@ -304,7 +304,7 @@ class _Batch:
         )
         return unit_quaternions(value) if self._turns else value
 
-    def _before(self, seconds: float) -> Index:
+    def _key_before(self, seconds: float) -> Index:
         """The last key of each track at or before the time, or the first; one vectorised binary search.
 
         File times are float32; the time is rounded to float32, too, so that 3 / 30 s meets the key of 0.1 s.

@@ -215,7 +215,7 @@ class Camera:
             motion=tuple(key.with_projection(projection, eyes) for key in self.motion),
         )
 
-    def measured_in(self, size: tuple[int, int]) -> Camera:
+    def with_picture_size(self, size: tuple[int, int]) -> Camera:
         """The same camera; a measured one that leaves its pictures' size open, of pictures of this one, (width,
         height)."""
         projection = self.projection

@@ -10,10 +10,10 @@ SIDE, SAMPLES = 160, 16  # pixels, samples of each
 def card(text: str, scene: Any) -> str:
     """The card of a scene or mesh in a notebook: HTML of a text and a picture of a scene; the text alone where no
     picture can be made."""
-    return beside(text, _picture(scene), (SIDE, SIDE))
+    return html_card(text, _picture(scene), (SIDE, SIDE))
 
 
-def beside(text: str, image: bytes, size: tuple[int, int], mimetype: str = "image/png") -> str:
+def html_card(text: str, image: bytes, size: tuple[int, int], mimetype: str = "image/png") -> str:
     """HTML of a picture and a text, which needs neither a script nor a server; the text alone where the image is empty.
 
     image : a file of ``mimetype``. size : (width, height) on the page, its pixels. Colours are the page's own.

@@ -195,7 +195,7 @@ class Perspective:
         return "perspective"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of the tangents."""
+        """The film, in tangents of angles."""
         tangent = math.tan(math.radians(self.fov) / 2)
         return tangent * size[0] / size[1], tangent, 0.0, 0.0
 
@@ -206,7 +206,7 @@ class Perspective:
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, z = _before(points)
+        x, y, z = _in_front(points)
         return _off(x / z, -y / z, self.film(size))
 
 
@@ -237,7 +237,7 @@ class Orthographic:
         return f"orthographic {self.height!r}"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of scene units."""
+        """The film, in scene units."""
         return self.height / 2 * size[0] / size[1], self.height / 2, 0.0, 0.0
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
@@ -247,7 +247,7 @@ class Orthographic:
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, _ = _before(points)
+        x, y, _ = _in_front(points)
         return _off(x, -y, self.film(size))
 
 
@@ -265,7 +265,7 @@ class Equirectangular:
         return "equirectangular"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of angles, radians."""
+        """The film, in radians."""
         return math.pi, math.pi / 2, 0.0, 0.0
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
@@ -315,7 +315,7 @@ class Fisheye:
         return 2 * math.sin(half / 2) if self.equisolid else half
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of radii of the circle."""
+        """The film, in radii of its circle."""
         width, height = size
         least = min(width, height)
         return width / least, height / least, 0.0, 0.0
@@ -329,7 +329,7 @@ class Fisheye:
             angle = 2 * np.arcsin(np.minimum(radius, 1.0) * math.sin(half / 2))
         else:
             angle = radius * half
-        return _around(x, -y, radius, np.where(radius <= 1.0, angle, np.nan))
+        return _directions_at(x, -y, radius, np.where(radius <= 1.0, angle, np.nan))
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
@@ -446,7 +446,7 @@ class Intrinsics:
         x = x - self.skew / self.fx * y
         if self.fisheye:
             radius = np.hypot(x, y)
-            return _around(x, -y, radius, self.model.angle(radius))
+            return _directions_at(x, -y, radius, self.model.angle(radius))
         x, y = self.model.undistorted(x, y)
         return np.zeros((len(x), 3)), _unit(np.stack([x, -y, np.ones_like(x)], axis=1))
 
@@ -458,7 +458,7 @@ class Intrinsics:
             radius = self.model.radius(np.arctan2(radial, z)) / np.where(radial > 0, radial, 1.0)
             x, y = x * radius, -y * radius
         else:
-            x, y, z = _before(points)
+            x, y, z = _in_front(points)
             x, y = self.model.distorted(x / z, -y / z)
         return _off(x + self.skew / self.fx * y, y, self.film(size))
 
@@ -485,14 +485,14 @@ def _unit(vectors: ArrayLike) -> Array:
     return v / np.where(length > 0, length, np.nan)
 
 
-def _before(points: ArrayLike) -> tuple[Array, Array, Array]:
+def _in_front(points: ArrayLike) -> tuple[Array, Array, Array]:
     """Coordinates of points before the camera; the depth of others is NaN."""
     x, y, z = np.asarray(points, np.float64).reshape(-1, 3).T
     depth = np.where(z > 0, z, np.nan)
     return x + 0 * depth, y + 0 * depth, depth
 
 
-def _around(x: Array, y: Array, radius: Array, angle: Array) -> tuple[Array, Array]:
+def _directions_at(x: Array, y: Array, radius: Array, angle: Array) -> tuple[Array, Array]:
     """Directions at an angle to the view, radians, towards (x, y)."""
     radial = np.sin(angle) / np.where(radius > 0, radius, 1.0)
     directions = np.stack([x * radial, y * radial, np.cos(angle)], axis=1)

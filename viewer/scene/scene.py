@@ -465,9 +465,9 @@ class Scene:
         placed = zip(self.instances, pose.transforms, strict=True)
         instances = [replace(instance, transform=matrix, motion=None) for instance, matrix in placed]
         scene = self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
-        return scene.deformed(pose.meshes).with_looks(pose)
+        return scene.deformed(pose.meshes).with_materials_of(pose)
 
-    def with_looks(self, pose: Pose) -> Scene:
+    def with_materials_of(self, pose: Pose) -> Scene:
         """The scene with the materials and textures of a pose; itself where none change."""
         changed: dict[str, list] = {}
         for name, replacements in (("materials", pose.materials), ("textures", pose.textures)):

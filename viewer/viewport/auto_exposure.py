@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.film.exposure import automatic_exposure, block_edge
+from raystream.film.tonemap import automatic_exposure, block_edge
 from raystream.renderer.preview.scheduler import METERED
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
@@ -66,7 +66,7 @@ class AutoExposure:
         return due
 
     def measure(self, picture: moderngl.Texture) -> float:
-        """The exposure in stops that suits a picture on the device, as `raystream.film.exposure.stops` has it."""
+        """The exposure in stops that suits a picture on the device, as `raystream.film.tonemap.stops` has it."""
         texture = self._blocks(picture)
         blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1

@@ -12,8 +12,7 @@ import numpy as np
 from raystream import formats
 from raystream.accel.structures import MOST_UNSORTED
 from raystream.base.errors import ViewerError
-from raystream.film.exposure import AUTO
-from raystream.film.tonemap import TONEMAPS
+from raystream.film.tonemap import AUTO, TONEMAPS
 from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.camera import Camera

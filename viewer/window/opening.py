@@ -57,14 +57,14 @@ def show(scene: Any, **options: Any) -> None:
     """Open a window on a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D; returns
     when it is closed.
 
-    scene   : as of `raystream.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.scene_of`.
     options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window; ``up`` ("y" or
     "z") of objects in memory. A camera is in the object's own coordinates.
 
     Raises ViewerError for a bad scene, and for a wrong option; where there is no display, too:
     `raystream.render` needs none.
     """
-    from raystream.formats.objects.take import taken
+    from raystream.formats.objects import taken
 
     source = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
     from raystream.window.app import App

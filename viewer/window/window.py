@@ -13,7 +13,7 @@ import glfw
 import moderngl
 
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.stream.gl.contexts import Handover, check_room
+from raystream.stream.gl.contexts import PrelinkedContext, check_room
 
 TITLE = "Raystream"
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
@@ -92,7 +92,7 @@ class Window:
             raise DeviceError("window", f"no OpenGL 3.3 in a window ({self._fault})", NO_DISPLAY)
         glfw.make_context_current(self.handle)
         glfw.swap_interval(1)
-        functions: Any = Handover(_Functions())
+        functions: Any = PrelinkedContext(_Functions())
         self.context = moderngl.create_context(require=330, context=functions)
         self._known: dict[Callable[[Any], Any], Any] = {}  # what GLFW has told since the last events
         self._windowed: tuple[int, int, int, int] | None = None

@@ -1,5 +1,5 @@
 // The base of glTF's material under its layers, seen from one side: its frame, what metal and dielectric reflect together,
-// and what is matte below. Every lobe works in its terms. Its parts are modules, each there or not (viewer/materials/lobes.py).
+// and what is matte below. Every lobe works in its terms. Its parts are modules, each there or not (viewer/materials/bsdf.py).
 #include "interface/path.glsl"
 #include "lib/hemisphere.glsl"
 #include "materials/diffuse.glsl"

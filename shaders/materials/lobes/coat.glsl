@@ -1,5 +1,5 @@
 // A clear coat over all else (KHR_materials_clearcoat), with a normal of its own. Functions of a lobe: see
-// viewer/materials/lobes.py.
+// viewer/materials/bsdf.py.
 #include "materials/clearcoat.glsl"
 #include "materials/lobes/base.glsl"
 

@@ -1,4 +1,4 @@
-// The sheen of fibres over the base (KHR_materials_sheen). Functions of a lobe: see viewer/materials/lobes.py.
+// The sheen of fibres over the base (KHR_materials_sheen). Functions of a lobe: see viewer/materials/bsdf.py.
 #include "materials/lobes/base.glsl"
 #include "materials/sheen.glsl"
 

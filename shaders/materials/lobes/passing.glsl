@@ -1,5 +1,5 @@
 // The share of the dielectric that lets light through (KHR_materials_transmission): a thin wall, or the boundary of a
-// volume, in the terms of materials/lobes/wall.glsl or volume.glsl. Functions of a lobe: see viewer/materials/lobes.py.
+// volume, in the terms of materials/lobes/wall.glsl or volume.glsl. Functions of a lobe: see viewer/materials/bsdf.py.
 #include "materials/lobes/base.glsl"
 #include "materials/rough_dielectric.glsl"
 

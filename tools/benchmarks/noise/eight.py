@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from benchmarks.common import say
 from benchmarks.scenes import Absent, _cache, _file, shared
 from raystream import load
-from raystream.film.exposure import stops
 from raystream.film.files.compare import Blemishes, blemishes, flip, relative_error
-from raystream.film.tonemap import srgb8
+from raystream.film.tonemap import srgb8, stops
 from raystream.options.table import OPTIONS
 from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin.parts.shapes import Builder, boxes, quads

@@ -26,7 +26,7 @@ def main(scene: str, camera: str, fov: str, width: str, height: str, program: st
 
     import raystream
     from raystream.renderer.renderer import Renderer
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
 
     done("import")
     loaded = raystream.load(scene)

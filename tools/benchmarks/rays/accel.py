@@ -23,17 +23,16 @@ from benchmarks.rays import embree
 from benchmarks.scenes import View, found
 from raystream.accel import structures
 from raystream.accel.structures import Primitives, Structure, StructureOptions
-from raystream.accel.two_level.build import over_instances
+from raystream.accel.two_level.structure import over_instances
 from raystream.kernels.records import RAY
 from raystream.programs import LEVELS, trace
 from raystream.renderer.sampling.ray_queries import pack_rays
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import Module
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import Device, shared_device
 from raystream.stream.gl.resources import Resources
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine
-from raystream.stream.machines.registry import MACHINES
 
 ABOUT = "structures and traversals on every machine: builds, memory, Mrays/s of primary, shadow and bounce rays"
 

@@ -23,9 +23,9 @@ from benchmarks.common import ROOT, Options, Result, Table, facts, say
 from benchmarks.scenes import shared
 from raystream.renderer.renderer import Renderer
 from raystream.stream.compile.generate import Form, fragment
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import shared_device
 from raystream.stream.gl.draw import tiles_source
-from raystream.stream.selftest.ways import trust
+from raystream.stream.selftest.fallbacks import trust
 
 ABOUT = "programs as the compilers of graphics chips make them: instructions, width, spills, seconds"
 PLATFORMS = ("snb", "ivb", "hsw", "skl", "icl", "tgl")  # Sandy Bridge of 2011, OpenGL 3.3, to Tiger Lake of 2020

@@ -12,9 +12,9 @@ from raystream.cameras.lens import camera_uniforms
 from raystream.kernels import PIXEL
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.renderer import Renderer
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine
 from raystream.stream.machines.policy import Policy, Sweep
-from raystream.stream.machines.registry import MACHINES
 
 
 @dataclass(frozen=True)

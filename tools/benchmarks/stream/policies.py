@@ -22,7 +22,7 @@ from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import View, found
 from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.renderer.renderer import Renderer
-from raystream.stream.machines.count import COUNT_MODES
+from raystream.stream.machines.mask import COUNT_MODES
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 ABOUT = "passes over the lower bound by policy, and by threshold as a curve"

@@ -104,7 +104,7 @@ def played(
 def _played(
     renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int, exposure: float
 ) -> list[ShownFrame]:
-    home = renderer.camera.measured_in(size)
+    home = renderer.camera.with_picture_size(size)
     low, high = renderer.prepared.scene.bounds()
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     canvas = PictureTexture(renderer.device)

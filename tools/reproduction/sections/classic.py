@@ -15,9 +15,8 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin import build
 from raystream.scene.builtin.parts.shapes import quads
 from raystream.scene.camera import Camera
-from raystream.scene.classic import MODES, ClassicMaterial, ClassicTexture
 from raystream.scene.edits.classic_plane import GLASS
-from raystream.scene.material import Material
+from raystream.scene.material import CLASSIC_MODES, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
@@ -149,7 +148,8 @@ def _modes(context: Context) -> Table:
     texel = np.array([[(*TEXEL, OPACITY)]], np.float16)
 
     scenes = {
-        mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), [Texture(Image(texel, "texel"))], COLOR) for mode in MODES
+        mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), [Texture(Image(texel, "texel"))], COLOR)
+        for mode in CLASSIC_MODES
     }
 
     def colors() -> dict[str, list[float]]:

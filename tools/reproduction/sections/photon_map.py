@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from raystream.base.paths import shaders
-from raystream.photons.sort import list_size
+from raystream.photons.grid import list_size
 from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search, stencil_count
 
 from .. import photon_cases, plots, timed

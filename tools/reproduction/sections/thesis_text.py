@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from raystream.scene.builtin import build as builtin
-from raystream.scene.classic import ClassicMaterial
 from raystream.scene.edits.classic_plane import GLASS
+from raystream.scene.material import ClassicMaterial
 from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 

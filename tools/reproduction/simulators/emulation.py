@@ -4,7 +4,7 @@ one array.
 
 The structure is the thesis's, and intersection a compiled loop (`reproduction.simulators.whitted`, float32). Textures
 are filtered bilinearly from the full image, where the machines take mip levels by ray cones; the environment is alike
-from all sides. Source of the shading: `raystream.scene.classic`, and shaders/shading/bsdf_classic.glsl, which this
+from all sides. Source of the shading: `raystream.scene.material`, and shaders/shading/bsdf_classic.glsl, which this
 follows in float64.
 """
 
@@ -20,9 +20,9 @@ from raystream.base import jit
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import FAR, RAY
 from raystream.scene.camera import Camera
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.edits.materials import decided_materials
 from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.material import ClassicMaterial, ClassicTexture
 from raystream.scene.texture import Texture
 from reproduction.simulators.rays import OFFSET, eye_rays
 from reproduction.simulators.whitted import loops

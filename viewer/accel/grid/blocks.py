@@ -90,7 +90,7 @@ def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
         raise ViewerError("grids", f"bases have shape {starts.shape}, expected ({len(grids)},)")
     if (last := int((starts + triangles).max())) > LIMIT:
         raise ViewerError("grids", f"{last:,} triangles, and their addresses end at {LIMIT:,}")
-    corners, shape = _place(headers["resolution"], tiles)
+    corners, shape = _allocate(headers["resolution"], tiles)
     tile_table = np.zeros(len(corners), TILE.dtype)
     tile_table["corner"] = corners
     volume = np.full(shape, -1.0, np.float32)
@@ -152,7 +152,7 @@ def tile_edge(count: int) -> int:
     return min(BLOCK, 1 << (count - 1).bit_length())
 
 
-def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
+def _allocate(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
     """Corner (K, 3) of every tile in the volume, x, y, z, and the volume's shape (D, H, W)."""
     by_shape: dict[Span, list[NDArray[np.int64]]] = {}  # tile numbers by shape
     total = 0

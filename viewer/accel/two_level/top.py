@@ -97,7 +97,7 @@ class Top(Protocol):
 
     @property
     def statistics(self) -> dict[str, float | int]:
-        """Of the last build."""
+        """Figures of the last build, by name."""
         ...
 
 
@@ -141,6 +141,14 @@ class TopTables:
         for name, value in values.items():
             uniforms[name] = (uniforms[name][0], value)
 
+    def build_tree(self, low: Boxes, high: Boxes, method: str, end: int) -> Bvh:
+        """A hierarchy over boxes, one instance per leaf, whose statistics and root (``end`` for an empty one) are the
+        structure's."""
+        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=method)
+        statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
+        self.built_with(statistics, top_root=0 if len(built.order) else end)
+        return built
+
 
 class TopBvh(TopTables):
     """The bounding volume hierarchy over up to ``count`` boxes, one instance per leaf."""
@@ -153,9 +161,7 @@ class TopBvh(TopTables):
 
     def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
-        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=self.rule.build)
-        statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
-        self.built_with(statistics, top_root=0 if len(built.order) else self.room)
+        built = self.build_tree(low, high, self.rule.build, self.room)
         if not len(built.order):
             return []
         count = len(built.low)
@@ -270,9 +276,7 @@ class TopBvhByTime(TopTables):
         assert moving is not None
         low, high = low.copy(), high.copy()
         low[moving.indices], high[moving.indices] = moving.mean_boxes().swapaxes(0, 1)
-        built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=self.rule.build)
-        statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
-        self.built_with(statistics, top_root=0 if len(built.order) else self.room)
+        built = self.build_tree(low, high, self.rule.build, self.room)
         if not len(built.order):
             return []
         count, leaf = len(built.low), built.second < 0

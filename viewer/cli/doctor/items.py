@@ -17,7 +17,7 @@ from raystream.cli.doctor.pictures import UnderTest
 from raystream.cli.report import plain
 from raystream.stream.selftest.check import FAIL, Check, Finding, examine, in_one_line
 from raystream.stream.selftest.facts import TIMES, capabilities
-from raystream.stream.selftest.ways import GROUPS, device_notes, fallbacks_for, keep, settle, stack_note
+from raystream.stream.selftest.fallbacks import GROUPS, apply_fallbacks, device_notes, fallbacks_for, keep, stack_note
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"
@@ -90,7 +90,7 @@ def _checked(check: Check, subject: UnderTest) -> dict[str, Any]:
 def _fallbacks(subject: UnderTest) -> dict[str, Any]:
     """The lines that pictures would come with, for every mask and both machines."""
     device = subject.device
-    settle(device)
+    apply_fallbacks(device)
     lines = [*device_notes(device), *stack_note(device)]
     for mask in pictures.MASKS:
         lines += fallbacks_for(device, "multipass", mask, "query").notes

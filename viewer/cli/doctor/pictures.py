@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from raystream.formats.named import load
 from raystream.renderer.renderer import Renderer
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import Device, shared_device
 from raystream.stream.selftest.check import DIFFERS, FAIL, PASS, Finding
 
 SCENE, SIZE, SAMPLES = "cornell", (24, 20), 2

@@ -11,11 +11,10 @@ from pathlib import Path
 from raystream.base import paths
 from raystream.base.errors import ShaderError
 from raystream.cli.shader_check.passes import Parts, jobs, jobs_of
-from raystream.photons.sort import OUTPUTS
+from raystream.photons.grid import OUTPUTS
 from raystream.stream.compile.source import Source
-from raystream.stream.gl.device import EXACT, WITHOUT_PRECISE, Device
-from raystream.stream.gl.devices import shared_device
-from raystream.stream.selftest.ways import trust
+from raystream.stream.gl.device import EXACT, WITHOUT_PRECISE, Device, shared_device
+from raystream.stream.selftest.fallbacks import trust
 
 VALIDATOR = "glslangValidator"
 _EXTENSION = re.compile(r"^#extension (\w+) : require$", re.MULTILINE)

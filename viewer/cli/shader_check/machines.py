@@ -40,8 +40,7 @@ from raystream.stream.compile.source import Source
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.common import EDGE
-from raystream.stream.machines.count import census_sources
-from raystream.stream.machines.mask import stream_sources
+from raystream.stream.machines.mask import census_sources, stream_sources
 from raystream.stream.machines.multipass import copy_source
 
 Sources = Iterator[tuple[str, Source]]  # fragment programs by name

@@ -14,8 +14,7 @@ from raystream.denoise.reconstruction import reconstruction_sources
 from raystream.denoise.upsampling import upsampling_sources
 from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.options.table import OPTIONS
-from raystream.photons.routing import routed_sources, routing_sources
-from raystream.photons.sort import keep_sources, sort_sources
+from raystream.photons.grid import compaction_sources, routed_sources, routing_sources, sort_sources
 from raystream.renderer.device.deformer import deform_sources
 from raystream.renderer.device.first_hits import raster_sources
 from raystream.renderer.device.grid_build import grid_sources
@@ -89,7 +88,7 @@ def _draws(device: Device) -> Job:
                 yield f"visibility buffer, tested ({mark}, {accel})", _drawn((vertex, sources["tested"]))
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
-    yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
+    yield "photon map: compaction", dict(zip(("vert", "geom"), compaction_sources(), strict=True))
     yield "window: photons", _drawn(point_sources())
     yield "window: cells of photons", _drawn(wire_sources())
     yield "window: panels", _drawn((film_source("panel_vertex"), film_source("panel_fragment")))

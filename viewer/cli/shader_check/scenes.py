@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from raystream.scene.camera import Camera
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.exposure import moving_camera
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.light import KINDS as LIGHTS
 from raystream.scene.light import Light
-from raystream.scene.material import KINDS, TEXTURE_FIELDS, Material
+from raystream.scene.material import KINDS, TEXTURE_FIELDS, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture

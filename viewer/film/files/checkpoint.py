@@ -19,11 +19,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, count
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import Terminated
 from raystream.film.error import Halves, SampleBudget
-from raystream.film.files import image, states
+from raystream.film.files import image
 from raystream.film.film import Film
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
@@ -184,7 +185,7 @@ class Checkpoint:
     @property
     def path(self) -> Path:
         """Path of the state: the present one, or the next free name."""
-        return self._path or states.free_state(self.target)
+        return self._path or free_state(self.target)
 
     def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
         """The state of a render of ``size`` (width, height) with the most samples, or None; its samples; and the
@@ -195,7 +196,7 @@ class Checkpoint:
         candidates: list[tuple[int, Path]] = []
         wrong: list[str] = []
         picture_exists = self.target.suffix.lower() == ".exr" and self.target.is_file()
-        for path in [*states.existing_states(self.target), *([self.target] if pictures and picture_exists else [])]:
+        for path in [*existing_states(self.target), *([self.target] if pictures and picture_exists else [])]:
             try:
                 candidates.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
@@ -207,7 +208,7 @@ class Checkpoint:
         """Resume the render from that file. A state of the same picture is overwritten from now on, and deleted with
         the picture's completion."""
         requested = os.path.realpath(path)
-        for state in states.existing_states(self.target):
+        for state in existing_states(self.target):
             if os.path.realpath(state) == requested:
                 self._path, self.used = state, True
 
@@ -228,7 +229,7 @@ class Checkpoint:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
         samples, began = int(film.count.min()), self.clock()
         if self._path is None:
-            self._path = states.free_state(self.target)
+            self._path = free_state(self.target)
         save(
             self._path,
             film,
@@ -404,3 +405,23 @@ def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
 def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
     """The hashed prefix of an array's bytes."""
     return f"array {dtype.descr} {shape};".encode()
+
+
+# -- files of states, beside the picture and named after it ------------------------------------------------------------
+
+AUTO = "auto"  # the best state there is, in place of a name
+
+
+def free_state(target: Path) -> Path:
+    """The first unused name of a state of that picture: ``a.png.state.exr``, ``a.png.state.2.exr`` ..."""
+    names = (target.with_name(f"{target.name}.state{f'.{k}' if k > 1 else ''}.exr") for k in count(1))
+    return next(path for path in names if not path.exists() and not path.is_symlink())
+
+
+def existing_states(target: Path) -> list[Path]:
+    """The states of that picture, by name."""
+    pattern = re.compile(re.escape(target.name) + r"\.state(\.[1-9]\d*)?\.exr")
+    try:
+        return sorted(path for path in target.parent.iterdir() if pattern.fullmatch(path.name))
+    except OSError:  # left to the error of saving
+        return []

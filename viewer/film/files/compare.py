@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.film.exposure import AUTO, stops
 from raystream.film.files import image
 from raystream.film.layers import LAYERS, channels
-from raystream.film.tonemap import TONEMAPS, decode, srgb8
+from raystream.film.tonemap import AUTO, TONEMAPS, decode, srgb8, stops
 from raystream.formats.files import read_file
 from raystream.formats.image import exr, hdr
 from raystream.formats.image.environment_maps import read_picture

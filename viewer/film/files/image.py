@@ -32,9 +32,8 @@ from numpy.typing import ArrayLike, NDArray
 from raystream.base import part_file
 from raystream.base.errors import ViewerError
 from raystream.base.part_file import is_stream
-from raystream.film.exposure import exposure_text, stops
 from raystream.film.layers import RGB, channels, find
-from raystream.film.tonemap import srgb8, tonemapped
+from raystream.film.tonemap import exposure_text, srgb8, stops, tonemapped
 from raystream.formats.image import exr
 
 # -- encoded 8-bit pictures: lossless PNG and WebP, JPEG for the web; all with metadata --------------------------------

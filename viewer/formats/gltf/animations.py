@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.decoders import MissingExtra
 from raystream.formats.gltf.deformers import target_count
-from raystream.formats.gltf.images import UNCHANGED, Change, transform_of
-from raystream.formats.gltf.json import JsonObject, JsonObjects
+from raystream.formats.gltf.images import UNEDITED, TexelEdit, transform_of
+from raystream.formats.gltf.json import JsonObject, JsonObjects, MissingExtra, fault_text
 from raystream.formats.gltf.lights import EXTENSION as LIGHTS
 from raystream.formats.gltf.lights import describe
 from raystream.formats.gltf.materials import read_material
 from raystream.formats.gltf.nodes import Nodes
-from raystream.formats.gltf.omissions import fault_text
 from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
@@ -179,7 +177,7 @@ class _PlacedTextures:
         self.textures, self.indices = textures, indices
         self.changed: dict[int, Texture] = {}
 
-    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """As in `Textures`."""
         index = self.indices.get((owner.path(key), change.name))
         if index is None:

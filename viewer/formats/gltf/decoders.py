@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
-from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject, MissingExtra
 from raystream.formats.image.images import ImageHeader
 from raystream.scene.texture import Image
 
@@ -31,10 +31,6 @@ DECODERS = {
 
 _INSTALL = 'install it: pip install "raystream[gltf]"'
 _NO_WHEEL = "there is none for Linux on ARM; convert the images to PNG"
-
-
-class MissingExtra(ViewerError):
-    """A file needs a decoder that is not installed."""
 
 
 def installed(module: str) -> bool:

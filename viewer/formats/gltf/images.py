@@ -20,9 +20,8 @@ from raystream.base.errors import ViewerError
 from raystream.formats.files import decode_data_uri, read_file, resolve_uri
 from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.decoders import BASISU, MissingExtra, installed
-from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.decoders import BASISU, installed
+from raystream.formats.gltf.json import JsonObject, MissingExtra, Omissions
 from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform
@@ -121,14 +120,14 @@ _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 
 
 @dataclass(frozen=True)
-class Change:
+class TexelEdit:
     """A change of an image's texels (H, W, 4); equal ones have equal names."""
 
     name: str
     texels: Callable[[NDArray], NDArray] | None
 
 
-UNCHANGED = Change("", None)
+UNEDITED = TexelEdit("", None)
 
 
 class GltfTextures:
@@ -168,7 +167,7 @@ class GltfTextures:
         return MaterialTextures(self, sets, omissions)
 
     def number(
-        self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: Change = UNCHANGED
+        self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: TexelEdit = UNEDITED
     ) -> int | None:
         """The scene's index of the texture described by ``owner[key]``; None for one without an image, which counts as
         white. content : see `Texture`. change : of its texels.
@@ -234,7 +233,7 @@ class GltfTextures:
         name = texture.text("name", "") or f"texture {index}"
         return Texture(image, (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
-    def _source(self, index: int, change: Change) -> Image:
+    def _source(self, index: int, change: TexelEdit) -> Image:
         """An image, with its texels changed. Raises ViewerError if unreadable."""
         if change.texels is None:
             return self._image(index)
@@ -340,7 +339,7 @@ class MaterialTextures:
         """The scene's, in order."""
         return self.all.textures
 
-    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """See `GltfTextures.number`."""
         with self.omissions:
             return self.all.number(owner, key, self.sets, content, change)

@@ -1,4 +1,6 @@
-"""JSON documents that may be malformed: strict parsing, and accessors whose errors name the place of a fault."""
+"""JSON documents that may be malformed: strict parsing, accessors whose errors name the place of a fault, and damaged
+parts that are left out.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from types import TracebackType
 from typing import Any
 
 from raystream.base.errors import ViewerError
@@ -266,4 +269,54 @@ _Place = tuple["JsonObject | JsonObjects", str | int]
 
 
 def _named(owner: JsonObject | JsonObjects, key: str | int) -> str:
+    """The path of a member or an item, for messages."""
     return owner.path(str(key)) if isinstance(owner, JsonObject) else f"{owner.where}[{key}]"
+
+
+# -- damaged parts that are left out, with a note, in place of refusing the file ---------------------------------------
+
+_MOST_NAMED = 3
+
+
+class MissingExtra(ViewerError):
+    """A file needs a decoder that is not installed."""
+
+
+class Omissions:
+    """The parts that a ``lenient`` reader leaves out; others leave none out.
+
+    A part is read in ``with omissions:``, which a ViewerError ends for a lenient reader, unless for want of a decoder.
+    """
+
+    def __init__(self, lenient: bool) -> None:
+        self.lenient = lenient
+        self._faults: dict[str, ViewerError] = {}
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not self.lenient or not isinstance(error, ViewerError) or isinstance(error, MissingExtra):
+            return False
+        self._faults.setdefault(fault_text(error), error)
+        return True
+
+    @property
+    def first(self) -> ViewerError | None:
+        """The fault of the first part left out."""
+        return next(iter(self._faults.values()), None)
+
+    def notes(self) -> list[str]:
+        """One line for each of the first parts, one for all others."""
+        faults = list(self._faults)
+        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_MOST_NAMED]]
+        return [
+            *lines,
+            *([f"{len(faults) - _MOST_NAMED:,} more damaged parts are left out"] if faults[_MOST_NAMED:] else []),
+        ]
+
+
+def fault_text(error: ViewerError) -> str:
+    """Place and fault, without the file's name."""
+    return f"{error.where.split(': ')[-1]}: {error.what}"

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
-from raystream.formats.gltf.json import JsonObject
+from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.nodes import Nodes
-from raystream.formats.gltf.omissions import Omissions
 from raystream.scene.light import BRIGHTEST, FARTHEST, KINDS, Kind, Light, Vector, unit_directions
 
 EXTENSION = "KHR_lights_punctual"

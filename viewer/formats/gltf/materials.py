@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.formats.files import short
-from raystream.formats.gltf.images import UNCHANGED, Change
-from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.omissions import Omissions
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
-from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
+from raystream.formats.gltf.images import UNEDITED, TexelEdit
+from raystream.formats.gltf.json import JsonObject, Omissions
+from raystream.scene.material import ALPHA_MODES, LARGEST_DISPERSION, ClassicMaterial, ClassicTexture, Material
 from raystream.scene.texture import Texture, linear_from_srgb
 
 # -- the classic material in glTF: ``extras.classic`` of a material, whose diffuse colour is the base colour -----------
@@ -28,7 +26,7 @@ from raystream.scene.texture import Texture, linear_from_srgb
 # "reflectivity": 0.3, "transmittance": 0.8, "indices": [1.49, 1.5, 1.51], "thickness": 0, "thicknessModel": "path",
 # "textures": [{"mode": "decal", "colorTexture": {"index": 0}}, {"mode": "blend", "colorTexture": {"index": 1},
 # "environment": [1, 0.9, 0.7]}], "vertexColors": true, "lit": false }}
-# All members are optional, see `raystream.scene.classic`. ``indices`` may be one number.
+# All members are optional, see `raystream.scene.material`. ``indices`` may be one number.
 
 _NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
 _MEMBERS = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
@@ -99,7 +97,7 @@ def specular(color: Color) -> tuple[float, Color]:
     return edge, (red, green, blue)
 
 
-def edge(color: Color) -> Change:
+def edge(color: Color) -> TexelEdit:
     """A texture's part of the specular factor in opacity, from specular colours that ``color`` multiplies."""
     factor = specular(color)[0] or 1.0
 
@@ -110,10 +108,10 @@ def edge(color: Color) -> Change:
         out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
         return out
 
-    return Change(f"specular {color}", changed)
+    return TexelEdit(f"specular {color}", changed)
 
 
-def roughness(gloss: float) -> Change:
+def roughness(gloss: float) -> TexelEdit:
     """Roughness in green, from glossiness in opacity that ``gloss`` multiplies."""
 
     def changed(texels: NDArray) -> NDArray:
@@ -121,7 +119,7 @@ def roughness(gloss: float) -> Change:
         out[..., 1] = _encoded(texels, 1.0 - gloss * _fractions(texels))[texels[..., 3]]
         return out
 
-    return Change(f"roughness {gloss:g}", changed)
+    return TexelEdit(f"roughness {gloss:g}", changed)
 
 
 def _most(texels: NDArray) -> int:
@@ -183,7 +181,7 @@ class TextureNumbers(Protocol):
     def textures(self) -> Sequence[Texture]:
         """The scene's, in order."""
 
-    def number(self, owner: JsonObject, key: str, content: str = "color", change: Change = UNCHANGED) -> int | None:
+    def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """The scene's number of the texture described by ``owner[key]``; None for one that counts as white."""
 
 
@@ -386,7 +384,7 @@ class _Reader:
         red, green, blue = self._colors(owner, key, (default,) * 3, high)
         return red, green, blue
 
-    def _texture(self, owner: JsonObject, key: str, content: str = "data", change: Change = UNCHANGED) -> int | None:
+    def _texture(self, owner: JsonObject, key: str, content: str = "data", change: TexelEdit = UNEDITED) -> int | None:
         return self.textures.number(owner, key, content, change) if key in owner else None
 
     def _normals(self, owner: JsonObject, key: str) -> tuple[int | None, float]:

@@ -15,8 +15,7 @@ from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.decoders import DRACO, installed
 from raystream.formats.gltf.deformers import Deformers, Geometry, Rig, mended, read_targets, rest_weights, target_count
 from raystream.formats.gltf.images import DEFAULT, GltfTextures, Sets
-from raystream.formats.gltf.json import JsonObject
-from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.scene.deform import WIDTHS
 from raystream.scene.geometry.normals import unit_normals, with_normals, with_tangents
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius

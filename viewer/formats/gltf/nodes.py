@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.formats.gltf.json import JsonObject, JsonObjects
-from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.json import JsonObject, JsonObjects, Omissions
 from raystream.scene.hierarchy import compose, levels, visible_nodes, world_transforms
 
 Matrix = NDArray[np.float64]

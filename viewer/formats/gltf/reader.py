@@ -23,13 +23,12 @@ from raystream.formats.gltf.animations import Animated, DocumentProperties, anim
 from raystream.formats.gltf.decoders import DECODERS, decoder
 from raystream.formats.gltf.deformers import Deformers, Skins
 from raystream.formats.gltf.images import GltfTextures, material_sets
-from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
+from raystream.formats.gltf.json import JsonObject, JsonObjects, Omissions, parse
 from raystream.formats.gltf.lights import read_lights
 from raystream.formats.gltf.materials import EXTENSIONS, default_material, read_materials
 from raystream.formats.gltf.meshes import NAME as VARIANTS
 from raystream.formats.gltf.meshes import Meshes, read_variants
 from raystream.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
-from raystream.formats.gltf.omissions import Omissions
 from raystream.scene.animation import hidden, place_camera
 from raystream.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from raystream.scene.hierarchy import Hierarchy, compose, visible_nodes

@@ -10,7 +10,7 @@ from typing import Any
 from raystream.accel.bvh_tree import NODE, PAIR
 from raystream.accel.deform import BOX, WIDTH, Deforming, levels
 from raystream.kernels.records import VERTEX
-from raystream.materials.details import DETAIL
+from raystream.materials.geometry import VERTEX_TANGENTS
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.stream.compile.memories import Addresses, tables_of
 from raystream.stream.compile.source import Source
@@ -41,7 +41,7 @@ def vertex_pass(deforming: Deforming, vertices: Table) -> PassForm:
     """Posed vertices. vertices : the table of which colours and texture coordinates stay as they are."""
     poses = deforming.poses
     tables, features = _read(deforming)
-    tables += [] if poses.looks else [vertices]
+    tables += [] if poses.has_attributes else [vertices]
     return PassForm({}, VERTEX, _module("pose_vertex", tables, features))
 
 
@@ -51,11 +51,11 @@ def face_normal_pass(deforming: Deforming) -> PassForm:
     return PassForm({POSED: VERTEX}, VERTEX, _module("face_normals", tables))
 
 
-def detail_pass(deforming: Deforming, details: Table) -> PassForm:
+def tangents_pass(deforming: Deforming, tangents: Table) -> PassForm:
     """Posed tangents, and the other attributes of a vertex."""
-    if not deforming.poses.looks:
-        return PassForm({}, DETAIL, _module("same_detail", [details]))
-    return PassForm({}, DETAIL, _module("pose_detail", *_read(deforming)))
+    if not deforming.poses.has_attributes:
+        return PassForm({}, VERTEX_TANGENTS, _module("same_tangents", [tangents]))
+    return PassForm({}, VERTEX_TANGENTS, _module("pose_tangents", *_read(deforming)))
 
 
 def triangle_pass(deforming: Deforming, triangles: Table) -> PassForm:
@@ -119,8 +119,11 @@ def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
         tables, features = [*tables, poses.influences, poses.joints], features | {"JOINTS"}
     if poses.morphs:
         tables, features = [*tables, poses.deltas, poses.weights], features | {"TARGETS"}
-    if poses.looks:
-        tables, features = [*tables, poses.look, *([poses.look_deltas] if poses.morphs else [])], features | {"LOOKS"}
+    if poses.has_attributes:
+        tables, features = (
+            [*tables, poses.attributes, *([poses.attribute_deltas] if poses.morphs else [])],
+            features | {"ATTRIBUTES"},
+        )
     return tables, features
 
 
@@ -150,14 +153,14 @@ def deform_sources(
     forms += [leaf_pass(deforming, triangles.record), few_pass(deforming), many_pass(deforming)]
     forms += [refit_pass(deforming, tables[name]) for name in ("bvh_pairs", "bvh_nodes") if name in tables]
     forms += [face_normal_pass(deforming)] if deforming.poses.faceted else []
-    forms += [detail_pass(deforming, tables["details"])] if "details" in tables else []
+    forms += [tangents_pass(deforming, tables["tangents"])] if "tangents" in tables else []
     for form in forms:
         yield form.modules[-1].name, table_pass_source(form.modules, form.inputs, form.output, addresses)
 
 
 # -- deforming objects on a device -------------------------------------------------------------------------------------
 
-NAMES = "vertices", "details", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
+NAMES = "vertices", "tangents", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
 
 Passes = dict[tuple[Any, ...], tuple[PassForm, TablePass]]
 Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
@@ -220,9 +223,9 @@ class GpuDeformer:
             posed = yield from self._run("face normal", face_normal_pass(deforming), count, {POSED: posed})
         yield self._written(posed, tables["vertices"], count)
         self.posed = posed
-        if "details" in tables:
-            details = yield from self._run("detail", detail_pass(deforming, tables["details"]), count, {})
-            yield self._written(details, tables["details"], count)
+        if "tangents" in tables:
+            tangents = yield from self._run("tangents", tangents_pass(deforming, tables["tangents"]), count, {})
+            yield self._written(tangents, tables["tangents"], count)
         return posed
 
     def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> Job:

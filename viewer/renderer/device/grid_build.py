@@ -21,7 +21,7 @@ from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY
 from raystream.kernels.records import TRIANGLE
-from raystream.photons.sort import PhotonSort, cell_size, list_size
+from raystream.photons.grid import PhotonSort, cell_size, list_size
 from raystream.stream.compile.memories import Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table

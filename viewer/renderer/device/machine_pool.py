@@ -17,11 +17,11 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Run
+from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine, MachineOptions
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import policy as make_policy
-from raystream.stream.machines.registry import MACHINES
-from raystream.stream.selftest.ways import DriverFallbacks, fallbacks_for
+from raystream.stream.selftest.fallbacks import DriverFallbacks, fallbacks_for
 
 MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
@@ -156,7 +156,7 @@ class MachinePool(Mapping[Key, Machine]):
 
 
 def driver_fallbacks(device: Device, settings: Settings) -> DriverFallbacks:
-    """How programs run by the settings on a device, see `raystream.stream.selftest.ways`."""
+    """How programs run by the settings on a device, see `raystream.stream.selftest.fallbacks`."""
     settings = tuned(settings, device.driver, device.software_form)
     return fallbacks_for(device, settings.machine, settings.mask, settings.count)
 

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from raystream.base.cache_folder import folders
 from raystream.renderer.inputs.settings import Settings
-from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import shared_device
+from raystream.stream.gl.device import Device, shared_device
 
 FORMAT = 3
 LARGEST_FILE = 1 << 20  # bytes

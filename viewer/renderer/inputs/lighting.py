@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 from raystream.cameras.lens import constant_environment
 from raystream.formats.image.environment_maps import DARKNESS, environment_of
-from raystream.lighting.ambient import Ambient, ambient, in_world
+from raystream.lighting.ambient import Ambient, ambient, each_light, in_world, turned
 from raystream.lighting.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
-from raystream.lighting.each_light import each_light, turned
 from raystream.lighting.environment import environment as environment_module
 from raystream.lighting.environment import environment_uniforms
+from raystream.lighting.light_tree import tree_modules
 from raystream.lighting.lights import LightList, scene_lights
 from raystream.lighting.path import candidate_settings, occlusion_settings, path_settings, whitted_settings
 from raystream.lighting.photons import photon_modules
 from raystream.lighting.sampler import sampler as sampler_module
-from raystream.lighting.tree_choice import tree_modules
 from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment
 from raystream.renderer.inputs.scene_diff import SceneChanges
 from raystream.renderer.inputs.settings import Settings

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.ordered import quantile
-from raystream.film.exposure import MIDDLE, automatic_exposure
+from raystream.film.tonemap import MIDDLE, automatic_exposure
 from raystream.lighting.emitters import Emitters, emitters
 from raystream.scene.edits.framed import is_single_object
 from raystream.scene.environment import IRRADIANCE, SCALE, sunlight

@@ -17,15 +17,12 @@ from raystream.accel.structures import Primitives, Structure, StructureOptions
 from raystream.base.errors import ViewerError
 from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
+from raystream.lighting.emitters import EMISSION_SHARES, emission_shares
+from raystream.lighting.light_tree import MANY_LIGHTS, too_many
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from raystream.lighting.shining import NAME as SHINING
-from raystream.lighting.shining import shining_faces
-from raystream.lighting.tree_choice import MANY_LIGHTS, too_many
-from raystream.materials.details import NAME as DETAILS
-from raystream.materials.details import flat_details, object_details
-from raystream.materials.geometry import flat_geometry, object_geometry
-from raystream.materials.look import Look, scene_look
+from raystream.materials.geometry import TANGENTS, flat_geometry, flat_tangents, object_geometry, object_tangents
 from raystream.materials.opacity import asking
+from raystream.materials.surface_features import SurfaceFeatures, surface_features
 from raystream.materials.tables import appearance, with_tables
 from raystream.renderer.inputs.camera import projection_kind
 from raystream.renderer.inputs.lighting import Lighting, scene_lighting
@@ -63,7 +60,7 @@ class PreparedScene:
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    look     : the key of the source of the scene's surfaces.
+    surfaces     : the features of the scene's surfaces, by which their source is generated.
     flat     : the scene's triangles in world space, where they have been made for the structure.
     shared   : derived data that hold for all its poses and places, by name: the scenes that differ in these
                alone have one.
@@ -78,7 +75,7 @@ class PreparedScene:
     lighting: Lighting
     materials: list[Material]
     starts: NDArray[np.int64]
-    look: Look
+    surfaces: SurfaceFeatures
     flat: Triangles | None = None
     shared: dict[str, Any] = field(default_factory=dict)
 
@@ -97,27 +94,27 @@ class PreparedScene:
     @property
     def dispersive(self) -> bool:
         """Whether there are surfaces at which the channels of light part."""
-        return self.look.dispersion
+        return self.surfaces.dispersion
 
     @property
     def absorbing(self) -> bool:
         """Whether there are volumes that absorb light."""
-        return "volume" in self.look.lobes
+        return "volume" in self.surfaces.lobes
 
     @property
     def nested(self) -> bool:
         """Whether volumes overlap or hold something."""
-        return self.look.nested
+        return self.surfaces.nested
 
     @property
     def backdrop(self) -> str:
-        """The backdrop of camera rays that leave the scene, of `raystream.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `raystream.programs.first_hits.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
     def wide(self) -> bool:
         """Whether an interaction takes more than five texels."""
-        return self.look.interaction.texels > 5
+        return self.surfaces.interaction.texels > 5
 
     def light_candidates(self, settings: Settings) -> int:
         """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
@@ -228,7 +225,7 @@ class PreparedScene:
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         projection : of the camera, as of `Camera.kind`.
         """
-        walk = asking(self.structure.modules(stepwise), self.look)
+        walk = asking(self.structure.modules(stepwise), self.surfaces)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
         if projection:
@@ -312,21 +309,23 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
-    look = before.look if _keeps_look(before, changes) else scene_look(scene)
-    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
-    details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
-    if look.detailed and before.structure.levels == 2:
+    surfaces = before.surfaces if _keeps_surfaces(before, changes) else surface_features(scene)
+    surface_modules = _surface_modules(scene, materials, lighting, surfaces, before, changes)
+    tangents = [module for module in before.shading if module.name == TANGENTS] if surfaces.has_vertex_tangents else []
+    if surfaces.has_vertex_tangents and before.structure.levels == 2:
         objects = before.structure.built.objects
-        details = details or [object_details(objects.meshes, objects.keys)]
-    elif look.detailed and (flat is not None or not details):
+        tangents = tangents or [object_tangents(objects.meshes, objects.keys)]
+    elif surfaces.has_vertex_tangents and (flat is not None or not tangents):
         triangles = scene.flatten() if flat is None else flat
-        details = [flat_details(triangles, flat_keys(scene, triangles))]
-    shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
+        tangents = [flat_tangents(triangles, flat_keys(scene, triangles))]
+    emission_modules = (
+        [module for module in before.shading if module.name == EMISSION_SHARES] if surfaces.textured_emitters else []
+    )
     stale = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
-    if look.shining and (not shining or stale):
-        shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
-    details += shining
-    shading = [before.shading[0], geometry, *surface_modules, *details]
+    if surfaces.textured_emitters and (not emission_modules or stale):
+        emission_modules = [emission_shares(scene, _face_meshes(scene, before.structure))]
+    tangents += emission_modules
+    shading = [before.shading[0], geometry, *surface_modules, *tangents]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
     return replace(
@@ -337,14 +336,14 @@ def adapted(
         shading=shading,
         lighting=lighting,
         materials=materials,
-        look=look,
+        surfaces=surfaces,
         flat=before.flat if flat is None and not len(changes.moved) else flat,
         shared=before.shared if shading is before.shading and lighting is before.lighting else {},
     )
 
 
-def _keeps_look(before: PreparedScene, changes: SceneChanges) -> bool:
-    """Whether the look is that of before: it follows shapes where they hold volumes alone."""
+def _keeps_surfaces(before: PreparedScene, changes: SceneChanges) -> bool:
+    """Whether the surfaces' features are those of before: they follow shapes where they hold volumes alone."""
     if changes.geometry or changes.attributes or changes.materials or changes.textures:
         return False
     return not (before.absorbing and (changes.posed or len(changes.moved)))
@@ -372,22 +371,29 @@ def _prepared(
         earlier = before.structure if before is not None and before.structure_options == options else None
         primitives = Primitives(flat.corners(), flat.quadrics, sides, moving)
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
-        geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
+        geometry, tangents = flat_geometry(flat, keys), partial(flat_tangents, flat, keys)
     else:
-        from raystream.accel.two_level.build import over_instances
+        from raystream.accel.two_level.structure import over_instances
 
         structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)
-        details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
-    materials, look = decided_materials(scene), scene_look(scene)
-    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
-    shading = [thin_lens(scene.camera()), geometry, *surface_modules, *([details()] if look.detailed else [])]
-    if look.shining:
-        shading.append(shining_faces(scene, _face_meshes(scene, structure)))
+        tangents = partial(object_tangents, structure.built.objects.meshes, structure.built.objects.keys)
+    materials, surfaces = decided_materials(scene), surface_features(scene)
+    surface_modules = _surface_modules(scene, materials, lighting, surfaces, before, changes)
+    shading = [
+        thin_lens(scene.camera()),
+        geometry,
+        *surface_modules,
+        *([tangents()] if surfaces.has_vertex_tangents else []),
+    ]
+    if surfaces.textured_emitters:
+        shading.append(emission_shares(scene, _face_meshes(scene, structure)))
     starts = np.cumsum(
         [0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)], dtype=np.int64
     )
-    return PreparedScene(source, scene, settings, structure, options, shading, lighting, materials, starts, look, flat)
+    return PreparedScene(
+        source, scene, settings, structure, options, shading, lighting, materials, starts, surfaces, flat
+    )
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
@@ -424,20 +430,20 @@ def _surface_modules(
     scene: Scene,
     materials: list[Material],
     lighting: Lighting,
-    look: Look,
+    surfaces: SurfaceFeatures,
     before: PreparedScene | None,
     changes: SceneChanges | None,
 ) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
-        return appearance(materials, scene.textures, density, look=look)
-    old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
-    if look != before.look:
-        return appearance(materials, scene.textures, density, old[0], look)
+        return appearance(materials, scene.textures, density, surfaces=surfaces)
+    old = [module for module in before.shading[2:] if module.name not in (TANGENTS, EMISSION_SHARES)]
+    if surfaces != before.surfaces:
+        return appearance(materials, scene.textures, density, old[0], surfaces)
     if materials == before.materials and lighting.listed is before.lighting.listed:
         return old
-    return with_tables(old, materials, look, count, density)
+    return with_tables(old, materials, surfaces, count, density)
 
 
 def agrees(settings: Settings, prepared: PreparedScene) -> bool:

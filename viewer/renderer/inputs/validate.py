@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError, warn
 from raystream.formats.named import kind_of
-from raystream.formats.objects.take import taken
+from raystream.formats.objects import taken
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.deform import with_vertices

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from raystream.accel import primitives
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.device_film import Buffer
-from raystream.kernels.backdrop import BACKDROP_NEEDS
+from raystream.kernels.paths import BACKDROP_NEEDS
 from raystream.kernels.records import FACE, FEATURES, HIT, PIXEL, RAY, VERTEX
 from raystream.programs import LEVELS, feature_buffers
 from raystream.renderer.device.deformer import GpuDeformer
@@ -150,7 +150,7 @@ def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, 
 
 def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
     """Modules of the programs by name."""
-    look, scene, levels = prepared.look, prepared.scene, prepared.structure.levels
+    surfaces, scene, levels = prepared.surfaces, prepared.scene, prepared.structure.levels
     some = bool(scene.quadric_count)
     hit = Module(
         "visible hit",
@@ -158,15 +158,15 @@ def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
         source=f"raster/hit_{'objects' if levels == 2 else 'flat'}{'_quadrics' if some else ''}.glsl",
         needs=("geometry_at", *(["object_ray"] if levels == 2 else []), *(["quadric_test"] if some else [])),
         uses=(RAY, HIT, FACE, VERTEX),
-        features=frozenset({"ALPHA"} if look.alpha else ()),
+        features=frozenset({"ALPHA"} if surfaces.alpha else ()),
     )
     linked = LinkedProgram(feature_buffers(LEVELS[levels], prepared.backdrop), [*prepared.modules(lit=True), hit])
     visible = ("geometry_at", "camera_ray", "visible_hit")
     behind = ("environment_radiance", *BACKDROP_NEEDS[prepared.backdrop])
     needs: dict[str, tuple[str, ...]] = {"gbuffer": (*visible, "surface_at", "emission_seen", *behind)}
-    needs["gbuffer"] += ("opacity_at",) if look.blend else ()
-    if look.alpha or some:
-        needs["tested"] = (*visible, *(["opacity_passes"] if look.alpha else []))
+    needs["gbuffer"] += ("opacity_at",) if surfaces.blend else ()
+    if surfaces.alpha or some:
+        needs["tested"] = (*visible, *(["opacity_passes"] if surfaces.alpha else []))
     return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}
 
 
@@ -243,7 +243,7 @@ class GBufferRaster:
         self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
-        self._blended = prepared.look.blend
+        self._blended = prepared.surfaces.blend
         modules, mesh_indices = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
@@ -253,7 +253,7 @@ class GBufferRaster:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
         if deformer is not None:
-            resources.settle()
+            resources.update_computed_tables()
             self._pose(prepared, mesh_indices, transforms, deformer)
         self.meshes.place(mesh_indices, transforms, extra)
 
@@ -351,7 +351,7 @@ class GBufferTracer:
     def prepare(self) -> Singlepass:
         """Its machine, whose programs may still be to compile."""
         with self.renderer.device.current():
-            if self.renderer.prepared.look.blend:
+            if self.renderer.prepared.surfaces.blend:
                 self._passes.prepare("unfilled")
             return self._machine(deferred=True)
 
@@ -385,7 +385,7 @@ class GBufferTracer:
             )
             uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
             machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
-            if renderer.prepared.look.blend:
+            if renderer.prepared.surfaces.blend:
                 uniforms["opacity_layered"] = int(blended != "random")
             machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
             machine.choose(self._unfilled(buffer.blocks[0].stream) if blended == "unfilled" else None)
@@ -407,7 +407,7 @@ class GBufferTracer:
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
         prepared = self.renderer.prepared
-        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.look.blend)
+        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.surfaces.blend)
         machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine
@@ -534,7 +534,7 @@ class GBuffer:
         """The second half, likewise."""
         assert self._made is not None
         self._made.draw_surfaces(camera, buffer.blocks[0].stream)
-        if not self.renderer.prepared.look.blend:
+        if not self.renderer.prepared.surfaces.blend:
             buffer.brought_to(1)
         self.pictures += 1
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raystream.film.exposure import darkness, exposure_text, stops
 from raystream.film.files import image
 from raystream.film.files.checkpoint import film_layers, film_metadata
 from raystream.film.files.image import Matte
 from raystream.film.film import Film, single
-from raystream.film.tonemap import srgb8
+from raystream.film.tonemap import darkness, exposure_text, srgb8, stops
 from raystream.kernels.records import HIT
 from raystream.options.table import OPTIONS
 from raystream.renderer.device.tile_job import Tile

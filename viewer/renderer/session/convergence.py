@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import replace
 
-from raystream.film.device_film import Buffer, ComingError, FilmBuffer, FilmError
+from raystream.film.device_film import Buffer, FilmBuffer, FilmError, PendingError
 from raystream.film.error import NEXT_LOOK, Stop, bound
 from raystream.film.film import Film
 from raystream.kernels.light_layers import LIGHT_SUMS
@@ -26,7 +26,7 @@ class SessionFilm:
     def __init__(self) -> None:
         self.buffer: FilmBuffer | None = None
         self._reduction: FilmError | None = None  # compiled once, for all films
-        self._coming: ComingError | None = None  # of samples before
+        self._coming: PendingError | None = None  # of samples before
         self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
 
     @staticmethod
@@ -66,7 +66,7 @@ class SessionFilm:
         with self.buffer.device.current():
             error = None
             if self._coming is not None and self._coming.ready:
-                error, self._coming = self.buffer.late_error(self._coming), None
+                error, self._coming = self.buffer.resolve_error(self._coming), None
             if self._coming is None:
                 self._coming = self.buffer.begin_error(self._compiled(self.buffer))
             return self.buffer.error() if self._coming is None else error

@@ -51,7 +51,7 @@ class TrialRuns:
 
     def __init__(self, renderer: RendererParts, width: int, share: float = math.inf) -> None:
         self.renderer, self.share = renderer, share
-        self.scene = renderer.gpu_scene.beside()
+        self.scene = renderer.gpu_scene.fork()
         self.version = self.scene.version
         self.first = defaults(self.scene.device.software_form)
         self.sampler = Sampler(self.scene, PhotonMap(self.scene))
@@ -82,7 +82,7 @@ class TrialRuns:
             reason = self._untextured(device.max_buffer)
             if reason:
                 return reason
-            self._textured = self._textured or self.scene.beside(buffers=False)
+            self._textured = self._textured or self.scene.fork(buffers=False)
             try:
                 for _ in self._textured.upload(settings):
                     yield

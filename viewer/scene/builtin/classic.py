@@ -12,9 +12,8 @@ import numpy as np
 
 from raystream.scene.builtin.parts.shapes import Array, Part
 from raystream.scene.camera import Camera
-from raystream.scene.classic import ClassicTexture
 from raystream.scene.edits.classic_plane import GLASS, POLISHED, tiles
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicTexture, Material
 from raystream.scene.scene import Instance, Scene
 
 SEGMENTS, RINGS = 100, 42  # of the sphere: 8,200 triangles

@@ -39,10 +39,10 @@ CHAIR, PALM_PC, KNIFE = 33_404, 13_532, 1_676  # triangles
 OAK = np.array([0.36, 0.17, 0.06])
 
 
-def _place(at: tuple[float, float, float], lean: tuple[float, float] = (0.0, 0.0)) -> Array:
-    """Leaning: the top moves by (dx, dz) for each unit of height."""
+def _leaning(position: tuple[float, float, float], lean: tuple[float, float] = (0.0, 0.0)) -> Array:
+    """A transform to a position. lean : the top moves by (dx, dz) for each unit of height."""
     matrix = np.eye(4)
-    matrix[:3, 3] = at
+    matrix[:3, 3] = position
     matrix[0, 1], matrix[2, 1] = lean
     return matrix
 
@@ -90,14 +90,14 @@ def chair() -> Scene:
     ]
     counted = list(zip(meshes, (4, 4, 1, 1), strict=True))
     floor = _floor(CHAIR, counted, (4.2, 4.2), 18, np.array([0.50, 0.36, 0.22]))
-    instances = [Instance(4, name="floor"), Instance(2, _place((0.0, 0.46, 0.0)), name="seat")]
+    instances = [Instance(4, name="floor"), Instance(2, _leaning((0.0, 0.46, 0.0)), name="seat")]
     for k, (sx, sz) in enumerate(((-1, -1), (1, -1), (-1, 1), (1, 1))):
         lean = (-0.12 * sx, -0.12 * sz)
-        instances.append(Instance(0, _place((sx * 0.225, 0.0, sz * 0.21), lean), name=f"leg {k}"))
+        instances.append(Instance(0, _leaning((sx * 0.225, 0.0, sz * 0.21), lean), name=f"leg {k}"))
     for k, offset in enumerate((-0.15, -0.05, 0.05, 0.15)):
         at = (offset, 0.475, -0.185 + 0.3 * offset**2)
-        instances.append(Instance(1, _place(at, (0.18 * offset, -0.2)), name=f"spindle {k}"))
-    instances.append(Instance(3, _place((0.0, 0.92, -0.285)), name="rail"))
+        instances.append(Instance(1, _leaning(at, (0.18 * offset, -0.2)), name=f"spindle {k}"))
+    instances.append(Instance(3, _leaning((0.0, 0.92, -0.285)), name="rail"))
     return Scene(
         [*meshes, floor],
         instances,
@@ -154,12 +154,12 @@ def palm_pc() -> Scene:
     ]
     desk = _floor(PALM_PC, list(zip(meshes, (1, 1, 1, 3), strict=True)), (9.0, 9.0), 12, np.array([0.34, 0.20, 0.10]))
     lift = 0.12
-    instances = [Instance(4, name="desk"), Instance(0, _place((0.0, lift, 0.0)), name="case")]
+    instances = [Instance(4, name="desk"), Instance(0, _leaning((0.0, lift, 0.0)), name="case")]
     instances += [
-        Instance(1, _place((0.0, lift, 0.0)), name="screen"),
-        Instance(2, _place((1.25, 0.05, -0.2)), name="pen"),
+        Instance(1, _leaning((0.0, lift, 0.0)), name="screen"),
+        Instance(2, _leaning((1.25, 0.05, -0.2)), name="pen"),
     ]
-    instances += [Instance(3, _place((0.42 * k, lift + 0.115, 0.88)), name=f"button {k}") for k in (-1, 0, 1)]
+    instances += [Instance(3, _leaning((0.42 * k, lift + 0.115, 0.88)), name=f"button {k}") for k in (-1, 0, 1)]
     return Scene(
         [*meshes, desk],
         instances,

@@ -58,7 +58,7 @@ class AnimatedParts:
         differ = (transforms_of(scene.instances) != pose.transforms).any(axis=(1, 2))
         moved = np.flatnonzero(differ)
         posed = scene.moved(moved, pose.transforms[moved]) if len(moved) else scene
-        posed = posed.deformed(pose.meshes).with_looks(pose)
+        posed = posed.deformed(pose.meshes).with_materials_of(pose)
         if pose.lights != scene.lights:
             posed = posed.with_parts(lights=pose.lights)
         if pose.cameras != scene.cameras:

@@ -11,10 +11,9 @@ from functools import cache
 import numpy as np
 
 from raystream.base.errors import ViewerError
-from raystream.scene.classic import ClassicMaterial, ClassicTexture
 from raystream.scene.edits.materials import colorings
 from raystream.scene.geometry.bounds import NONE, SHADOW
-from raystream.scene.material import Material
+from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Image, Texture, uv_transform
 

@@ -710,6 +710,7 @@ class Graph(Values):
         return value_id in frame.pointers or value_id in self.binary.variables
 
     def _phi(self, frame: CallFrame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
+        """The value of a phi instruction: of the exits by which its block was reached, joined by their conditions."""
         by_block = dict(zip(operands[1::2], operands[::2], strict=True))
         choices = [
             (ending.condition, self.value(frame, by_block[ending.came])) for ending in came if ending.came in by_block

@@ -320,9 +320,6 @@ def _selects(user: Node, node: Node) -> bool:
     return user.op in ("Select", JOIN, LOOP) and node not in user.args[1:3] and user.extra is not True
 
 
-__all__ = ["ADDRESSES", "PACKING", "Instructions", "NoCompiler", "count", "instructions"]
-
-
 def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
     """The kernels, as one pass each, beyond the limits of ``year`` (of `LIMITS`) in arithmetic instructions or levels
     of dependent fetches: "shade (97 instructions of 64)".

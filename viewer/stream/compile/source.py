@@ -161,7 +161,7 @@ class Source:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""
         out: list[str] = []
         for entry in log.replace("\0", "").splitlines():
-            place = self._place(entry)
+            place = self._line_of(entry)
             if place is not None:
                 (text, origin), message = place
                 out += [f"{origin}: {message}", f"    {text.strip()}"]
@@ -173,12 +173,12 @@ class Source:
         """The exception for a driver's error log: its first error in one line, with the whole mapped log."""
         entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
         # Some drivers say "error" in every line, some only before its number; a header may say "failed".
-        first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
+        first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._line_of(e)), ""))
         diagnosis = self.diagnose(self, log)
         if diagnosis is not None:
             diagnosis.log = self.explain(log)
             return diagnosis
-        place = self._place(first)
+        place = self._line_of(first)
         if place is None:  # a linker error has no line
             message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
             return ShaderError(what, message, "", self.explain(log))
@@ -191,13 +191,13 @@ class Source:
         """A message of no matching function with the candidates that the next entries of a log list; without its tail
         where there are none."""
         listed = []
-        for place in map(self._place, entries):
+        for place in map(self._line_of, entries):
             if place is None or place[0][1] != origin or not place[1].rstrip().endswith(")"):
                 break
             listed.append(re.sub(r"^error:\s*", "", place[1]).strip())
         return f"{message} {'; '.join(listed)}" if listed else _CANDIDATES.sub("", message)
 
-    def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
+    def _line_of(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
         """The line that a log's entry refers to, and its message; None for lines of other text."""
         match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
         line_number = int(match.group(1)) if match else 0

@@ -22,7 +22,7 @@ from raystream.base import cache_folder
 from raystream.base.errors import ShaderError
 from raystream.base.interrupts import interrupts_held
 from raystream.stream.compile.source import Source
-from raystream.stream.gl.contexts import Handover
+from raystream.stream.gl.contexts import PrelinkedContext
 
 # -- linked programs of a driver, kept in the user's cache folder for later processes ----------------------------------
 
@@ -130,24 +130,24 @@ class Compiler:
     there and 18 ms from binaries (270 ms from neither), on llvmpipe; the code for Intel's chips is in that cache
     alone.
 
-    handover : of the context; None: moderngl compiles, and waits. compiled : programs so far. loaded : those of them
+    prelinked : of the context; None: moderngl compiles, and waits. compiled : programs so far. loaded : those of them
     that binaries gave. begun : those that the driver compiles, as far as is known.
     """
 
     def __init__(
         self,
         context: moderngl.Context,
-        handover: Handover | None,
+        prelinked: PrelinkedContext | None,
         load: Load,
         extensions: frozenset[str],
         driver: str,
         binaries: bool | None = None,
     ) -> None:
-        self.context, self.handover = context, handover
+        self.context, self.prelinked = context, prelinked
         self.compiled = self.loaded = 0
         self.gl = {name: load(f"gl{name}", *types) for name, types in _FUNCTIONS.items()}
         if not all(self.gl.values()):
-            self.handover = None
+            self.prelinked = None
         ending = next((ending for name, ending in _PARALLEL.items() if name in extensions), "")
         self.polls = bool(ending)
         threads = load(f"glMaxShaderCompilerThreads{ending}", None, _U) if ending else None
@@ -157,7 +157,7 @@ class Compiler:
         uses_binaries = "Mesa" not in driver if binaries is None else binaries
         if uses_binaries and (context.version_code >= 410 or "GL_ARB_get_program_binary" in extensions):
             more = {name: load(f"gl{name}", *types) for name, types in _BINARY_FUNCTIONS.items()}
-            if self.handover is not None and all(more.values()) and self._integer(_BINARY_FORMATS) > 0:
+            if self.prelinked is not None and all(more.values()) and self._integer(_BINARY_FORMATS) > 0:
                 self.gl |= more
                 self.binaries = Binaries(driver)
         self.begun: WeakSet[Compilation] = WeakSet()
@@ -277,7 +277,7 @@ class Compilation:
     def begin(self) -> None:
         """Begin, unless begun; the driver may compile meanwhile."""
         compiler = self.compiler
-        if self.made is not None or self._program or compiler.handover is None:
+        if self.made is not None or self._program or compiler.prelinked is None:
             return
         texts = {stage: source.text for stage, source in self.sources.items()}
         if compiler.binaries is not None:
@@ -293,7 +293,7 @@ class Compilation:
         compiler = self.compiler
         if self in compiler.begun and compiler.complete(self._program):
             compiler.begun.discard(self)
-        waits = compiler.handover is not None and (not self._program or self in compiler.begun)
+        waits = compiler.prelinked is not None and (not self._program or self in compiler.begun)
         return self.made is not None or not waits
 
     def finish(self) -> moderngl.Program:
@@ -325,8 +325,8 @@ class Compilation:
     def _handed(self) -> moderngl.Program:
         """The program that is there, as moderngl's."""
         compiler = self.compiler
-        assert compiler.handover is not None
-        with compiler.handover.handing(self._program):
+        assert compiler.prelinked is not None
+        with compiler.prelinked.handing(self._program):
             stubs: dict[str, Any] = dict.fromkeys(self.sources, _STUB)
             return compiler.context.program(**stubs)
 

@@ -189,7 +189,7 @@ class GLContext(Protocol):
     def release(self) -> None: ...
 
 
-class Handover:
+class PrelinkedContext:
     """To be given to `moderngl.create_context` as its ``context``, in place of the one that this wraps."""
 
     def __init__(self, context: GLContext) -> None:
@@ -252,10 +252,10 @@ _TYPES: dict[str, tuple[Any, ...]] = {  # result, arguments
     "glAttachShader": (None, _NUMBER, _NUMBER),
     "glLinkProgram": (None, _NUMBER),
 }
-_MADE: dict[str, Callable[[Handover, Any], Any]] = {
-    "glCreateProgram": Handover._create_program,
-    "glCompileShader": Handover._unless_linked,
-    "glGetShaderiv": Handover._shader_status,
-    "glAttachShader": Handover._unless_linked,
-    "glLinkProgram": Handover._unless_linked,
+_MADE: dict[str, Callable[[PrelinkedContext, Any], Any]] = {
+    "glCreateProgram": PrelinkedContext._create_program,
+    "glCompileShader": PrelinkedContext._unless_linked,
+    "glGetShaderiv": PrelinkedContext._shader_status,
+    "glAttachShader": PrelinkedContext._unless_linked,
+    "glLinkProgram": PrelinkedContext._unless_linked,
 }

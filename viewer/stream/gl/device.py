@@ -1,4 +1,6 @@
-"""The OpenGL context and its driver's capabilities, queried here alone (opened by `raystream.stream.gl.devices`)."""
+"""The OpenGL context and its driver's capabilities, queried here alone; and the opening of devices: headless contexts,
+and the process's shared ones.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
+import glcontext
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +24,10 @@ from numpy.typing import NDArray
 from raystream.base.errors import DeviceError
 from raystream.stream.compile.link import MOST_ATTACHMENTS
 from raystream.stream.compile.source import Source
-from raystream.stream.declare.limits import Limits, rounded
+from raystream.stream.declare.limits import LIMITS, Limits, rounded
 from raystream.stream.gl import contexts
 from raystream.stream.gl.compiler import Batch, Compilation, Compiler
-from raystream.stream.gl.contexts import KIND, Handover
+from raystream.stream.gl.contexts import KIND, PrelinkedContext, check_room
 from raystream.stream.lock import FairLock
 
 # -- workarounds for drivers -------------------------------------------------------------------------------------------
@@ -144,7 +147,8 @@ class Device:
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; as on drivers without these features. max_buffer : texels of a buffer texture, 0 if unused. limits :
     imposed limits of the papers' day, which exclude both. distrusted : self-tests by name that count as failed, as on a
-    driver that fails them, see `raystream.stream.selftest.ways`. binaries : see `Compiler`. remark : of its opening.
+    driver that fails them, see `raystream.stream.selftest.fallbacks`. binaries : see `Compiler`. remark : of its
+    opening.
 
     headless : the context is our own, and `current` makes it current in any thread, one at a time. Else it is a
     window's, always current in the thread that creates this.
@@ -166,7 +170,7 @@ class Device:
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
     # Self-tests run so far, by name: how the driver fails them, empty where it passes
-    # (`raystream.stream.selftest.ways`).
+    # (`raystream.stream.selftest.fallbacks`).
     selftests: dict[str, str] = field(default_factory=dict, init=False)
     # Unused queries (`Query`) by what they ask: the names of each.
     queries: dict[tuple[int, ...], deque[tuple[int, ...]]] = field(
@@ -213,8 +217,8 @@ class Device:
             set_samplers(self.context, self.max_samplers)
         build = "\0".join(str(self.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION"))
         inner = self.context.mglo._context
-        handover = inner if isinstance(inner, Handover) else None
-        self.compiler = Compiler(self.context, handover, self.load, self.extensions, build, self.binaries)
+        prelinked = inner if isinstance(inner, PrelinkedContext) else None
+        self.compiler = Compiler(self.context, prelinked, self.load, self.extensions, build, self.binaries)
         self._deferred: Batch | None = None  # that takes programs which are not compiled at once
 
     @property
@@ -326,7 +330,7 @@ class Device:
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function without a moderngl wrapper; None if the driver lacks it."""
         inner = self.context.mglo._context
-        address = (inner.context if isinstance(inner, Handover) else inner).load_opengl_function(name)
+        address = (inner.context if isinstance(inner, PrelinkedContext) else inner).load_opengl_function(name)
         return KIND(result, *arguments)(address) if address else None
 
     def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
@@ -594,3 +598,104 @@ def in_one_switch(method: Callable[Concatenate[Owner, P], Result]) -> Callable[C
 def driver_name(renderer: str, version: str) -> str:
     """See `Device.driver`."""
     return f"{renderer}, OpenGL {version}"
+
+
+# -- opening of devices ------------------------------------------------------------------------------------------------
+
+DEVICE_VARIABLE = "RAYSTREAM_GL_DEVICE"
+_INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
+_MOST_DEVICES = 64  # EGL may list devices without end
+
+
+def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
+    """A headless device: EGL on Linux, the platform's standalone context elsewhere.
+
+    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice. limits : a name of
+    `LIMITS`, or ``none``. Raises DeviceError with an installation hint without OpenGL 3.3, and in a process forked from
+    one with a device.
+    """
+    Process.check()
+    if index is None and os.environ.get(DEVICE_VARIABLE):
+        try:
+            index = int(os.environ[DEVICE_VARIABLE])
+        except ValueError:
+            raise DeviceError(
+                DEVICE_VARIABLE, f"not a number: '{os.environ[DEVICE_VARIABLE]}'", "see `raystream devices`"
+            ) from None
+    if index is not None and index < 0:  # EGL's error differs among drivers
+        raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
+    settings: dict[str, Any] = {"mode": "standalone", "glversion": 330}
+    if sys.platform.startswith("linux"):
+        if index is not None:
+            settings["device_index"] = index
+    elif index is not None:
+        raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
+    with _opening:
+        Process.opened, remark = True, check_room()
+        put_back = contexts.leave()
+        try:
+            linux = sys.platform.startswith("linux")
+            backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
+            prelinked: Any = PrelinkedContext(backend(**settings))
+            context = moderngl.create_context(require=330, standalone=True, context=prelinked)
+        except Exception as error:
+            put_back()
+            raise _no_context(error, index) from None
+        try:
+            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits), remark=remark)
+        finally:  # a new context becomes current, which would block other threads
+            context.__exit__(None, None, None)
+            if this_thread.device is not None:
+                this_thread.device.context.__enter__()
+            put_back()
+
+
+_opening = threading.RLock()
+_shared: dict[tuple[int | None, bool, bool, str], Device] = {}
+
+
+def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
+    """The process's headless device of that number, opened once and shared: contexts are heavy, and renderers many.
+    Reopened if another library has ended its context."""
+    Process.check()
+    key = (index, barrier, buffers, limits)
+    with _opening:
+        if key not in _shared or _shared[key].ended:
+            _shared[key] = open_device(*key)
+        return _shared[key]
+
+
+def devices() -> list[dict[str, Any]]:
+    """The devices that `open_device` accepts, each as in `Device.describe` with its index; unusable ones have an
+    ``error``."""
+    if not sys.platform.startswith("linux"):
+        device = open_device()
+        description = {"index": None, "default": True, **device.describe()}
+        device.release()
+        return [description]
+    out: list[dict[str, Any]] = []
+    preferred = open_device().describe()  # raises a clear error without any OpenGL
+    for index in range(_MOST_DEVICES):
+        try:
+            device = open_device(index)
+        except DeviceError as error:
+            if "no device" in error.what:
+                break
+            out.append({"index": index, "default": False, "error": str(error)})
+            continue
+        description = device.describe()
+        device.release()
+        first = description["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
+        out.append({"index": index, "default": first, **description})
+    return out
+
+
+def _no_context(error: Exception, index: int | None) -> DeviceError:
+    text = " ".join(str(error).split())
+    if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
+        return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)
+    if "requested device index" in text or "eglQueryDevicesEXT" in text or "out of range" in text:
+        return DeviceError("OpenGL", f"no device {index} ({text})", "see `raystream devices`")
+    if "libEGL" in text or "libGL" in text:
+        return DeviceError("OpenGL", f"library not found ({text})", _INSTALL)
+    return DeviceError("OpenGL", f"no context of OpenGL 3.3 ({text})", _INSTALL)

@@ -329,12 +329,12 @@ class Drawing:
 
     @cached_property
     def some(self) -> moderngl.VertexArray:
-        """Of the kept tiles."""
+        """The vertices of the kept tiles."""
         return self._array(self.tiles.buffer)
 
     @cached_property
     def whole(self) -> moderngl.VertexArray:
-        """Of the whole stream."""
+        """The vertices of a square over the whole stream."""
         return self._array(self.tiles.whole)
 
     def _array(self, corners: moderngl.Buffer) -> moderngl.VertexArray:
@@ -402,7 +402,7 @@ class Drawing:
         return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
 
     def _box(self, index: int) -> Box:
-        """Of a kept tile."""
+        """A kept tile: left, low, width and height in rays."""
         left, low = (int(at) * self.tiles.edge for at in self.tiles.places[index])
         width, height = self.tiles.size
         return left, low, min(self.tiles.edge, width - left), min(self.tiles.edge, height - low)

@@ -152,7 +152,7 @@ class Query:
         self._parts = []
 
     def add(self, part: Query) -> None:
-        """One of them."""
+        """Add a part's query."""
         assert self._parts is not None
         self._parts.append(part)
 
@@ -189,12 +189,12 @@ class Query:
 
     @property
     def samples(self) -> int:
-        """That passed."""
+        """The samples that passed; waits for the device."""
         return self._answer(_SAMPLES)
 
     @property
     def primitives(self) -> int:
-        """That were written."""
+        """The primitives written; waits for the device."""
         return self._answer(_PRIMITIVES)
 
     @property

@@ -306,13 +306,8 @@ class RowWriter:
         texels = stream.record.texels
         if texels not in self._interleaving:
             self._interleaving[texels] = square(self.device, Shader(self.device, interleaved_source(texels)))
-        drawing = self._interleaving[texels]
         target.viewport = 0, 0, *size
-        target.use()
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        for k, texture in enumerate(stream.textures):
-            drawing.shader.bind(f"in_{k}", texture)
-        drawing.render()
+        self._render(self._interleaving[texels], stream, target)
 
     def _draw(
         self,
@@ -331,12 +326,15 @@ class RowWriter:
             drawing.shader.set(name, value)
         box = 0, rows[0], row, rows[1] - rows[0]
         target.viewport = target.scissor = box
+        self._render(drawing, stream, target)
+        target.scissor = None  # type: ignore[assignment]  # the whole
+
+    def _render(self, drawing: Drawing, stream: Stream, target: moderngl.Framebuffer) -> None:
         target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for k, texture in enumerate(stream.textures):
             drawing.shader.bind(f"in_{k}", texture)
         drawing.render()
-        target.scissor = None  # type: ignore[assignment]  # the whole
 
     def release(self) -> None:
         """Free the textures."""

@@ -51,7 +51,7 @@ class Arena:
         self.row = arena_row(device.max_texture, device.max_buffer)
         self.texture: BufferTexture | moderngl.Texture | None = None
         self._room = 0  # texels of the texture
-        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
+        self._allocations: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
         self._numbers: dict[int, int] = {}  # by id: of the upload
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
@@ -63,18 +63,18 @@ class Arena:
         return 16 * self._room
 
     def __contains__(self, table: Table) -> bool:
-        return id(table) in self._places
+        return id(table) in self._allocations
 
     def tables(self) -> list[Table]:
         """The tables here."""
-        return [table for table, _, _ in self._places.values()]
+        return [table for table, _, _ in self._allocations.values()]
 
     def base(self, table: Table) -> int:
         """The first texel of a table, uploaded on first use."""
         if table not in self:
             for _ in self.add(table):
                 pass
-        return self._places[id(table)][1]
+        return self._allocations[id(table)][1]
 
     def add(self, table: Table) -> Iterator[float]:
         """Upload a table in pieces of a few milliseconds; yields the share done. May be abandoned: the place counts
@@ -83,7 +83,7 @@ class Arena:
         if table in self:
             return
         texels, count = texels_of(table), len(table.data)
-        first, age = self._place(texels), self._age
+        first, age = self._allocate(texels), self._age
         try:
             if not count:
                 self._write(np.zeros((texels, 4), np.float32), first)
@@ -102,7 +102,7 @@ class Arena:
         elif table in self:
             self._free(first, texels)
         else:
-            self._places[id(table)] = table, first, texels
+            self._allocations[id(table)] = table, first, texels
             self._numbers[id(table)] = next(UPLOADS)
 
     def upload_number(self, table: Table) -> int:
@@ -119,16 +119,16 @@ class Arena:
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload the rows first .. last - 1, changed in place."""
         part = packed_rows(table, first, last)
-        self._write(part.reshape(-1, 4), self._places[id(table)][1] + first * part.shape[1])
+        self._write(part.reshape(-1, 4), self._allocations[id(table)][1] + first * part.shape[1])
 
     def has_room(self, old: Table, new: Table) -> bool:
         """Whether ``new`` would fit where ``old`` lies."""
-        return texels_of(new) <= self._places[id(old)][2]
+        return texels_of(new) <= self._allocations[id(old)][2]
 
     def exchange(self, old: Table, new: Table) -> None:
         """Give one table's place to another; the rows that differ are uploaded."""
-        _, first, room = self._places.pop(id(old))
-        self._places[id(new)] = new, first, room
+        _, first, room = self._allocations.pop(id(old))
+        self._allocations[id(new)] = new, first, room
         self._numbers.pop(id(old), None)
         self._numbers[id(new)] = next(UPLOADS)
         changed = differing(old.data, new.data)
@@ -137,7 +137,7 @@ class Arena:
 
     def drop(self, table: Table) -> None:
         """Free the table's place."""
-        place = self._places.pop(id(table), None)
+        place = self._allocations.pop(id(table), None)
         self._numbers.pop(id(table), None)
         if place is not None:
             self._free(*place[1:])
@@ -146,26 +146,27 @@ class Arena:
         """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
         still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
         takes seconds."""
-        places = [(table, first, texels_of(table)) for table, first, _ in self._places.values()]  # no room to spare
+        # No room to spare.
+        packed = [(table, first, texels_of(table)) for table, first, _ in self._allocations.values()]
         old = self.texture
-        used = sum(texels for *_, texels in places)
+        used = sum(texels for *_, texels in packed)
         if 2 * used > self._end and self._room <= max(LEAST, 2 * used):
             return
-        if not places or not isinstance(old, BufferTexture):
+        if not packed or not isinstance(old, BufferTexture):
             self.release()
-            for table, *_ in places:
+            for table, *_ in packed:
                 self.base(table)
             return
         uploads, self.texture = dict(self._numbers), None  # which stays until all are moved
         self.release()
         self._numbers = uploads
-        self._room = max(sum(room for *_, room in places), LEAST)
+        self._room = max(sum(room for *_, room in packed), LEAST)
         self.texture = moved = BufferTexture(self.device, self._room, 4)
-        for table, first, room in places:
-            place = self._place(room)
+        for table, first, room in packed:
+            place = self._allocate(room)
             copied = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * place}
             self.device.context.copy_buffer(moved.buffer, old.buffer, **copied)
-            self._places[id(table)] = table, place, room
+            self._allocations[id(table)] = table, place, room
         old.release()
 
     def use(self, unit: int) -> None:
@@ -178,11 +179,11 @@ class Arena:
         if self.texture is not None:
             self.texture.release()
         self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
-        self._places.clear()
+        self._allocations.clear()
         self._numbers.clear()
         self._gaps.clear()
 
-    def _place(self, texels: int) -> int:
+    def _allocate(self, texels: int) -> int:
         """The first of ``texels`` free texels."""
         for k, (first, room) in enumerate(self._gaps):
             if room >= texels:
@@ -333,12 +334,12 @@ class Resources:
         self.arena = Arena(device)
         self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
-        # Of memories that are another's, where hot tables and volumes are not, see `beside`.
+        # Of memories that are another's, where hot tables and volumes are not, see `fork`.
         self._lent: frozenset[int] | None = None
         # By id: a replaced memory, and its replacement.
         self._stands_for: dict[int, tuple[weakref.ref[MemorySource], MemorySource]] = {}
         self._streams: dict[str, Stream] = {}
-        self.settling: list[Callable[[], None]] = []  # passes whose results memories hold: see `settle`
+        self.computed_tables: list[Callable[[], None]] = []  # passes, see `update_computed_tables`
 
     # -- addresses, for the generator --------------------------------------------------------------------------------
 
@@ -381,9 +382,9 @@ class Resources:
             return 0
         return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number
 
-    def settle(self) -> None:
+    def update_computed_tables(self) -> None:
         """Bring memories that passes compute up to date: before any run that reads them."""
-        for update in self.settling:
+        for update in self.computed_tables:
             update()
 
     def _current(self, source: MemorySource) -> MemorySource:
@@ -500,7 +501,7 @@ class Resources:
         if stream is not None:
             stream.release()
 
-    def beside(self, buffers: bool = True) -> Resources:
+    def fork(self, buffers: bool = True) -> Resources:
         """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
         textures. `leave` frees its own."""
         resources = copy(self)
@@ -513,7 +514,7 @@ class Resources:
         return resources
 
     def leave(self) -> None:
-        """Free its own streams and memories, `beside` another one's."""
+        """Free its own streams and memories; of a `fork` not those that it shares."""
         self._release_streams()
         for key in [] if self._lent is None else self._memories.keys() - self._lent:
             self._memories.pop(key).release()
@@ -550,4 +551,4 @@ class Resources:
         self.arena.release()
         self._memories.clear()
         self._stands_for.clear()
-        self.settling.clear()
+        self.computed_tables.clear()

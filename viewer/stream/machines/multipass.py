@@ -31,9 +31,8 @@ from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.common import STATE_WORDS, Machine, RunProgress, Unroll
-from raystream.stream.machines.count import MANY, Census, Queries, waiting
 from raystream.stream.machines.counters import KernelPass, Stats
-from raystream.stream.machines.mask import DEPTH_OF_STEP, MASKS, Mask
+from raystream.stream.machines.mask import DEPTH_OF_STEP, MANY, MASKS, Census, Mask, Queries, waiting
 from raystream.stream.machines.policy import Policy, Sweep
 
 # -- copies for drivers without a texture barrier, where a pass cannot read its own output -----------------------------
@@ -230,7 +229,7 @@ class PassMachine(Machine):
         """Whether a ray is still in some state, as after a fused pass ended early by the driver."""
         return bool(self.state.read_texels()[..., 0].any())
 
-    def _settle(self) -> None:
+    def _barrier_before_reads(self) -> None:
         """Make earlier writes visible to passes that read the texels which they write."""
         if self.barrier is not None:
             self.barrier()
@@ -250,7 +249,7 @@ class PassMachine(Machine):
         Returns the number of rays of the pass, if the machine is counting.
         """
         if not masked:  # else nothing was written since the count passes
-            self._settle()
+            self._barrier_before_reads()
         if self.snapshot is not None:
             self.snapshot.take(self.state, lambda target: self._prepare(target, entry.index))
             self.mask.leave()
@@ -476,7 +475,7 @@ class Multipass(PassMachine):
 
     def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """Pass by pass, until no ray is left."""
-        self.resources.settle()
+        self.resources.update_computed_tables()
         rays = self.rays if count is None else count
         self.stats, self.mask.passes, self.mask.counts = Stats(rays=rays), 0, 0
         self._start(rays)
@@ -562,7 +561,7 @@ class Multipass(PassMachine):
         rays = [0 if k in served else count for k, count in enumerate(before)] or [0] * len(stage)
         if before and not self.counting:
             reached, all_stay = self.flows[stage[0].step].reached(served)
-        self._settle()
+        self._barrier_before_reads()
         if not all_stay:
             self.stats.waits += bool(reached)
             counts = waiting(self.mask, self.queries, [stage[k].index for k in reached]) if reached else []
@@ -590,7 +589,7 @@ class Multipass(PassMachine):
         self._kept = rays
         self.stats.count_passes += 1
         self.stats.waits += 1
-        self._settle()
+        self._barrier_before_reads()
         alive = census.take()[..., 1]
         self.active = int(alive.sum())
         self._keep(alive > 0)
@@ -706,7 +705,7 @@ class Multipass(PassMachine):
         """Rays waiting for each step of the stage; keeps the tiles with any."""
         self.stats.waits += 1
         self.stats.count_passes += 1
-        self._settle()
+        self._barrier_before_reads()
         counts = self.census.take()
         rows = counts[..., [entry.index for entry in stage]]
         self.active = int(counts[..., 1:].sum())

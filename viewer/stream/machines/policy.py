@@ -29,7 +29,7 @@ class Sweep:
     counts: ClassVar[bool] = False
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
-        """All of them."""
+        """Every step, in order."""
         return list(range(len(waiting)))
 
 
@@ -40,7 +40,7 @@ class Naive:
     counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
-        """That one."""
+        """The latest step for which a ray waits."""
         return [max(k for k, rays in enumerate(waiting) if rays)]
 
 
@@ -73,7 +73,7 @@ class MostWork:
     counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
-        """That one."""
+        """The step for which most rays wait."""
         return [max(range(len(waiting)), key=lambda k: waiting[k])]
 
 

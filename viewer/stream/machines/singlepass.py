@@ -152,7 +152,7 @@ class Singlepass(Machine):
 
         A program with a limit whose loops the driver has ended runs to lesser limits first.
         """
-        self.resources.settle()
+        self.resources.update_computed_tables()
         rays = self.rays if count is None else count
         self.stats = Stats(rays=rays)
         if self.counting:

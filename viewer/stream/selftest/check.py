@@ -113,7 +113,7 @@ class Finding:
 @dataclass(frozen=True)
 class Check:
     """A check by name. run : called with the device's context current. decides : it is one of those by which
-    `raystream.stream.selftest.ways` chooses how programs run."""
+    `raystream.stream.selftest.fallbacks` chooses how programs run."""
 
     name: str
     run: Callable[[Device], Finding]

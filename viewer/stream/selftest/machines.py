@@ -16,9 +16,8 @@ from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, Tabl
 from raystream.stream.declare.program import DONE, Program, State
 from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
-from raystream.stream.machines.count import COUNT_MODES
-from raystream.stream.machines.mask import MASKS
-from raystream.stream.machines.registry import MACHINES
+from raystream.stream.machines import MACHINES
+from raystream.stream.machines.mask import COUNT_MODES, MASKS
 from raystream.stream.selftest.check import FAIL, PASS, Check, Finding, exact, in_one_line
 
 # -- the program of the machines' self-test ----------------------------------------------------------------------------

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import raystream
 from raystream.kernels.photons import ENTRY
-from raystream.photons.routing import point_sources
-from raystream.photons.sort import sort_sources
+from raystream.photons.grid import point_sources, sort_sources
 from raystream.renderer.renderer import Renderer
 from raystream.stream.analysis.instructions import Instructions, count, plain
 from raystream.stream.compile.generate import Form, fragment

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel.structures import Structure, StructureOptions
-from raystream.accel.two_level.build import over_instances
+from raystream.accel.two_level.structure import over_instances
 from raystream.base.errors import ViewerError
-from raystream.scene.classic import MODES, ClassicMaterial
 from raystream.scene.edits.materials import decided_materials
 from raystream.scene.geometry.triangles import Triangles
+from raystream.scene.material import CLASSIC_MODES, ClassicMaterial
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Texture
 
@@ -159,7 +159,7 @@ def _surface(scene: Scene, flat: Triangles) -> tuple[NDArray, ...]:
                 texels.append(linear(texture).reshape(-1, 4))
             height, width = texture.image.texels.shape[:2]
             clamps = (each == "clamp" for each in texture.wrap)
-            kinds.append((MODES[layer.mode], starts[layer.texture], width, height, *clamps))
+            kinds.append((CLASSIC_MODES[layer.mode], starts[layer.texture], width, height, *clamps))
             layers.append((*layer.environment, 0.0, *texture.transform.ravel()))
     return (
         *(_ints(faces), _floats(vertices), _floats(materials), _ints(np.array(applied))),

@@ -5,18 +5,18 @@
 
 uniform int count;  // vertices
 
-Detail element(int number) {
+VertexTangents element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);
-    Look look = fetch_looks(number);
-    vec4 tangent = look.tangent;
-    vec2 uv_1 = look.uv_1;
-    float opacity = look.color.a;
+    VertexAttributes attributes = fetch_vertex_attributes(number);
+    vec4 tangent = attributes.tangent;
+    vec2 uv_1 = attributes.uv_1;
+    float opacity = attributes.color.a;
 #ifdef HAVE_TARGETS
     for (int k = 0; k < rest.deltas; k++) {
         float weight = fetch_morphs(fetch_deltas(rest.delta + k).target).weight;
         if (weight == 0.0) continue;
-        LookDelta change = fetch_look_deltas(rest.delta + k);
+        AttributeDelta change = fetch_attribute_deltas(rest.delta + k);
         tangent.xyz += weight * change.tangent;
         uv_1 += weight * change.uv_1;
         opacity += weight * change.color.a;
@@ -31,5 +31,5 @@ Detail element(int number) {
         tangent = vec4(dot(x, tangent.xyz), dot(y, tangent.xyz), dot(z, tangent.xyz), tangent.w);
         if (dot(x, cross(y, z)) < 0.0) tangent.w = -tangent.w;
     }
-    return Detail(vec4(direction_or(tangent.xyz, look.tangent.xyz), tangent.w), vec3(uv_1, 0.0), opacity);
+    return VertexTangents(vec4(direction_or(tangent.xyz, attributes.tangent.xyz), tangent.w), vec3(uv_1, 0.0), opacity);
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.materials.look import look_of
+from raystream.materials.surface_features import material_features
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture
 
@@ -41,7 +41,7 @@ LOBES: list[tuple[dict[str, Any], set[str]]] = [
 def test_lobes_are_those_that_a_material_asks_for(given: dict[str, Any], lobes: set[str]) -> None:
     plain = {"metallic": 0.0, "roughness": 0.5}
     made = Material(kind="principled", **{**plain, **given})
-    assert look_of([made], TEXTURES).lobes == lobes
+    assert material_features([made], TEXTURES).lobes == lobes
     other = Material(kind="principled", **plain)
-    assert look_of([other, made], TEXTURES).lobes == lobes | BASE  # one of several will do
-    assert look_of([Material(kind="lambert")], TEXTURES).lobes == set()
+    assert material_features([other, made], TEXTURES).lobes == lobes | BASE  # one of several will do
+    assert material_features([Material(kind="lambert")], TEXTURES).lobes == set()

@@ -2,6 +2,6 @@
 
 uniform int count;  // vertices
 
-Detail element(int number) {
-    return fetch_details(min(number, count - 1));  // lanes beyond may run along for their neighbours
+VertexTangents element(int number) {
+    return fetch_tangents(min(number, count - 1));  // lanes beyond may run along for their neighbours
 }

@@ -41,7 +41,7 @@ def is_specular(material: Material) -> bool:
     return material.kind in ("mirror", "dielectric") or (material.kind == "phong" and material.reflectivity > 0)
 
 
-class SpecularSpheres:
+class SpecularBounds:
     """Finds them; meshes that it has seen before, and that have not changed, cost nothing."""
 
     def __init__(self) -> None:

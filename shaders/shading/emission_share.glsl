@@ -1,7 +1,7 @@
 // How bright a texture shines on the face of a hit, over what its factor alone would be: with that share of its material's
 // density a point there is chosen as a light.
-#include "interface/detail.glsl"
+#include "interface/tangents.glsl"
 
-float shining_share(Hit hit) {
-    return fetch_shining(face_number(hit)).share;
+float emission_share(Hit hit) {
+    return fetch_emission_shares(face_number(hit)).share;
 }

@@ -1,31 +1,31 @@
-// Details of instances: in their object's space, and put into the world's as in geometry_objects.glsl. Under mirrored maps
+// Tangents of instances: in their object's space, and put into the world's as in geometry_objects.glsl. Under mirrored maps
 // the normal stays in front, and the tangent's sign changes.
-#include "interface/detail.glsl"
-#include "lib/detail_between.glsl"
+#include "interface/tangents.glsl"
+#include "lib/tangents_between.glsl"
 #include "lib/face_vertices.glsl"
 #include "lib/moving_instance.glsl"
 #include "lib/tangent.glsl"
 #include "lib/triangle_point.glsl"
 
-Detail detail_at(Hit hit) {
+VertexTangents tangents_at(Hit hit) {
     Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
     Vertex p, q, r;
     face_vertices(corners, p, q, r);
-    Detail detail = detail_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
+    VertexTangents tangents = tangents_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
-    detail.tangent.xyz = to_world * detail.tangent.xyz;
-    if (determinant(to_world) < 0.0) detail.tangent.w = -detail.tangent.w;
-    if (detail.tangent.w == 0.0) {
+    tangents.tangent.xyz = to_world * tangents.tangent.xyz;
+    if (determinant(to_world) < 0.0) tangents.tangent.w = -tangents.tangent.w;
+    if (tangents.tangent.w == 0.0) {
         vec3 ab = to_world * (q.position - p.position), ac = to_world * (r.position - p.position);
         mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
         float stretch;
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
-        detail.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
+        tangents.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-    if (face.corners.x < 0) detail.tangent = vec4(0.0), detail.uv_1 = vec3(0.0), detail.opacity = 1.0;  // a quadric
-    return detail;
+    if (face.corners.x < 0) tangents.tangent = vec4(0.0), tangents.uv_1 = vec3(0.0), tangents.opacity = 1.0;  // a quadric
+    return tangents;
 }
 
 Face opacity_face(Hit hit) {

@@ -126,7 +126,7 @@ def _run(device: Device, name: str) -> None:
         keep(device, name)
 
 
-def settle(device: Device) -> None:
+def apply_fallbacks(device: Device) -> None:
     """Have a device do without texture barrier, buffer textures and ``precise`` variables where it fails their
     self-tests; to be called before machines and memories are made on it."""
     if device.texture_barrier is not None and failure(device, BARRIER):
@@ -144,7 +144,7 @@ def trust(device: Device) -> None:
 
 
 def device_notes(device: Device) -> list[str]:
-    """The abilities that a device lacks, see `settle`."""
+    """The abilities that a device lacks, see `apply_fallbacks`."""
     instead = {
         BARRIER: "passes copy their output back",
         BUFFERS: "scene data lies in 2-D and 3-D textures",

@@ -6,13 +6,22 @@ conditions compute both sides, nothing else keeps a scene of matte surfaces as f
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raystream.kernels.records import INTERACTION
 from raystream.materials import media
-from raystream.scene.edits.smooth import has_smooth_meshes
+from raystream.scene.deform import DeformedMesh
+from raystream.scene.geometry.batches import batches, offsets
+from raystream.scene.geometry.normals import all_with_normals
+from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.material import TEXTURE_FIELDS, Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Texture
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
@@ -36,7 +45,7 @@ PARTS: Mapping[str, Callable[[Material], bool]] = {
 }
 
 # The textures that the lobes take from a material, each with whether it holds colours: their places in a row of
-# `Look.maps` are the bits of `MAP.slots`.
+# `SurfaceFeatures.maps` are the bits of `MAP.slots`.
 MAPS: Mapping[str, Mapping[str, bool]] = {
     "": {"metallic_roughness_texture": False},
     "specular": {"specular_factor_texture": False, "specular_color_texture": True},
@@ -106,15 +115,15 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 
 
 @dataclass(frozen=True)
-class Look:
+class SurfaceFeatures:
     """The parts of a scene's surfaces.
 
     kinds : of materials. lobes : of `PARTS`, of principled ones, and "nested". textures : fields of principled
     materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
     coordinates. classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass; blend :
-    whether at random. both_sides : whether some surfaces emit from both. shining : whether textures shine on surfaces
-    that are lights. smooth : whether some meshes have normals that change along their triangles.
+    whether at random. both_sides : whether some surfaces emit from both. textured_emitters : whether textures
+    shine on surfaces that are lights. smooth : whether some meshes have normals that change along their triangles.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -128,7 +137,7 @@ class Look:
     blend: bool = False
     both_sides: bool = False
     smooth: bool = False
-    shining: bool = False
+    textured_emitters: bool = False
 
     @property
     def principled(self) -> bool:
@@ -166,9 +175,9 @@ class Look:
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
 
     @property
-    def detailed(self) -> bool:
-        """Whether hits need `raystream.materials.details`."""
-        return self.tangents or self.second_uv or self.alpha or self.shining
+    def has_vertex_tangents(self) -> bool:
+        """Whether hits need `raystream.materials.geometry`."""
+        return self.tangents or self.second_uv or self.alpha or self.textured_emitters
 
     @property
     def features(self) -> frozenset[str]:
@@ -177,7 +186,7 @@ class Look:
             "BELOW": self.below,
             "BLEND": self.blend,
             "CLASSIC": self.classic,
-            "DETAIL": self.tangents or self.second_uv,
+            "TANGENTS": self.tangents or self.second_uv,
             "DISPERSION": "dispersion" in self.lobes,
             "SECOND_UV": self.second_uv,
             "SHEETS": self.sheets,
@@ -233,11 +242,11 @@ class Look:
         return {name: color for fields in MAPS.values() for name, color in fields.items() if name in self.textures}
 
 
-def look_of(
+def material_features(
     materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
-) -> Look:
-    """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
-    something."""
+) -> SurfaceFeatures:
+    """The features of surfaces of these materials. shines : some of them are of `textured_emitters`. nested : volumes
+    overlap, or hold something."""
     scene_materials = list(materials) or [Material()]
     principled = [material for material in scene_materials if material.kind == "principled"]
     classics = [
@@ -254,13 +263,13 @@ def look_of(
     sampled = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
     indices = {index for material in scene_materials for index in material.texture_numbers}
     second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in indices)
-    return Look(
+    return SurfaceFeatures(
         kinds=frozenset(material.kind for material in scene_materials),
         lobes=frozenset(lobes),
         textures=frozenset(textured) & sampled,
         second_uv=second,
         dispersion=any(material.parts_channels for material in scene_materials),
-        shining=shines,
+        textured_emitters=shines,
         alpha=any(material.alpha_mode != "opaque" for material in scene_materials),
         classic_textures=max((len(material.layers) for material in scene_materials), default=0),
         sheets=any(classic.is_sheet for classic in classics),
@@ -269,7 +278,7 @@ def look_of(
     )
 
 
-def shining(scene: Scene) -> set[int]:
+def textured_emitters(scene: Scene) -> set[int]:
     """The indices of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
     such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
     indices = {
@@ -283,7 +292,88 @@ def shining(scene: Scene) -> set[int]:
     return indices - {instance.material for instance in scene.instances if instance.material is not None}
 
 
-def scene_look(scene: Scene) -> Look:
-    """The look of a scene."""
-    look = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
-    return replace(look, smooth=has_smooth_meshes(scene))
+def surface_features(scene: Scene) -> SurfaceFeatures:
+    """The features of a scene's surfaces."""
+    surfaces = material_features(scene.materials, scene.textures, bool(textured_emitters(scene)), media.nested(scene))
+    return replace(surfaces, smooth=has_smooth_meshes(scene))
+
+
+# -- smooth meshes: those whose normals differ from their flat triangles' ----------------------------------------------
+
+FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
+FEW = 2000  # triangles of a mesh without normals yet; larger ones count as smooth
+BATCH = 1 << 16  # triangles of meshes that are examined at once
+_known: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # by the mesh's id
+
+
+def has_smooth_meshes(scene: Scene) -> bool:
+    """Whether some mesh of a scene has normals that vary within triangles."""
+    return _any_smooth(scene.meshes[index] for index in {instance.mesh for instance in scene.instances})
+
+
+def is_smooth(mesh: Mesh) -> bool:
+    """Whether a mesh's normals, possibly not computed yet, vary within a triangle; of a deforming one at rest."""
+    return _any_smooth([mesh])
+
+
+def _any_smooth(meshes: Iterable[Mesh]) -> bool:
+    unknown = []
+    for mesh in (mesh.rest if isinstance(mesh, DeformedMesh) else mesh for mesh in meshes):
+        cached = _known.get(id(mesh))
+        if cached is None or cached[0]() is not mesh:
+            unknown.append(mesh)
+        elif cached[1]:
+            return True
+    for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), BATCH):
+        smooth_flags = _smooth(unknown[part])
+        for mesh, smooth in zip(unknown[part], smooth_flags, strict=True):
+            _remember(mesh, smooth)
+        if any(smooth_flags):
+            return True
+    return False
+
+
+def _remember(mesh: Mesh, smooth: bool) -> None:
+    key = id(mesh)
+
+    def forget(reference: weakref.ref[Mesh]) -> None:
+        if key in _known and _known[key][0] is reference:
+            del _known[key]
+
+    _known[key] = weakref.ref(mesh, forget), smooth
+
+
+def _smooth(meshes: list[Mesh]) -> list[bool]:
+    """Whether each mesh is smooth."""
+    flags = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
+    undecided = [
+        k
+        for k, mesh in enumerate(meshes)
+        if not (flags[k] or isinstance(mesh, (Quadric, Quadrics))) and len(mesh.triangles)
+    ]
+    if not undecided:
+        return flags
+    finished = all_with_normals(meshes[k] for k in undecided)
+    arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in finished if mesh.normals is not None]
+    if len(finished) == 1:  # perhaps a large one, by parts: most tell within the first
+        positions, triangles, normals = arrays[0]
+        parts = (triangles[at : at + BATCH] for at in range(0, len(triangles) * bool(normals.any()), BATCH))
+        flags[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
+        return flags
+    bent = _bent(*(np.concatenate([arrays_of[k][arrays_of[1]] for arrays_of in arrays]) for k in (0, 2)))
+    any_bent = np.logical_or.reduceat(bent, offsets([len(mesh.triangles) for mesh in finished])[:-1])
+    for k, smooth in zip(undecided, any_bent.tolist(), strict=True):
+        flags[k] = smooth
+    return flags
+
+
+def _bent(corners: NDArray, normals: NDArray) -> NDArray[np.bool_]:
+    """(T,): of triangles, by the positions and normals (T, 3, 3) of their corners, whether the normals vary; normals of
+    0 are the triangle's own."""
+    corners, normals = corners.astype(np.float64), normals.astype(np.float64)
+    with np.errstate(all="ignore"):  # non-finite triangles have no normal
+        flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        size = np.linalg.norm(flat, axis=1, keepdims=True)
+        lengths = np.linalg.norm(normals, axis=2)
+        cosine = np.einsum("tkc,tc->tk", normals, flat / size) / lengths
+    return np.asarray((np.isfinite(cosine) & (cosine < 1.0 - FLAT)).any(axis=1))

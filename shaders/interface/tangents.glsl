@@ -2,7 +2,7 @@
 
 // Tangent, not of unit length, and second texture coordinates of the point that a ray hits. Where the mesh has no
 // tangents they follow from its first texture coordinates; zero where these say nothing.
-Detail detail_at(Hit hit);
+VertexTangents tangents_at(Hit hit);
 
 // The face of a hit, with the material that it has there.
 Face opacity_face(Hit hit);

@@ -1,9 +1,0 @@
-"""The machines by name."""
-
-from __future__ import annotations
-
-from raystream.stream.machines.common import Machine
-from raystream.stream.machines.multipass import Multipass
-from raystream.stream.machines.singlepass import Singlepass
-
-MACHINES: dict[str, type[Machine]] = {"multipass": Multipass, "singlepass": Singlepass}
