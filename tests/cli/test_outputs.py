@@ -17,9 +17,8 @@ from raystream.cli import commands, main, outputs, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.options.declare import Affects, Help, Option, Value
-from raystream.options.kinds import integer
 from raystream.options.table import OPTIONS
-from raystream.options.values import read_ground
+from raystream.options.values import integer, read_ground
 
 FRAMES = ("--frames", "0-3")
 

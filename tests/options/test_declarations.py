@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from raystream.options.compare import COMPARE
-from raystream.options.named_values import PhotonFilter
-from raystream.options.processor import MEASURE
+from raystream.options.commands import COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
 from raystream.options.table import ELSEWHERE, OPTIONS
+from raystream.options.values import PhotonFilter
 from raystream.renderer.inputs.settings import NAMES, VIEW, registered
 from tests.texts import hold
 

@@ -195,7 +195,7 @@ def test_specular_glossiness(offscreen):
     material = SpecularGlossinessMaterial(diffuseFactor=[0, 0, 0, 1], specularFactor=[0.5, 0.25, 0.125])
     color, _ = offscreen(4, 4, spp=16).render(facing(material, ambient=1.0))
     np.testing.assert_allclose(radiance(color).mean(axis=(0, 1)), [0.5, 0.25, 0.125], rtol=0.05, atol=0.01)
-    from raystream.pyrender.surfaces import Textures, lit
+    from raystream.pyrender.conversion import Textures, lit
 
     gloss = np.full((1, 1, 4), 200, np.uint8)
     gloss[..., 3] = 51

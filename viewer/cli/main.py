@@ -30,10 +30,8 @@ from raystream.cli.commands import FAULT, explained
 from raystream.cli.dataset.command import dataset
 from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
-from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from raystream.options.compare import COMPARE
+from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
 from raystream.options.declare import Option, listed, suggestion
-from raystream.options.processor import CHECK, MEASURE
 from raystream.options.table import OPTIONS, by_topic, check, meant, of_view
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"

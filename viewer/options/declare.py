@@ -46,7 +46,7 @@ class Affects(IntEnum):
 
 @dataclass(frozen=True)
 class Value:
-    """The value of an option; `raystream.options.kinds` has common ones.
+    """The value of an option; `raystream.options.values` has common ones.
 
     read     : (option, value) -> the checked value; see `raystream.options.table.check`.
     default  : a checked value.

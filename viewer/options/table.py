@@ -16,7 +16,7 @@ from typing import Any
 
 from raystream.base.errors import KEYWORDS, ViewerError
 from raystream.base.errors import keywords as without_flags
-from raystream.options import photons, picture, processor, scene, tracing
+from raystream.options import picture, processor, scene, tracing
 from raystream.options.declare import PAPERS, Option, Taker, suggestion, wrong
 from raystream.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Option] = {
         tracing.PATHS,
         tracing.CAMERA_RAYS,
         tracing.ESTIMATE,
-        photons.PHOTONS,
+        tracing.PHOTONS,
         processor.MACHINE,
         scene.STRUCTURE,
         scene.SCENE,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 
 class SettingValues:
     @property
@@ -198,7 +198,7 @@ class CommonKeywords(TypedDict, total=False):
     point_size: float | None
     classic: bool
     max_texture: int | None
-    ground: str | bool | Sequence[float] | None
+    ground: Sequence[Any] | str | None
     camera: Any
     fov: float | None
     aperture: float | None
@@ -214,7 +214,7 @@ class CommonKeywords(TypedDict, total=False):
     sun: Sequence[Any] | str | None
     environment_rotation: float
     background: str | Sequence[Any] | None
-    light: str | Mapping[str, Any] | Sequence[Any]
+    light: Sequence[Any] | str
     adaptive: bool | Literal['on', 'off'] | str
     denoise: str | bool
     barrier: Literal["auto", "off"] | str
@@ -222,14 +222,14 @@ class CommonKeywords(TypedDict, total=False):
     limits: Literal["none", "2002", "2004"] | str
 
 class PictureKeywords(TypedDict, total=False):
-    size: int | str | Sequence[int]
+    size: Sequence[Any] | str
     spp: int | None
     time: float | None
     error: float | None
     quality: Literal["draft", "good", "best"] | str | None
     resume: str | None
     sample_range: int | None
-    layers: str | Sequence[str]
+    layers: Sequence[Any] | str
 
 class SettingKeywords(CommonKeywords, total=False):
     device: int | None

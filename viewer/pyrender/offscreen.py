@@ -16,8 +16,7 @@ from raystream.options.values import LARGEST_SIDE as LARGEST
 from raystream.pyrender.checked import Checked
 from raystream.pyrender.constants import RenderFlags
 from raystream.pyrender.conversion import Conversion, Eye
-from raystream.pyrender.node import Node
-from raystream.pyrender.scene import Scene
+from raystream.pyrender.scene import Node, Scene
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import MOST_FEATURES, features_of
 from raystream.renderer.sampling.ray_queries import pack_rays

@@ -7,7 +7,7 @@ from typing import Any
 
 from raystream.options import table as options
 from raystream.options.declare import Option, listed
-from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 from raystream.programs import programs_with
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.photon_map import PhotonMap
