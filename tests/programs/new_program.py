@@ -140,13 +140,13 @@ def panels() -> list[str]:
 
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
-    from raystream.cli.shader_check import machines
+    from raystream.cli import shader_check
     from raystream.stream.gl.devices import shared_device
 
-    machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
-    machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
+    shader_check.RECIPES, shader_check.TESTS, shader_check.LAYERED = (), ("watertight",), ()
+    shader_check.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
     with shared_device().current():
-        for name in (name for job in machines.jobs(shared_device()) for name, _ in job):
+        for name in (name for job in shader_check.machine_jobs(shared_device()) for name, _ in job):
             if name.startswith(NAME):
                 return [name]
     return []

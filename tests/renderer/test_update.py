@@ -12,7 +12,7 @@ import raystream
 from raystream import Renderer, Scene
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import everything
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
 from raystream.options.tracing import PHOTONS

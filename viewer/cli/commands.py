@@ -91,7 +91,7 @@ def graph(arguments: Namespace) -> bool:
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile, or those of one program."""
     from raystream.cli.progress import TerminalProgress
-    from raystream.cli.shader_check.check import check_shaders as check
+    from raystream.cli.shader_check import check_shaders as check
     from raystream.renderer.inputs.program_file import read_program
 
     program = None if arguments.program is None else read_program(arguments.program)
