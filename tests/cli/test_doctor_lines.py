@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raystream.cli.doctor.items import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
-from raystream.cli.doctor.report import lines, verdicts
+from raystream.cli.doctor import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED, lines, verdicts
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 
 REPORT: dict[str, Any] = {

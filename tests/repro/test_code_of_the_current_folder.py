@@ -130,8 +130,7 @@ def test_nothing_is_executed(place: Path, call: tuple[str, ...]) -> None:
 
 
 EXAMINED = """
-from raystream.cli.doctor.examination import examination
-from raystream.cli.doctor.items import items
+from raystream.cli.doctor import examination, items
 key = next(key for key, item in items().items() if not item.cold)
 print(*examination(None, lambda share, text: None, [key]).values())
 """

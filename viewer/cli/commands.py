@@ -195,8 +195,7 @@ def doctor(arguments: Namespace) -> bool:
     from time import perf_counter
 
     from raystream.base import part_file
-    from raystream.cli.doctor.examination import examination
-    from raystream.cli.doctor.report import lines, made_report, verdicts
+    from raystream.cli.doctor import examination, lines, report_data, verdicts
     from raystream.cli.progress import TerminalProgress
     from raystream.stream.selftest.check import FAIL
 
@@ -206,7 +205,7 @@ def doctor(arguments: Namespace) -> bool:
     with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
         findings = examination(arguments.device, progress)
-    report = made_report(findings, perf_counter() - start_time)
+    report = report_data(findings, perf_counter() - start_time)
     if path == STANDARD_OUTPUT:
         print(as_json(report))
     else:
