@@ -13,7 +13,7 @@ import pytest
 
 import raystream
 from raystream.cli import commands, compare, main, presets, rendering, report
-from raystream.cli.compare_page import page
+from raystream.cli.compare import page
 from raystream.film.files.compare import Blemishes, Comparison
 from raystream.renderer.empty_view import FILLED, brightened
 from raystream.scene.animation import Animation, Track

@@ -48,7 +48,7 @@ def quiet(share: float, text: str) -> None:
 def own_items(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The doctor with the items of the tests, here and in its children."""
     monkeypatch.setattr(doctor, "items", lambda: doctor_items.ITEMS)
-    monkeypatch.setattr(doctor, "CODE", doctor_items.CODE.format(folder=str(Path(__file__).doctor)))
+    monkeypatch.setattr(doctor, "CODE", doctor_items.CODE.format(folder=str(Path(__file__).parent)))
     return doctor_items.ITEMS
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError, duration
-from raystream.cli import commands, main, outputs, progress, rendering
+from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.options.declare import Affects, Help, Option, Value
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def checked(*words: str) -> str:
     """The line that refuses them, or nothing."""
     try:
-        outputs.check_output(main._parse("render", ["cornell", *words]))
+        rendering.check_output(main._parse("render", ["cornell", *words]))
     except ViewerError as error:
         return error.typed
     return ""

@@ -170,7 +170,7 @@ def killed() -> Exception:
         ("error", OSError("gone")),
         ("error", TimeoutError()),
         ("error", CancelledError()),
-        ("error", worker.SceneMissing("digest")),
+        ("error", worker.SceneLost("digest")),
         ("error", "killed"),
         ("finished", OSError("gone")),
         ("finished", CancelledError()),

@@ -30,7 +30,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> None:
     """It was started again at the same address: it has the program, but not the scene."""
-    answers = [("error", worker.SceneMissing("digest")), DONE, DONE]
+    answers = [("error", worker.SceneLost("digest")), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
     made = Work(client)
     found = list(made.run(tasks(1, 1), made.hold(scene)))

@@ -37,13 +37,13 @@ def test_the_scenes_used_last_are_kept() -> None:
     """What came long ago is asked for again."""
     scene, unit = raystream.load("cornell"), Unit(0, 0, *SIZE, 1)
     recipes = [held(digest, scene) for digest in "abc"]
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.trace(recipes[0], SIZE, unit)
     for spec in recipes[1:]:
         assert worker.trace(spec, SIZE, unit).film.count.min() == 1
     held("b", scene)
     held("d", scene)
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.trace(recipes[2], SIZE, unit)
     assert worker.trace(recipes[1], SIZE, unit).film.count.min() == 1
 
@@ -112,7 +112,7 @@ def test_a_scene_with_its_environment() -> None:
     assert found.name == "cornell" and given.environment.name == "mine"
     assert given.replace(environment="sky") == settings
     assert worker._given(worker.RendererSpec("two", settings))[1] is settings
-    with pytest.raises(worker.SceneMissing) as caught:
+    with pytest.raises(worker.SceneLost) as caught:
         worker._given(worker.RendererSpec("three", settings))
     assert caught.value.args == ("three",)
 
@@ -189,5 +189,5 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
     np.testing.assert_array_equal(found.film.mean(), plain.linear)
     worker.frame(spec, motion, asked, 1, False)
     assert process.staged is not None and staged[1:] and process.renderer is not frames
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.frame(held("b", scene) and worker.RendererSpec("c", spec.settings), motion, asked, 0, False)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from raystream.base.errors import warn
-from raystream.base.isolation import installed
+from raystream.base.start import installed
 
 PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError, brief, printable
 from raystream.base.start import loaded
-from raystream.cli.outputs import STANDARD_OUTPUT
 from raystream.cli.presets import preset
 from raystream.options.table import OPTIONS, keywords, of_view, part
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from raystream.scene.scene import Scene
 
 FAULT, USER_ERROR = 1, 2  # exit codes
+STANDARD_OUTPUT = "-"  # in place of a file's name
 
 
 def view(arguments: Namespace) -> bool:

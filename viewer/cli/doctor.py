@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import child_process
-from raystream.base.isolation import SAFE_PATH, python
+from raystream.base.start import SAFE_PATH, python
 from raystream.base.version import __version__
 from raystream.cli.report import plain
 from raystream.formats.named import load

@@ -25,9 +25,9 @@ from raystream.base import distributions
 from raystream.base.errors import ViewerError, printable
 from raystream.base.interrupts import HELD, Terminated, exit_now, terminate
 from raystream.base.start import loaded
-from raystream.cli import batch, commands, rendering
+from raystream.cli import commands, rendering
 from raystream.cli.commands import FAULT, explained
-from raystream.cli.dataset.command import dataset
+from raystream.cli.dataset import dataset
 from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
 from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
@@ -439,7 +439,7 @@ COMMANDS = {
     "render": Command(
         "render scenes to pictures",
         "SCENE ... -o OUT [options]",
-        batch.render,
+        rendering.render,
         tuple(OPTIONS),
         scene=True,
         several=True,

@@ -1,16 +1,21 @@
-"""``raystream render``: pictures and frames of motion, by checked arguments, and its results as text."""
+"""``raystream render``: pictures and frames of motion, of one scene or of several, and its results as text."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import sys
+import traceback
 import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import glob
 from itertools import pairwise
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +23,23 @@ from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
 from raystream.base.start import loaded
-from raystream.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
-from raystream.cli.outputs import STANDARD_OUTPUT, check_output
+from raystream.cli.commands import (
+    FAULT,
+    STANDARD_OUTPUT,
+    as_json,
+    at_moment,
+    chosen_options,
+    explained,
+    load_scene,
+    tell,
+)
 from raystream.cli.presets import published_remark
+from raystream.cli.workers import answers
 from raystream.film.files.states import AUTO
 from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
 from raystream.options.table import OPTIONS, most_samples
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from raystream.cli.progress import TerminalProgress
     from raystream.film.files.checkpoint import Checkpoint
     from raystream.renderer.renderer import Picture, Renderer
@@ -54,15 +66,15 @@ def check_render(arguments: Namespace) -> None:
         arguments.denoise = "none"
 
 
-def render(arguments: Namespace) -> bool:
-    """``raystream render``: a picture, or frames of motion."""
+def render_scene(arguments: Namespace) -> bool:
+    """A picture of a scene, or frames of motion."""
     check_render(arguments)
     if arguments.frames is not None:
         return _render_frames(arguments)
     from raystream.cli.progress import TerminalProgress
 
     with TerminalProgress(arguments.quiet) as progress:
-        done = rendered(arguments, progress)
+        done = render_picture(arguments, progress)
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
         print(done.line, file=sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout)
@@ -82,7 +94,7 @@ class Rendered:
     line: str
 
 
-def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Renderer | None = None) -> Rendered:
+def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: Renderer | None = None) -> Rendered:
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
@@ -350,3 +362,202 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
 
 def _count(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+# -- several scenes: one picture each, by one renderer or by several processes; a scene that fails is told at the end --
+
+PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
+EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
+RENDERER = "raystream.cli.rendering:SceneRenderer"  # of workers
+SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scene
+
+
+def render(arguments: Namespace) -> bool | int:
+    """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well, or the exit code that each
+    failed picture would have by itself."""
+    arguments.scenes = scenes = [name for word in arguments.scenes for name in _matches(word)]
+    if len(scenes) == 1:
+        arguments.scene = scenes[0]
+        if arguments.output is not None and PLACEHOLDER.search(arguments.output):
+            arguments.output = output_of(arguments.output, scenes[0], 0, 1)
+            with _folders([arguments.output]):
+                check_render(arguments)
+        return render_scene(arguments)
+    from raystream.cli.progress import TerminalProgress
+
+    tasks, start_time, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
+    jobs = min(arguments.jobs, len(tasks))
+    with TerminalProgress(arguments.quiet) as progress:
+        try:
+            for result, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
+                if fault:
+                    failed.append((fault, result if isinstance(result, int) else FAULT))
+                elif not arguments.quiet:
+                    progress.say(str(result))
+        except KeyboardInterrupt as stop:
+            stop.args = ("stopped; the pictures that are written are whole",)
+            raise
+    for fault, _ in failed:
+        print(f"raystream: error: {printable(fault)}", file=sys.stderr)
+    if not arguments.quiet:
+        done, seconds = len(tasks) - len(failed), perf_counter() - start_time
+        print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
+    return min(code for _, code in failed) if failed else True
+
+
+def _matches(word: str) -> list[str]:
+    """The files of a pattern, where the shell has left one; any other word itself."""
+    files = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
+    return files or [word]
+
+
+def output_of(pattern: str, scene: str, index: int, count: int) -> str:
+    """The file of the scene of that index among ``count``: placeholders in the pattern are replaced."""
+    path = Path(scene)
+    values = {"stem": path.stem, "name": path.name, "index": str(index).zfill(len(str(count - 1)))}
+    return PLACEHOLDER.sub(lambda match: values[match[1]], pattern)
+
+
+def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
+    """The arguments of each picture. Raises ViewerError, before any work, for an unwritable file and for two pictures
+    in one file."""
+    if arguments.output is None or not PLACEHOLDER.search(arguments.output):
+        where = "--output" if arguments.output is None else arguments.output
+        named = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
+        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {named}", EXAMPLE)
+    for name in SINGLE:
+        if name in arguments.typed:
+            raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
+    owners: dict[str, int] = {}
+    tasks = []
+    for index, scene in enumerate(scenes):
+        output = output_of(arguments.output, scene, index, len(scenes))
+        first = owners.setdefault(os.path.realpath(output), index)
+        if first != index:
+            raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
+        tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
+    with _folders([task.output for task in tasks]):
+        for task in tasks:
+            check_render(task)
+    return tasks
+
+
+@contextmanager
+def _folders(outputs: Sequence[str]) -> Iterator[None]:
+    """Makes the missing folders of these files, where those above are there; an error in the block takes them away."""
+    created: list[Path] = []
+    try:
+        for folder in dict.fromkeys(Path(output).parent for output in outputs):
+            with suppress(OSError, ValueError):  # the check tells why
+                if not folder.exists():
+                    folder.mkdir()
+                    created.append(folder)
+        yield
+    except BaseException:
+        for folder in created:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+class SceneRenderer:
+    """Pictures one after the other by one renderer: device and compiled programs stay."""
+
+    def __init__(self) -> None:
+        self._renderer: Renderer | None = None
+
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str | int, str]:
+        """The line of a picture that is written, and empty; or the exit code, and the fault."""
+        try:
+            done = render_picture(task, progress, self._renderer)
+        except Exception as error:
+            if task.debug:
+                traceback.print_exc()
+            if not isinstance(error, ViewerError):  # after which the renderer is as it was
+                self._renderer = None
+            code, fault = explained(error)
+            return code, fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
+        self._renderer = done.renderer
+        return done.line, ""
+
+
+def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
+    """Every picture by this process."""
+    renderer = SceneRenderer()
+    for index, task in enumerate(tasks):
+        progress.part(index, len(tasks), os.path.basename(task.scene))
+        yield renderer.render(task, progress)
+
+
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
+    """Every picture by one of ``jobs`` processes, in the order in which they are done."""
+    for done, (notes, line, fault) in enumerate(answers(tasks, jobs, RENDERER), 1):
+        for note in notes:
+            progress.note(note)
+        progress(done / len(tasks), f"{done} of {len(tasks)} pictures, {jobs} processes")
+        yield line, fault
+
+
+# -- whether a picture, or frames, can be written: found out before any work -------------------------------------------
+
+
+def check_output(arguments: Namespace) -> None:
+    """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
+    from raystream.film.files.image import check_alpha, check_path
+    from raystream.film.files.movie import check_output as check_movie
+    from raystream.film.files.movie import is_movie
+    from raystream.renderer.device.footprint import check_memory
+
+    _check_cluster(arguments)
+    if "motion_keys" in arguments.typed and arguments.shutter is None:
+        raise ViewerError("--motion-keys", "needs --shutter", "such as --shutter 0,0.5")
+    # As little as any program takes: the renderer, which knows more, looks again.
+    check_memory(arguments.size, progressive=False, layers=arguments.layers)
+    if arguments.frames is not None:
+        if arguments.moment is not None:
+            raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
+        if arguments.resume is not None:
+            raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
+        if arguments.output == STANDARD_OUTPUT:
+            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
+        check_movie(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
+        if arguments.background == "transparent" and is_movie(arguments.output):
+            raise ViewerError(arguments.output, "a movie has no alpha channel", "such as -o frame_%04d.png")
+        return
+    if arguments.output == STANDARD_OUTPUT:
+        _check_standard_output(arguments)
+    elif is_movie(arguments.output):
+        raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
+    if arguments.turntable:
+        raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
+    if arguments.shutter is not None and arguments.moment is None:
+        raise ViewerError("--shutter", "needs --moment or --frames", "such as --moment 1.5")
+    if arguments.animation is not None and arguments.moment is None:
+        raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
+    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
+        raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
+    if arguments.output != STANDARD_OUTPUT:
+        check_path(arguments.output, arguments.layers)
+        if arguments.background == "transparent":
+            check_alpha(arguments.output)
+
+
+def _check_cluster(arguments: Namespace) -> None:
+    if arguments.cluster is not None:
+        from raystream.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
+        if arguments.frames is not None and "unit" in arguments.typed:
+            raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
+        return
+    for name, option in OPTIONS.items():  # a switch that is off is typed, too
+        if option.scope.needs == "cluster" and name in arguments.typed and getattr(arguments, name):
+            raise ViewerError(option.flag, "needs --cluster", "such as --cluster local")
+
+
+def _check_standard_output(arguments: Namespace) -> None:
+    if sys.stdout is None or sys.stdout.isatty():
+        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
+        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
+    if arguments.layers:
+        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")

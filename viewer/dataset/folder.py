@@ -21,8 +21,9 @@ from typing import Any, BinaryIO
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
 from raystream.dataset.fields import echo
-from raystream.dataset.picture import WRITERS, FinishedPicture
+from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
+from raystream.dataset.writers import WRITERS
 from raystream.film.files.image import write_whole
 
 fcntl: ModuleType | None

@@ -43,7 +43,7 @@ class Kind(NamedTuple):
     category: int
 
 
-class Thing(NamedTuple):
+class PlacedObject(NamedTuple):
     """A copy of a kind, by its index, in a scene."""
 
     kind: int
@@ -67,7 +67,7 @@ class Arrangement:
     the last is that of the rest, such as the ground."""
 
     scene: Scene
-    things: tuple[Thing, ...]
+    objects: tuple[PlacedObject, ...]
     owners: NDArray[np.int32]
 
 
@@ -115,7 +115,7 @@ class DatasetStage:
 
     def arranged(self, placed: SceneLayout) -> Arrangement:
         """The scene of a layout."""
-        instances, owners, things = list[Instance](), list[int](), list[Thing]()
+        instances, owners, placed_objects = list[Instance](), list[int](), list[PlacedObject]()
         for copy, placement in enumerate(placed.placements):
             asset, first = self.assets[placement.model], self._first[placement.model]
             matrix = placement.matrix.copy()
@@ -124,8 +124,8 @@ class DatasetStage:
             for part in sorted(set(asset.parts.tolist())):
                 kind = self._numbers.get((placement.model, part if self.recipe.models[placement.model].split else -1))
                 if kind is not None:
-                    indices[part] = len(things)
-                    things.append(Thing(kind, placement))
+                    indices[part] = len(placed_objects)
+                    placed_objects.append(PlacedObject(kind, placement))
             for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
                 material = None if instance.material is None else instance.material + first[1]
                 name = f"{instance.name} of copy {copy}"
@@ -134,7 +134,7 @@ class DatasetStage:
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
         )
-        return Arrangement(scene, tuple(things), np.array([*owners, -1], np.int32))
+        return Arrangement(scene, tuple(placed_objects), np.array([*owners, -1], np.int32))
 
     def surfaces(self, kind: Kind) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         """The meshes of an object, with their transforms (4, 4) from each to the model, its middle at the origin."""

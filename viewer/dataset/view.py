@@ -176,7 +176,7 @@ class Lens(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CopyInView:
+class ObjectInView:
     """A copy in a picture: the number of its kind; its pose from the model to OpenCV's camera, x right, y down, z along
     the view, scene units, by a rotation (3, 3) and a translation (3,); its silhouette, where asked for."""
 
@@ -199,7 +199,7 @@ class GroundTruth:
     rgb: NDArray[np.uint8]
     depth: Array
     owners: NDArray[np.int32]
-    things: tuple[CopyInView, ...]
+    objects: tuple[ObjectInView, ...]
 
     @property
     def rotation(self) -> Array:
@@ -207,14 +207,14 @@ class GroundTruth:
         right, up, forward = self.camera.basis()
         return np.stack([right, -up, forward])
 
-    def path(self, layer: str, ending: str = "png", thing: int | None = None) -> str:
+    def path(self, layer: str, ending: str = "png", object_index: int | None = None) -> str:
         """Of a layer's file, in the dataset's folder."""
-        return path_of(self.scene, self.index, layer, ending, thing)
+        return path_of(self.scene, self.index, layer, ending, object_index)
 
 
-def path_of(scene: int, index: int, layer: str, ending: str = "png", thing: int | None = None) -> str:
+def path_of(scene: int, index: int, layer: str, ending: str = "png", object_index: int | None = None) -> str:
     """Of the file of a layer of a view of a scene, and of a copy's."""
-    return f"{SPLIT}/{scene:06d}/{layer}/{index:06d}{'' if thing is None else f'_{thing:06d}'}.{ending}"
+    return f"{SPLIT}/{scene:06d}/{layer}/{index:06d}{'' if object_index is None else f'_{object_index:06d}'}.{ending}"
 
 
 def lens_of(camera: Camera, size: tuple[int, int]) -> Lens:

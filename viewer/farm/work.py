@@ -313,7 +313,7 @@ class Work:
         from distributed import KilledWorker
 
         error = future.exception(timeout=WAIT) if future.status == "error" else None
-        if isinstance(error, worker.SceneMissing):
+        if isinstance(error, worker.SceneLost):
             for state in self.workers.values():
                 state.scenes.clear()
         elif error is not None and not isinstance(error, (KilledWorker, *LOST)):

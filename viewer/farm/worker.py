@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.version import __version__
-from raystream.dataset.picture import FinishedPicture, Maker
+from raystream.dataset.picture import DatasetRenderer, FinishedPicture
 from raystream.farm.units import Build, Unit, sources
 from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
@@ -28,7 +28,7 @@ from raystream.stream.machines.counters import Stats
 MOST_HELD = 2  # scenes
 
 
-class SceneMissing(Exception):
+class SceneLost(Exception):
     """The process was restarted since it received the scene."""
 
 
@@ -60,7 +60,7 @@ class _Process:
     renderer: Renderer | None = None
     spec: RendererSpec | None = None
     staged: Scene | None = None  # scene of the current frames
-    maker: tuple[str, Maker] | None = None  # of a dataset's pictures, by the digest of its stage
+    dataset_renderer: tuple[str, DatasetRenderer] | None = None  # of a dataset's pictures, by the digest of its stage
 
 
 _PROCESS = _Process()
@@ -82,7 +82,7 @@ def hold(digest: str, payload: NDArray[np.uint8]) -> None:
 
 
 def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
-    """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and errors of `Renderer`."""
+    """The film of a unit of a picture of ``size`` (width, height). Raises SceneLost, and errors of `Renderer`."""
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(spec)
     preparing = time.perf_counter() - began
@@ -105,15 +105,15 @@ def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: 
 
 
 def dataset_picture(digest: str, index: int) -> FinishedPicture:
-    """A picture of a dataset whose stage is held. Raises SceneMissing, and errors of `Renderer`."""
+    """A picture of a dataset whose stage is held. Raises SceneLost, and errors of `Renderer`."""
     process = _PROCESS
-    if process.maker is None or process.maker[0] != digest:
+    if process.dataset_renderer is None or process.dataset_renderer[0] != digest:
         _forget()
         try:
-            process.maker = digest, Maker(process.scenes[digest][0])
+            process.dataset_renderer = digest, DatasetRenderer(process.scenes[digest][0])
         except KeyError:
-            raise SceneMissing(digest) from None
-    return process.maker[1].make(index)
+            raise SceneLost(digest) from None
+    return process.dataset_renderer[1].render(index)
 
 
 def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
@@ -121,7 +121,7 @@ def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
     try:
         scene, environment = _PROCESS.scenes[spec.scene]
     except KeyError:
-        raise SceneMissing(spec.scene) from None
+        raise SceneLost(spec.scene) from None
     return scene, spec.settings if environment is None else spec.settings.replace(environment=environment)
 
 
@@ -139,7 +139,10 @@ def _renderer(spec: RendererSpec) -> Renderer:
 
 
 def _forget() -> None:
-    for resource in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
+    for resource in (
+        _PROCESS.renderer,
+        _PROCESS.dataset_renderer[1] if _PROCESS.dataset_renderer is not None else None,
+    ):
         if resource is not None:
             resource.release()
-    _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.maker = None
+    _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.dataset_renderer = None

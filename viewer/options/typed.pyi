@@ -198,7 +198,7 @@ class CommonKeywords(TypedDict, total=False):
     point_size: float | None
     classic: bool
     max_texture: int | None
-    ground: Sequence[Any] | str | None
+    ground: str | bool | Sequence[float] | None
     camera: Any
     fov: float | None
     aperture: float | None
@@ -214,7 +214,7 @@ class CommonKeywords(TypedDict, total=False):
     sun: Sequence[Any] | str | None
     environment_rotation: float
     background: str | Sequence[Any] | None
-    light: Sequence[Any] | str
+    light: str | Mapping[str, Any] | Sequence[Any]
     adaptive: bool | Literal['on', 'off'] | str
     denoise: str | bool
     barrier: Literal["auto", "off"] | str
@@ -222,14 +222,14 @@ class CommonKeywords(TypedDict, total=False):
     limits: Literal["none", "2002", "2004"] | str
 
 class PictureKeywords(TypedDict, total=False):
-    size: Sequence[Any] | str
+    size: int | str | Sequence[int]
     spp: int | None
     time: float | None
     error: float | None
     quality: Literal["draft", "good", "best"] | str | None
     resume: str | None
     sample_range: int | None
-    layers: Sequence[Any] | str
+    layers: str | Sequence[str]
 
 class SettingKeywords(CommonKeywords, total=False):
     device: int | None

@@ -202,6 +202,7 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
     return number
 
 
+@takes("int | str | Sequence[int]")
 def read_size(option: Option, value: Any) -> tuple[int, int]:
     """``"WxH"`` or two whole numbers; one is the side of a square."""
     side = whole(value)
@@ -217,6 +218,7 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
     return x, y, z
 
 
+@takes("str | bool | Sequence[float] | None")
 def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
     """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; ``"shadow"``: a floor
     that is not seen itself; ``"none"`` or False: none; None: the scene's default."""
@@ -291,6 +293,7 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
     return elevation, azimuth
 
 
+@takes("str | Mapping[str, Any] | Sequence[Any]")
 def read_positions(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
     """Positions by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, position), or a
     dictionary."""
@@ -309,6 +312,7 @@ def read_positions(option: Option, value: Any) -> tuple[tuple[str, tuple[float, 
     return tuple(positions.items())
 
 
+@takes("str | Sequence[str]")
 def read_names(option: Option, value: Any) -> tuple[str, ...]:
     """Names, as a list or with commas between them."""
     if not isinstance(value, Iterable):
