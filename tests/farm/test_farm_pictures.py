@@ -17,8 +17,8 @@ from here import Here
 import raystream
 from raystream.farm import pictures, worker
 from raystream.farm.pictures import render_frames, render_on, travelling
+from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import Unit, tile_side, tile_units
-from raystream.farm.work import Task, Work
 from raystream.film.film import Film
 from raystream.formats.image.environment_maps import environment_of
 from raystream.renderer.inputs.settings import Settings
@@ -53,7 +53,7 @@ def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespa
         finally:
             found.ended += 1
 
-    class Watched(Work):
+    class Watched(TaskScheduler):
         def __init__(self, client: Any, **options: Any) -> None:
             super().__init__(client, **options)
             self.options, self.tasks = options, []
@@ -64,7 +64,7 @@ def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespa
             yield from found.order(super().run(tasks, scene))
 
     monkeypatch.setattr(pictures, "connected", connected)
-    monkeypatch.setattr(pictures, "Work", Watched)
+    monkeypatch.setattr(pictures, "TaskScheduler", Watched)
     monkeypatch.setattr(worker, "_PROCESS", worker._Process())
     yield found
     worker._forget()
@@ -93,7 +93,7 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer,
         size=SIZE,
         spp=SPP,
         progress=lambda *what: told.append(what),
-        seen=lambda *what: seen.append(what),
+        on_unit=lambda *what: seen.append(what),
     )
     same(picture.film, alone.film)
     assert farm.asked == ["tcp://head:8786"] and farm.ended == 1
@@ -117,7 +117,7 @@ def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: raystream.Renderer
     """Of sixteen samples, or as many as are given; the texts count them."""
     told: list[str] = []
     seen: list[Unit] = []
-    watched = {"progress": lambda _, text: told.append(text), "seen": lambda unit, *_: seen.append(unit)}
+    watched = {"progress": lambda _, text: told.append(text), "on_unit": lambda unit, *_: seen.append(unit)}
     picture = render_on(renderer, "local", "samples", size=(8, 4), spp=20, **watched)
     same(picture.film, renderer.render((8, 4), 20, sample_range=16).film)
     assert [(unit.first, unit.samples) for unit in seen] == [(0, 16), (16, 4)]
@@ -143,7 +143,7 @@ def test_tiles_for_each_worker(
     monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
     farm.drivers = dict.fromkeys("ab"[:workers], "driver")
     if tiles is None:  # they are on their way
-        monkeypatch.setattr(Work, "run", lambda *_: iter(()))
+        monkeypatch.setattr(TaskScheduler, "run", lambda *_: iter(()))
     render_on(renderer, "local", size=(40, 40), spp=1)
     assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
 

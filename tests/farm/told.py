@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from raystream.farm import worker
+from raystream.farm.task_scheduler import Task, TaskScheduler, _Worker
 from raystream.farm.units import Build, sources
-from raystream.farm.work import Task, Work, _Worker
 
 Answer = tuple[str, Any]  # status of a future, and its result or error
 DONE = ("finished", "made")
@@ -98,9 +98,9 @@ def tasks(*costs: float) -> list[Task]:
     return [Task(k, f"unit {k}", worker.trace, (k,), cost) for k, cost in enumerate(costs)]
 
 
-def ready(client: Told, **options: Any) -> Work:
+def ready(client: Told, **options: Any) -> TaskScheduler:
     """With workers that have all but a unit."""
-    made = Work(client, **options)
+    made = TaskScheduler(client, **options)
     for address in client.there:
         made.workers[address] = _Worker(code=True, build=Build("1", sources(), "driver"), scenes={"digest"})
     return made

@@ -14,8 +14,8 @@ from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
 from raystream.farm import worker
 from raystream.farm.cluster import connected
+from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
-from raystream.farm.work import Task, Work
 from raystream.farm.worker import RendererSpec, Traced
 from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
@@ -142,11 +142,11 @@ def render_on(
     state: Checkpoint | None = None,
     progress: Report | None = None,
     notify: Callable[[str], None] | None = None,
-    seen: Callable[[Unit, Traced, float], None] | None = None,
+    on_unit: Callable[[Unit, Traced, float], None] | None = None,
     **drawn: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. seen : called with
-    each finished unit, its result, and the seconds from its assignment to its end.
+    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. on_unit : called
+    with each finished unit, its result, and the seconds from its assignment to its end.
 
     Samples come from the cluster; layers and the denoiser's features are made here.
     """
@@ -163,9 +163,9 @@ def render_on(
     check_whole(stop, "--cluster")
     with framed(renderer, size):
         film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
-        crew = Crew(cluster, mix_builds, notify, seen)
+        workers = Workers(cluster, mix_builds, notify, on_unit)
         ranged = (length or RANGE) if unit == "samples" else None
-        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, crew, ranged, state, progress)
+        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, workers, ranged, state, progress)
         picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
     earlier = [name for name in before.split("; ") if name and name != renderer.device.driver]
@@ -173,20 +173,20 @@ def render_on(
     return picture
 
 
-class Crew(NamedTuple):
+class Workers(NamedTuple):
     """The workers of a picture, see `render_on`; mixed : of different builds."""
 
     cluster: str
     mixed: bool
     notify: Callable[[str], None] | None
-    seen: Callable[[Unit, Traced, float], None] | None
+    on_unit: Callable[[Unit, Traced, float], None] | None
 
 
 def _film(
     renderer: Renderer,
     part: FilmPart,
     film: Film | None,
-    crew: Crew,
+    workers: Workers,
     length: int | None,
     state: Checkpoint | None,
     progress: Report | None,
@@ -200,10 +200,10 @@ def _film(
     merged.halves = merged.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
-    with connected(crew.cluster) as client:
-        work = Work(client, mixed=crew.mixed, notify=crew.notify)
+    with connected(workers.cluster) as client:
+        scheduler = TaskScheduler(client, mixed=workers.mixed, notify=workers.notify)
         settings, environment = travelling(renderer.settings)
-        scene = work.hold(renderer.prepared.given, environment)
+        scene = scheduler.hold(renderer.prepared.given, environment)
         spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
             units = list(sample_units(size, int(merged.count.min()), samples, length))
@@ -215,15 +215,15 @@ def _film(
         collected = (tiles if length is None else ranges)(merged)
         next(collected)
         try:
-            for task, traced in work.run(tasks, scene):
+            for task, traced in scheduler.run(tasks, scene):
                 unit: Unit = units[task.index]
                 stats.add(traced.stats)
                 done += unit.cost
-                if crew.seen is not None:
-                    crew.seen(unit, traced, work.seconds[task.index])
+                if workers.on_unit is not None:
+                    workers.on_unit(unit, traced, scheduler.seconds[task.index])
                 collected.send((task.index, unit, traced.film))
                 if progress is not None:
-                    progress(done / total_cost, _text(length is None, work, len(units), done / total_cost))
+                    progress(done / total_cost, _text(length is None, scheduler, len(units), done / total_cost))
                 if state is not None and state.due() and merged.count.any():
                     state.save(merged)
         except (KeyboardInterrupt, ViewerError) as stop:
@@ -234,7 +234,7 @@ def _film(
                     raise ViewerError(stop.where, stop.what, hint) from stop
             raise
         collected.close()
-        return merged, stats, work.drivers()
+        return merged, stats, scheduler.drivers()
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
@@ -248,8 +248,8 @@ def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     return settings, None
 
 
-def _text(tiled: bool, work: Work, units: int, fraction: float) -> str:
-    workers = len(work.workers)
+def _text(tiled: bool, scheduler: TaskScheduler, units: int, fraction: float) -> str:
+    workers = len(scheduler.workers)
     return f"{round(fraction * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
 
 
@@ -281,8 +281,8 @@ def render_frames(
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, notify=notify)
-        scene_key = work.hold(scene, environment)
+        scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
+        scene_key = scheduler.hold(scene, environment)
         spec = RendererSpec(scene_key, settings)
         tasks = [
             Task(k, f"frame {index}", worker.frame, (spec, motion, render or {}, k, films))
@@ -290,10 +290,10 @@ def render_frames(
         ]
         early: dict[int, Frame] = {}
         following = 0
-        for done, (task, frame) in enumerate(work.run(tasks, scene_key), 1):
+        for done, (task, frame) in enumerate(scheduler.run(tasks, scene_key), 1):
             early[task.index] = frame
             if progress is not None:
-                progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(work.workers)} workers")
+                progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(scheduler.workers)} workers")
             while following in early:
                 yield early.pop(following)
                 following += 1
@@ -309,8 +309,8 @@ def render_dataset(
     """The pictures of these indices, in any order. cluster, mix_builds : as of `raystream.farm.render`. notify : called
     with remarks on workers."""
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, notify=notify)
-        stage_key = work.hold(stage)
+        scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
+        stage_key = scheduler.hold(stage)
         tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in indices]
-        for _, picture in work.run(tasks, stage_key):
+        for _, picture in scheduler.run(tasks, stage_key):
             yield picture
