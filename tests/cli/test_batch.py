@@ -29,7 +29,7 @@ def render(self, task, progress):
     progress.note(f"note of {task.scene}")
     return ("", "no scene") if task.scene == "wrong" else (f"{task.output} by {os.environ['LP_NUM_THREADS']}", "")
 rendering.SceneRenderer.render = render
-workers.work()
+workers.serve_tasks()
 """
 
 
@@ -62,7 +62,7 @@ def pixels(path: str) -> np.ndarray:
     ],
 )
 def test_files(pattern: str, scene: str, number: int, count: int, output: str) -> None:
-    assert rendering.output_of(pattern, scene, number, count) == output
+    assert rendering.output_path(pattern, scene, number, count) == output
 
 
 @pytest.mark.usefixtures("device")
@@ -156,7 +156,7 @@ def test_a_worker_that_dies_is_the_fault_of_its_scene(monkeypatch: pytest.Monkey
     monkeypatch.delenv("LP_NUM_THREADS", raising=False)
     names = ("one", "dies", "wrong", "two", "dies", "three")
     tasks = [Namespace(scene=name, output=f"{name}.png") for name in names]
-    found = sorted(workers.answers(tasks, 2, rendering.RENDERER))
+    found = sorted(workers.results(tasks, 2, rendering.RENDERER))
     assert found == sorted(
         [
             *[([], "", "dies: the process died that rendered it (exit code 7)")] * 2,
@@ -168,10 +168,10 @@ def test_a_worker_that_dies_is_the_fault_of_its_scene(monkeypatch: pytest.Monkey
 
 def test_workers_end_with_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "CODE", PRETENDING)
-    left = workers.answers([Namespace(scene=str(k), output="") for k in range(50)], 2, rendering.RENDERER)
+    left = workers.results([Namespace(scene=str(k), output="") for k in range(50)], 2, rendering.RENDERER)
     next(left)
     left.close()  # as Ctrl-C does; the fixtures' threads would otherwise stay
-    assert not any(isinstance(thread, workers._Server) for thread in workers.threading.enumerate())
+    assert not any(isinstance(thread, workers._TaskServer) for thread in workers.threading.enumerate())
 
 
 @pytest.mark.usefixtures("device")

@@ -23,7 +23,7 @@ from raystream.cli import commands, shader_check
 from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.cli.presets import published_remark
-from raystream.cli.rendering import _unused
+from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
 from raystream.stream.compile.source import Source
 
@@ -94,7 +94,7 @@ def test_presets_are_the_published_machine(name, depth):
     found = {key: str(getattr(chosen, key)) for key in ("machine", "eye_rays", "size", "spp", *PUBLISHED)}
     same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
     assert found == {**PUBLISHED, **same, "depth": str(depth)}
-    assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
+    assert not _unused_options(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def test_faults_of_processes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
         yield [], "made", ""
         yield [], "", f"{tasks[0].scene}: died"
 
-    monkeypatch.setattr(dataset, "answers", answers)
+    monkeypatch.setattr(dataset, "results", answers)
     asked = Namespace(jobs=7, cluster=None, debug=False)
     stage: Any = Namespace(recipe=None)
     found = dataset.pictures(stage, [3, 5], asked, None)  # type: ignore[arg-type]

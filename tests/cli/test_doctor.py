@@ -24,12 +24,12 @@ from raystream.cli.doctor import (
     SCENES,
     SPEED,
     UnderTest,
-    compared,
-    examined,
+    compare_pictures,
     items,
-    lines,
     one_line,
     report_data,
+    report_lines,
+    run_item,
 )
 from raystream.cli.main import COMMANDS
 from raystream.stream.gl.device import Device
@@ -63,15 +63,15 @@ def test_items_are_the_self_tests_and_more() -> None:
 
 
 def test_an_item_is_data(device: Device) -> None:
-    data = examined(UnderTest(None), items()["masks: kill mask"])
+    data = run_item(UnderTest(None), items()["masks: kill mask"])
     assert data.pop("seconds") > 0 and data == {"verdict": "pass", "text": "", "figures": {}}
 
 
 def test_a_failed_self_test_is_told_with_the_way_around(device: Device) -> None:
     subject = UnderTest(None)
     subject.device = Device(device.context, distrusted=frozenset({"depth mask"}))
-    assert examined(subject, items()["masks: depth mask"])["verdict"] == "fail"
-    (first, *_) = examined(subject, items()["fallbacks: ways"])["lines"]
+    assert run_item(subject, items()["masks: depth mask"])["verdict"] == "fail"
+    (first, *_) = run_item(subject, items()["fallbacks: ways"])["lines"]
     assert "--mask kill in place of depth" in first
 
 
@@ -79,14 +79,14 @@ def test_pictures_are_compared() -> None:
     import numpy as np
 
     one = {"linear": np.full((10, 10, 3), 0.5, np.float32), "depth": np.ones((10, 10), np.float32)}
-    assert compared(one, one).verdict == "pass"
+    assert compare_pictures(one, one).verdict == "pass"
     near, far = {**one, "linear": one["linear"].copy()}, {**one, "linear": one["linear"].copy()}
     near["linear"][3, 4] += 1e-6
-    assert compared(one, near).verdict == "differs" and "1 of 100 pixels" in compared(one, near).text
+    assert compare_pictures(one, near).verdict == "differs" and "1 of 100 pixels" in compare_pictures(one, near).text
     far["linear"][3:6] += 0.1
-    assert compared(one, far).verdict == "fail"
+    assert compare_pictures(one, far).verdict == "fail"
     far["linear"][0, 0, 0] = np.nan
-    assert compared(one, far).text == "1 pixels are not finite"
+    assert compare_pictures(one, far).text == "1 pixels are not finite"
 
 
 # -- children ----------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_a_report_and_its_lines(device: Device) -> None:
     assert report["device"]["renderer"] == device.name and report["device"]["features"]
     assert report["fallbacks"] == [] and report["microseconds"]["wait"] > 0
     assert report["line"].count("\n") == 0 and device.name in report["line"] and "2 pass" in report["line"]
-    shown = list(lines(report, "x.json"))
+    shown = list(report_lines(report, "x.json"))
     assert shown[-1] == report["line"] and any("x.json" in line for line in shown)
 
 
@@ -163,7 +163,7 @@ def test_what_fails_is_in_the_line() -> None:
     line = one_line(report)
     assert "1 differ, 4 fail" in line and "depth mask (3 of 9 texels are wrong)" in line and "SIGSEGV" in line
     assert "cornell 12/0.5" in line and "path singlepass 1.2" in line
-    shown = "\n".join(lines(report, "x.json"))
+    shown = "\n".join(report_lines(report, "x.json"))
     assert "instead  --mask kill in place of depth" in shown and "fail     device: capabilities" in shown
 
 

@@ -107,10 +107,10 @@ def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsy
         assert bar._bar is not None
         (task,) = bar._bar.tasks
         for number, name in enumerate(("a.glb", "b.glb")):
-            bar.part(number, 2, name)
+            bar.begin_part(number, 2, name)
             bar(0.9, "sample 9 of 10")
             assert (task.description, task.completed) == (f"{number + 1} of 2, {name}: sample 9 of 10", number / 2)
-            bar.say(f"{name}: \x1b done")
+            bar.print_line(f"{name}: \x1b done")
     assert capsys.readouterr().out == "a.glb: \\x1b done\nb.glb: \\x1b done\n"
     assert "2 of 2, b.glb" in terminal.text
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from raystream.cli import shader_check
-from raystream.options.declare import listed
+from raystream.options.declare import join_words
 from raystream.programs import PICTURES
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.draw import tiles_source
@@ -133,7 +133,7 @@ def test_an_unknown_program_is_refused(capsys) -> None:
     from raystream.cli.main import main
 
     assert main(["check-shaders", "--program", "nosuch"]) == 2
-    assert f"--program 'nosuch': expected {listed(list(PICTURES))}" in capsys.readouterr().err
+    assert f"--program 'nosuch': expected {join_words(list(PICTURES))}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("counting", [False, True])

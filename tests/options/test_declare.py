@@ -18,13 +18,13 @@ from raystream.options.declare import (
     Help,
     Option,
     Value,
-    listed,
+    join_words,
     of_command,
     of_part,
     suggestion,
     wrong,
 )
-from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, meant, part, signature
+from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, part, signature, suggest_option
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
 
@@ -106,7 +106,7 @@ def test_keywords(option: Option, following: str, value: bool, expected: str) ->
 )
 def test_lists(words: Any, expected: str) -> None:
     words = list(words)
-    assert listed(words) == expected and listed(words, "and") == expected.replace(" or ", " and ")
+    assert join_words(words) == expected and join_words(words, "and") == expected.replace(" or ", " and ")
 
 
 def test_wrong_values_are_repeated_to_a_length() -> None:
@@ -145,7 +145,7 @@ def test_other_renderers_words() -> None:
         ("--siz", flags, "did you mean '--size'?"),
         ("qqqq", names, ""),
     ):
-        assert meant(word, known) == expected, word
+        assert suggest_option(word, known) == expected, word
 
 
 def test_parts_and_commands() -> None:

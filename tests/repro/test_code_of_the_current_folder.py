@@ -181,7 +181,7 @@ def _window(process: subprocess.Popen[str]) -> bool:
     return process.poll() is None
 
 
-PLUGINS = "import raystream; from raystream.base import distributions; print([*distributions.named('formats')])"
+PLUGINS = "import raystream; from raystream.base import distributions; print([*distributions.entry_points('formats')])"
 
 
 @pytest.mark.parametrize(

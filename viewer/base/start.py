@@ -32,7 +32,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _PROJECT = str(_PACKAGE.parent if _PACKAGE.name == "raystream" else _PACKAGE.parent / "tools" / "editable")
 
 
-def python(code: str, *arguments: str) -> list[str]:
+def python_command(code: str, *arguments: str) -> list[str]:
     """The command of a child process that runs ``code`` with this package importable, wherever it lies."""
     return [sys.executable, "-P", "-c", f"import sys\nsys.path.insert(0, {_PROJECT!r})\n{code}", *arguments]
 
@@ -44,7 +44,7 @@ def isolate() -> None:
         del sys.path[0]
 
 
-def installed() -> list[str]:
+def installed_folders() -> list[str]:
     """The folders of ``sys.path`` without that of the script and the current one, which Python adds by itself; where
     ``PYTHONPATH`` names them, they stay."""
     main = sys.modules.get("__main__")
@@ -128,7 +128,7 @@ class _Start:
 
 
 def begin() -> None:
-    """Before the modules of a command are loaded. No garbage is looked for until `loaded`: they leave none."""
+    """Before the modules of a command are loaded. No garbage is looked for until `finish_loading`: they leave none."""
     gc.disable()
     isolate()
     _Start.methods = methods_from_cache()
@@ -136,7 +136,7 @@ def begin() -> None:
         os.environ.setdefault(name, value)
 
 
-def loaded() -> None:
+def finish_loading() -> None:
     """Freezes the loaded modules' objects and turns garbage collection on."""
     if _Start.methods is not None:
         _Start.methods.keep()

@@ -32,7 +32,7 @@ NAMES = {
 }
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a command in quotes. Raises ViewerError for quotes that do not end."""
     try:
         return shlex.split(text)
@@ -66,7 +66,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
 
         with TerminalProgress(arguments.quiet or arguments.json) as progress:
             labelled = zip(arguments.render, renders, strict=True)
-            shown += [_rendered(text, render, arguments, progress) for text, render in labelled]
+            shown += [_render(text, render, arguments, progress) for text, render in labelled]
     comparison = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
     value = figure(comparison, arguments.figure)
     if arguments.limit is not None and value is None:
@@ -76,7 +76,9 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
         part_file.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
     if arguments.json or not arguments.quiet:
         verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
-        commands.emit({**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json)
+        commands.print_report(
+            {**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json
+        )
     return within
 
 
@@ -103,11 +105,11 @@ def rows(comparison: Comparison) -> list[tuple[str, str]]:
         (NAMES["error"], f"{comparison.error:.4g}"),
         (NAMES["largest"], f"{comparison.largest:.4g} at column {comparison.at[0]}, row {comparison.at[1]}"),
         (NAMES["share"], f"{comparison.share:.2%} by more than {comparison.tolerance:g}"),
-        *((NAMES[name], _share(figure(comparison, name), layer)) for name in ("specks", "holes", "fringes")),
+        *((NAMES[name], _share_text(figure(comparison, name), layer)) for name in ("specks", "holes", "fringes")),
     ]
 
 
-def _share(value: float | None, layer: bool) -> str:
+def _share_text(value: float | None, layer: bool) -> str:
     if value is None:
         return "not of a layer" if layer else "no layer of ids"
     return f"{value:.2%} of the pixels"
@@ -142,9 +144,7 @@ def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
     arguments.layers = tuple(dict.fromkeys([*arguments.layers, *filter(None, layers)]))
 
 
-def _rendered(
-    text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress
-) -> ComparedPicture:
+def _render(text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from raystream.film.files.compare import ComparedPicture, stacked_ids
     from raystream.film.layers import WORDS
@@ -154,9 +154,9 @@ def _rendered(
     check("layers", arguments.layers, WORDS)
     arguments.output, arguments.quiet = commands.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
     scene = commands.load_scene(arguments, progress)
-    scene = commands.at_moment(scene, arguments, progress)
+    scene = commands.scene_at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
-    commands.tell([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
+    commands.print_notes([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}

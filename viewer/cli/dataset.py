@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from raystream.base.errors import ViewerError, printable
-from raystream.cli.commands import explained
-from raystream.cli.workers import answers
+from raystream.cli.commands import exit_code_and_message
+from raystream.cli.workers import results
 
 if TYPE_CHECKING:
     from raystream.cli.progress import TerminalProgress
@@ -98,7 +98,7 @@ def pictures(
     if jobs > 1:
         common = {"recipe": stage.recipe, "debug": arguments.debug}
         tasks = [Namespace(index=index, scene=f"picture {index}", **common) for index in indices]
-        for _, picture, fault in answers(tasks, jobs, RENDERER):
+        for _, picture, fault in results(tasks, jobs, RENDERER):
             if fault:
                 where, _, what = fault.partition(": ")
                 raise ViewerError(where, what, "the same command goes on")
@@ -140,4 +140,4 @@ class TaskRenderer:
         except Exception as error:
             if task.debug:
                 traceback.print_exc()
-            return None, f"{task.scene}: {explained(error)[1]}"
+            return None, f"{task.scene}: {exit_code_and_message(error)[1]}"

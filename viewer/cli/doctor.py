@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import child_process
-from raystream.base.start import SAFE_PATH, python
+from raystream.base.start import SAFE_PATH, python_command
 from raystream.base.version import __version__
-from raystream.cli.report import plain
+from raystream.cli.report import json_value
 from raystream.formats.named import load
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
@@ -113,10 +113,10 @@ class UnderTest:
 def same_bits(subject: UnderTest, program: str, variant: str) -> Finding:
     """The picture of a variant beside that of the single pass."""
     reference, picture = subject.reference(program), subject.picture(program, **VARIANTS[program][variant])
-    return compared(reference, picture)
+    return compare_pictures(reference, picture)
 
 
-def compared(reference: dict[str, NDArray], picture: dict[str, NDArray]) -> Finding:
+def compare_pictures(reference: dict[str, NDArray], picture: dict[str, NDArray]) -> Finding:
     """Two pictures with their layers, (H, W) or (H, W, channels) each."""
     if all(reference[name].tobytes() == picture[name].tobytes() for name in reference):
         return Finding(PASS)
@@ -288,10 +288,10 @@ def run_items(argument: str) -> None:
         return
     for key in request["items"]:
         _tell({BEGUN: key})
-        _tell({FOUND: key, "data": examined(subject, available[key])})
+        _tell({FOUND: key, "data": run_item(subject, available[key])})
 
 
-def examined(subject: UnderTest, item: Item) -> Data:
+def run_item(subject: UnderTest, item: Item) -> Data:
     """An item's finding, with its seconds; of an exception verdict and text."""
     start_time = perf_counter()
     try:
@@ -303,7 +303,7 @@ def examined(subject: UnderTest, item: Item) -> Data:
 
 def _tell(line: Mapping[str, Any]) -> None:
     # In one call: a thread of a driver may print between two.
-    sys.stdout.write(f"\n{MARK}{json.dumps(plain(line), allow_nan=False)}\n")
+    sys.stdout.write(f"\n{MARK}{json.dumps(json_value(line), allow_nan=False)}\n")
     sys.stdout.flush()
 
 
@@ -352,7 +352,7 @@ def _child(
     findings: dict[str, Data],
 ) -> None:
     """Run items in a process of their own until it ends, or one of them kills it; adds to the findings."""
-    command = python(CODE, json.dumps({"device": device, "items": keys}))
+    command = python_command(CODE, json.dumps({"device": device, "items": keys}))
     current = keys[0]  # the device is opened for the first
     with (
         tempfile.TemporaryFile() as stderr,
@@ -378,7 +378,7 @@ def _child(
                 current = ""
         code = process.wait()
         if current:
-            findings[current] = {"verdict": FAIL, "text": f"the process died: {_cause(code)}{_last(stderr)}"}
+            findings[current] = {"verdict": FAIL, "text": f"the process died: {_exit_reason(code)}{_last_line(stderr)}"}
 
 
 def _messages(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
@@ -409,7 +409,7 @@ def _messages(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
                 yield json.loads(text.removeprefix(MARK))
 
 
-def _cause(code: int) -> str:
+def _exit_reason(code: int) -> str:
     """An exit code in stderr."""
     if code < 0:
         with suppress(ValueError):
@@ -417,7 +417,7 @@ def _cause(code: int) -> str:
     return f"exit code {code}"
 
 
-def _last(stderr: IO[bytes]) -> str:
+def _last_line(stderr: IO[bytes]) -> str:
     """The last line of standard error."""
     stderr.seek(0)
     lines = stderr.read().decode(errors="replace").split("\n")
@@ -498,7 +498,7 @@ def one_line(report: Data) -> str:
         f"raystream {report['raystream']}",
         f"{device.get('renderer', 'no answer')}, OpenGL {device.get('version', '?')}",
         f"{machine['system']} {machine['processor']}, {machine['cores']} cores",
-        _counted(counts),
+        _verdict_counts(counts),
     ]
     failed = [check for check in report["checks"] if check["verdict"] == FAIL]
     if failed:
@@ -517,26 +517,28 @@ def one_line(report: Data) -> str:
     return "; ".join(phrases)
 
 
-def _counted(counts: Counter[str]) -> str:
+def _verdict_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
 
 
-def lines(report: Data, path: str) -> Iterator[str]:
+def report_lines(report: Data, path: str) -> Iterator[str]:
     """The report for a terminal: counts by part, all that does not pass, times."""
     device, counts = report[DEVICE], verdicts(report)
     yield f"{device.get('renderer', 'the driver gives no answer')}, OpenGL {device.get('version', '?')}"
     absent = [name for name, supported in device.get("features", {}).items() if not supported]
     if absent:
         yield f"lacks      {', '.join(absent)}"
-    yield f"self-tests {_counted(counts)}"
+    yield f"self-tests {_verdict_counts(counts)}"
     for verdict in (FAIL, DIFFERS, ABSENT):
         for check in report["checks"]:
             if check["verdict"] == verdict:
                 yield f"  {verdict:8} {check['name']}" + (f": {check['text']}" if check["text"] else "")
     yield from (f"  instead  {line}" for line in report[FALLBACKS])
-    yield from _table("microseconds", {k: v for k, v in report[MICROSECONDS].items() if v is not None}, "{:,.0f}")
+    yield from _labelled_values(
+        "microseconds", {k: v for k, v in report[MICROSECONDS].items() if v is not None}, "{:,.0f}"
+    )
     compiled = {name: data["compile_seconds"] for name, data in report[COMPILE].items() if "programs" in data}
-    yield from _table("seconds to compile", compiled, "{:.2f}")
+    yield from _labelled_values("seconds to compile", compiled, "{:.2f}")
     for name, data in report[SPEED].items():
         if "cast_mrays" in data:
             yield f"{name}: {data['cast_mrays']:.3g} Mrays/s cast, {data['path_msamples']:.3g} Msamples/s path traced"
@@ -544,5 +546,5 @@ def lines(report: Data, path: str) -> Iterator[str]:
     yield report["line"]
 
 
-def _table(title: str, values: Mapping[str, float], form: str) -> Sequence[str]:
+def _labelled_values(title: str, values: Mapping[str, float], form: str) -> Sequence[str]:
     return [f"{title}: {', '.join(f'{name} {form.format(value)}' for name, value in values.items())}"] if values else []

@@ -23,20 +23,20 @@ from typing import Any, NoReturn
 
 from raystream.base import distributions
 from raystream.base.errors import ViewerError, printable
-from raystream.base.interrupts import HELD, Terminated, exit_now, terminate
-from raystream.base.start import loaded
+from raystream.base.interrupts import EXIT_SIGNALS, Terminated, exit_now, terminate
+from raystream.base.start import finish_loading
 from raystream.cli import commands, rendering
-from raystream.cli.commands import FAULT, explained
+from raystream.cli.commands import FAULT, exit_code_and_message
 from raystream.cli.dataset import dataset
 from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
 from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
-from raystream.options.declare import Option, listed, suggestion
-from raystream.options.table import OPTIONS, by_topic, check, meant, of_view
+from raystream.options.declare import Option, join_words, suggestion
+from raystream.options.table import OPTIONS, by_topic, check, suggest_option, viewable_options
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
-SCREEN, TYPED = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
+SCREEN_LINES, FLAG_WIDTH = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
 ALL = "all"  # of the topics of a command's help
 
 
@@ -76,15 +76,15 @@ def entry() -> NoReturn:
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     try:
-        for signum in HELD:
+        for signum in EXIT_SIGNALS:
             if signal.getsignal(signum) != signal.SIG_IGN:  # as under nohup
                 signal.signal(signum, terminate)
         code = main()
-        for signum in HELD:  # a second one must not interrupt the interpreter's own end
+        for signum in EXIT_SIGNALS:  # a second one must not interrupt the interpreter's own end
             signal.signal(signum, signal.SIG_IGN)
     except KeyboardInterrupt as stop:  # between those lines and `main`'s own
         code = _stopped(stop)
-        for signum in HELD:
+        for signum in EXIT_SIGNALS:
             signal.signal(signum, signal.SIG_IGN)
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = DONE
         if sys.stdout is not None:
             sys.stdout.flush()
-        _tell_faults("--quiet" in arguments)
+        _print_plugin_faults("--quiet" in arguments)
         return code
     except KeyboardInterrupt as stop:
         return _stopped(stop)
@@ -126,18 +126,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return BROKEN_PIPE
     except BaseException as error:
-        code, line = explained(error)
+        code, line = exit_code_and_message(error)
         if "--debug" in arguments:
             import traceback
 
             traceback.print_exc()
         if isinstance(error, OSError):
             _abandon_output()
-        _tell_faults("--quiet" in arguments)  # a plug-in that is left out may be the reason
+        _print_plugin_faults("--quiet" in arguments)  # a plug-in that is left out may be the reason
         return _complain(line, code)
 
 
-def _tell_faults(quiet: bool) -> None:
+def _print_plugin_faults(quiet: bool) -> None:
     """Print the notes on plug-ins that were left out, once."""
     for said in () if quiet else distributions.faults:
         print(f"raystream: note: {printable(said)}", file=sys.stderr)
@@ -162,16 +162,16 @@ def _abandon_output() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments:
-        return _first()
+        return _show_first_scene()
     first, words = arguments[0], arguments[1:]
     if first in COMMANDS:
         parsed = _parse(first, words)
         if not COMMANDS[first].scene:  # else more modules are to come
-            loaded()
+            finish_loading()
         result = COMMANDS[first].run(parsed)
         return (DONE if result else FAULT) if isinstance(result, bool) else result
     if first in ("-h", "--help"):
-        print(_overview())
+        print(_overview_text())
         return DONE
     if first == "--version":
         from raystream.base.version import __version__
@@ -190,7 +190,7 @@ def _commands() -> str:
     return f"commands: {', '.join(COMMANDS)}"
 
 
-def _overview() -> str:
+def _overview_text() -> str:
     from raystream.formats import suffixes
     from raystream.scene.builtin import SCENES
 
@@ -208,12 +208,12 @@ def _overview() -> str:
         "",
         "  -h, --help  after a command: its options        --version  the version",
         "",
-        *textwrap.wrap(f"{scene}({', '.join(SCENES)}).", _width()),
+        *textwrap.wrap(f"{scene}({', '.join(SCENES)}).", _text_width()),
     ]
     return "\n".join(lines)
 
 
-def _width() -> int:
+def _text_width() -> int:
     return shutil.get_terminal_size().columns - 2  # as argparse
 
 
@@ -239,7 +239,7 @@ class _Parser(argparse.ArgumentParser):
         if topic:
             return self._in_full(topic, topics)
         whole = self.format_help()
-        return whole if whole.count("\n") <= SCREEN else self._at_first(topics)
+        return whole if whole.count("\n") <= SCREEN_LINES else self._at_first(topics)
 
     def _in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
         actions = {action.dest: action for action in self._actions}
@@ -264,14 +264,16 @@ class _Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def _at_first(self, topics: Mapping[str, list[Option]]) -> str:
-        width = _width()
+        width = _text_width()
         lines = [f"usage: {self.usage}", "", self.description or "", ""]
-        lines += [f"  {action.metavar:{TYPED}}{action.help}" for action in self._actions if not action.option_strings]
+        lines += [
+            f"  {action.metavar:{FLAG_WIDTH}}{action.help}" for action in self._actions if not action.option_strings
+        ]
         for topic, options in topics.items():
             first = [option for option in options if option.help.shown == "first"]
             lines += [f"{topic or 'options'}:"] if first else []
-            lines += [f"  {_typed(option):{TYPED}}{option.brief(width - 2 - TYPED)}" for option in first]
-        names = listed(topic or "options" for topic in topics)
+            lines += [f"  {_flag_text(option):{FLAG_WIDTH}}{option.brief(width - 2 - FLAG_WIDTH)}" for option in first]
+        names = join_words(topic or "options" for topic in topics)
         more = f"--help {ALL}: every option in full; --help TOPIC: those of {names}."
         return "\n".join([*lines, "", *textwrap.wrap(more, width), ""])
 
@@ -287,10 +289,10 @@ class _Parser(argparse.ArgumentParser):
         raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
 
 
-def _typed(option: Option) -> str:
+def _flag_text(option: Option) -> str:
     """An option as it is typed, of many forms of its value the first alone where there is no room for them."""
     typed = f"{option.help.short}, {option.typed}" if option.help.short else option.typed
-    if len(typed) < TYPED - 1:
+    if len(typed) < FLAG_WIDTH - 1:
         return typed
     return f"{typed.partition('|')[0]}|...{']' if option.value.bare else ''}"
 
@@ -341,7 +343,7 @@ def _parser(name: str) -> _Parser:
     return parser
 
 
-def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
+def _join_values(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
     option of its own. An option that may stand without a value gets its own before an argument that does not begin like
     one."""
@@ -355,7 +357,7 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     words: list[str] = []
     for word in arguments:
         if words and (action := bare.get(words[-1])):
-            is_value = _reads(parser.command.option(action.dest), word)
+            is_value = _is_value(parser.command.option(action.dest), word)
             words[-1] += f"={word if is_value else action.const}"
             words += [] if is_value else [word]
         elif words and words[-1] in valued and words[-1].startswith("--") and re.match(r"-[\d.]", word):
@@ -365,7 +367,7 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     return words
 
 
-def _reads(option: Option, word: str) -> bool:
+def _is_value(option: Option, word: str) -> bool:
     """Whether a word, behind an option that may stand alone, is its value, if perhaps a wrong one."""
     try:
         option.read(word)
@@ -386,7 +388,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     """The command's arguments, every option checked. Raises ViewerError, in one line."""
     command = COMMANDS[name]
     parser = _parser(name)
-    words = _joined(arguments, parser)
+    words = _join_values(arguments, parser)
     mixed = command.pictures or command.several
     read = parser.parse_known_intermixed_args if mixed else parser.parse_known_args
     namespace, unknown = read(words)
@@ -394,7 +396,9 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     for word in unknown:
         if word.startswith("-") and word != "-":
             typed = word.partition("=")[0]
-            raise ViewerError(f"option '{typed}'", "unknown", meant(typed, flags) or f"see {parser.prog} --help")
+            raise ViewerError(
+                f"option '{typed}'", "unknown", suggest_option(typed, flags) or f"see {parser.prog} --help"
+            )
     if unknown:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
     if command.scene and not namespace.scene:
@@ -414,7 +418,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     return namespace
 
 
-def _first() -> int:
+def _show_first_scene() -> int:
     """Without arguments: the first scene in a window, or where there is no display in a picture."""
     if _has_display():
         commands.view(_parse("view", [FIRST_SCENE]))
@@ -426,9 +430,9 @@ def _first() -> int:
 
 def _diff(arguments: argparse.Namespace) -> bool:
     """``raystream diff``: scenes to render are read as by ``raystream render``, before any work."""
-    from raystream.cli.compare import diff, split
+    from raystream.cli.compare import diff, split_words
 
-    return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
+    return diff(arguments, [_parse("render", split_words(text)) for text in arguments.render or ()])
 
 
 def _has_display() -> bool:
@@ -448,7 +452,7 @@ COMMANDS = {
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
-        (*of_view(), *REMOTE),
+        (*viewable_options(), *REMOTE),
         scene=True,
         own=REMOTE,
     ),

@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, Any
 from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
-from raystream.base.start import loaded
+from raystream.base.start import finish_loading
 from raystream.cli.commands import (
     FAULT,
     STANDARD_OUTPUT,
     as_json,
-    at_moment,
     chosen_options,
-    explained,
+    exit_code_and_message,
     load_scene,
-    tell,
+    print_notes,
+    scene_at_moment,
 )
 from raystream.cli.presets import published_remark
-from raystream.cli.workers import answers
+from raystream.cli.workers import results
 from raystream.film.files.states import AUTO
 from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
 from raystream.options.table import OPTIONS, most_samples
@@ -59,7 +59,7 @@ def check_render(arguments: Namespace) -> None:
     from raystream.film.files.movie import is_movie
 
     limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
-    if _displayed(arguments) or is_movie(arguments.output):
+    if _is_displayed(arguments) or is_movie(arguments.output):
         if all(getattr(arguments, name) is None for name in limits):
             arguments.quality = DEFAULT_QUALITY
     elif arguments.quality is not None and arguments.denoise == "auto":
@@ -102,8 +102,8 @@ def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: R
     from raystream.renderer.renderer import Renderer
 
     scene = load_scene(arguments, progress)
-    scene = at_moment(scene, arguments, progress)
-    loaded()  # the scene stays, too
+    scene = scene_at_moment(scene, arguments, progress)
+    finish_loading()  # the scene stays, too
     times.append(perf_counter())
     progress(None, "building")
     chosen = chosen_options(arguments, "renderer")
@@ -111,25 +111,25 @@ def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: R
         renderer = Renderer(scene, **chosen, progress=progress)
     else:
         renderer.update(scene, **chosen, progress=progress)
-    tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-    tell(_unused(arguments), arguments, progress)
+    print_notes([*renderer.notes, *_limit_remarks(renderer, arguments)], arguments, progress)
+    print_notes(_unused_options(arguments), arguments, progress)
     if arguments.preset is not None:
-        tell(published_remark(arguments, renderer.device.software), arguments, progress)
+        print_notes(published_remark(arguments, renderer.device.software), arguments, progress)
     times.append(perf_counter())
     progress(None, "compiling")
-    tell(fill_darkness(renderer, arguments), arguments, progress)
-    tell(nothing_seen(renderer, arguments.size), arguments, progress)
+    print_notes(fill_darkness(renderer, arguments), arguments, progress)
+    print_notes(nothing_seen(renderer, arguments.size), arguments, progress)
     state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
-    tell(_find_state(state, arguments), arguments, progress)
+    print_notes(_find_state(state, arguments), arguments, progress)
     try:
-        with _driver_warnings_told(arguments, progress):
+        with _driver_warnings_as_notes(arguments, progress):
             picture = _picture(renderer, arguments, state, progress)
         times.append(perf_counter())
-        tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
+        print_notes(picture.remarks(arguments.exposure if _is_displayed(arguments) else 0.0), arguments, progress)
         progress(None, f"writing {arguments.output}")
         _write(picture, arguments)
     except KeyboardInterrupt as stop:
-        stop.args = (_how_to_go_on(state, arguments),)
+        stop.args = (_resume_message(state, arguments),)
         raise
     if state is not None:
         state.finish()
@@ -160,12 +160,12 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
     from raystream.farm.pictures import render_on
 
     def notify(line: str) -> None:
-        tell([line], arguments, progress)
+        print_notes([line], arguments, progress)
 
     return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=notify, **options)
 
 
-def _displayed(arguments: Namespace) -> bool:
+def _is_displayed(arguments: Namespace) -> bool:
     """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
     from raystream.film.files.image import DISPLAYED
 
@@ -178,7 +178,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
     """
     requested = arguments.environment, arguments.sun, arguments.exposure
-    automatic = requested == (None, None, "auto") and _displayed(arguments)
+    automatic = requested == (None, None, "auto") and _is_displayed(arguments)
     if not automatic:
         return []
     from raystream.renderer.empty_view import brightened, lit_from_within
@@ -211,7 +211,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         from raystream.renderer.session.convergence import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
-        parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_above_goal(arguments, facts)}")
+        parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_noise_remark(arguments, facts)}")
     parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
@@ -219,7 +219,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     )
 
 
-def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
+def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
     from raystream.film.error import FIRST_LOOK
@@ -262,7 +262,7 @@ def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
     return [f"goes on from {path}, {_count(samples, 'sample')}"]
 
 
-def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
+def _resume_message(state: Checkpoint | None, arguments: Namespace) -> str:
     """The message for a render ended by Ctrl-C or SIGTERM."""
     if state is None or not (state.saved or state.used):
         return "stopped"
@@ -273,7 +273,7 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
     return f"stopped after {state.samples} of {_count(goal, 'sample')}; go on with --resume {path}"
 
 
-def _unused(arguments: Namespace) -> list[str]:
+def _unused_options(arguments: Namespace) -> list[str]:
     """A remark on options that do not serve the chosen program."""
     from raystream.renderer.inputs.settings import unused
 
@@ -283,7 +283,7 @@ def _unused(arguments: Namespace) -> list[str]:
     )
 
 
-def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
+def _limit_remarks(renderer: Renderer, arguments: Namespace) -> list[str]:
     """A remark on kernels that are too long for ``--limits``."""
     if arguments.limits == "none" or arguments.quiet:
         return []
@@ -295,12 +295,12 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 
 @contextmanager
-def _driver_warnings_told(arguments: Namespace, progress: TerminalProgress) -> Iterator[None]:
+def _driver_warnings_as_notes(arguments: Namespace, progress: TerminalProgress) -> Iterator[None]:
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
         warnings.simplefilter("ignore", ViewerWarning)  # told already
-        warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
+        warnings.showwarning = lambda message, *rest, **more: print_notes([str(message)], arguments, progress)
         yield
 
 
@@ -313,7 +313,7 @@ def _render_frames(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from raystream.renderer.sequence import save_frames
 
-        loaded()
+        finish_loading()
         scene = load_scene(arguments, progress)
         frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
@@ -324,7 +324,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
         save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
         if all(remarks):  # one that fades to black is meant to
-            tell(remarks[0], arguments, progress)
+            print_notes(remarks[0], arguments, progress)
     seconds = perf_counter() - start_time
     if arguments.stats is not None:
         part_file.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
@@ -356,7 +356,7 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     return farmed(
         **options,
         films=arguments.output.lower().endswith(".exr"),
-        notify=lambda line: tell([line], arguments, progress),
+        notify=lambda line: print_notes([line], arguments, progress),
     )
 
 
@@ -375,11 +375,11 @@ SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scen
 def render(arguments: Namespace) -> bool | int:
     """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well, or the exit code that each
     failed picture would have by itself."""
-    arguments.scenes = scenes = [name for word in arguments.scenes for name in _matches(word)]
+    arguments.scenes = scenes = [name for word in arguments.scenes for name in _expand_pattern(word)]
     if len(scenes) == 1:
         arguments.scene = scenes[0]
         if arguments.output is not None and PLACEHOLDER.search(arguments.output):
-            arguments.output = output_of(arguments.output, scenes[0], 0, 1)
+            arguments.output = output_path(arguments.output, scenes[0], 0, 1)
             with _folders([arguments.output]):
                 check_render(arguments)
         return render_scene(arguments)
@@ -389,11 +389,13 @@ def render(arguments: Namespace) -> bool | int:
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
-            for result, fault in _by_processes(tasks, jobs, progress) if jobs > 1 else _in_turn(tasks, progress):
+            for result, fault in (
+                _by_processes(tasks, jobs, progress) if jobs > 1 else _by_this_process(tasks, progress)
+            ):
                 if fault:
                     failed.append((fault, result if isinstance(result, int) else FAULT))
                 elif not arguments.quiet:
-                    progress.say(str(result))
+                    progress.print_line(str(result))
         except KeyboardInterrupt as stop:
             stop.args = ("stopped; the pictures that are written are whole",)
             raise
@@ -405,13 +407,13 @@ def render(arguments: Namespace) -> bool | int:
     return min(code for _, code in failed) if failed else True
 
 
-def _matches(word: str) -> list[str]:
+def _expand_pattern(word: str) -> list[str]:
     """The files of a pattern, where the shell has left one; any other word itself."""
     files = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
     return files or [word]
 
 
-def output_of(pattern: str, scene: str, index: int, count: int) -> str:
+def output_path(pattern: str, scene: str, index: int, count: int) -> str:
     """The file of the scene of that index among ``count``: placeholders in the pattern are replaced."""
     path = Path(scene)
     values = {"stem": path.stem, "name": path.name, "index": str(index).zfill(len(str(count - 1)))}
@@ -431,7 +433,7 @@ def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     owners: dict[str, int] = {}
     tasks = []
     for index, scene in enumerate(scenes):
-        output = output_of(arguments.output, scene, index, len(scenes))
+        output = output_path(arguments.output, scene, index, len(scenes))
         first = owners.setdefault(os.path.realpath(output), index)
         if first != index:
             raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
@@ -475,23 +477,23 @@ class SceneRenderer:
                 traceback.print_exc()
             if not isinstance(error, ViewerError):  # after which the renderer is as it was
                 self._renderer = None
-            code, fault = explained(error)
+            code, fault = exit_code_and_message(error)
             return code, fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
         self._renderer = done.renderer
         return done.line, ""
 
 
-def _in_turn(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
+def _by_this_process(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
     """Every picture by this process."""
     renderer = SceneRenderer()
     for index, task in enumerate(tasks):
-        progress.part(index, len(tasks), os.path.basename(task.scene))
+        progress.begin_part(index, len(tasks), os.path.basename(task.scene))
         yield renderer.render(task, progress)
 
 
 def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
     """Every picture by one of ``jobs`` processes, in the order in which they are done."""
-    for done, (notes, line, fault) in enumerate(answers(tasks, jobs, RENDERER), 1):
+    for done, (notes, line, fault) in enumerate(results(tasks, jobs, RENDERER), 1):
         for note in notes:
             progress.note(note)
         progress(done / len(tasks), f"{done} of {len(tasks)} pictures, {jobs} processes")

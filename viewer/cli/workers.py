@@ -14,13 +14,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from raystream.base.interrupts import child_process
-from raystream.base.start import SAFE_PATH, python
+from raystream.base.start import SAFE_PATH, python_command
 
-CODE = "from raystream.cli.workers import work; work()"
-Answer = tuple[list[str], Any, str]  # notes, result, fault
+CODE = "from raystream.cli.workers import serve_tasks; serve_tasks()"
+Result = tuple[list[str], Any, str]  # notes, result, fault
 
 
-def answers(tasks: Sequence[Namespace], count: int, renderer: str) -> Iterator[Answer]:
+def results(tasks: Sequence[Namespace], count: int, renderer: str) -> Iterator[Result]:
     """The answers of ``count`` processes to the tasks, in the order of completion. One that dies is the fault of
     its task, and another one takes its place.
 
@@ -28,10 +28,10 @@ def answers(tasks: Sequence[Namespace], count: int, renderer: str) -> Iterator[A
     `raystream.cli.rendering.SceneRenderer` has.
     """
     pending: SimpleQueue[Namespace] = SimpleQueue()
-    done: SimpleQueue[Answer] = SimpleQueue()
+    done: SimpleQueue[Result] = SimpleQueue()
     for task in tasks:
         pending.put(task)
-    servers = [_Server(pending, done, count, renderer) for _ in range(count)]
+    servers = [_TaskServer(pending, done, count, renderer) for _ in range(count)]
     try:
         for server in servers:
             server.start()
@@ -42,10 +42,10 @@ def answers(tasks: Sequence[Namespace], count: int, renderer: str) -> Iterator[A
             server.stop()
 
 
-class _Server(threading.Thread):
+class _TaskServer(threading.Thread):
     """Gives a process of its own one task after the other."""
 
-    def __init__(self, pending: SimpleQueue[Namespace], done: SimpleQueue[Answer], count: int, renderer: str) -> None:
+    def __init__(self, pending: SimpleQueue[Namespace], done: SimpleQueue[Result], count: int, renderer: str) -> None:
         super().__init__(daemon=True)
         self._pending, self._done, self._renderer, self._stopped = pending, done, renderer, False
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,7 +63,7 @@ class _Server(threading.Thread):
 
     def _serve(self, task: Namespace) -> None:
         """A task by a new process, and those that follow while it lives."""
-        command = python(CODE, self._renderer)
+        command = python_command(CODE, self._renderer)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with child_process(command, env=self._environment, **pipes) as self._process:
             stdin, stdout = self._process.stdin, self._process.stdout
@@ -91,7 +91,7 @@ class _Server(threading.Thread):
             self.join()
 
 
-def work() -> None:
+def serve_tasks() -> None:
     """Of a worker: answer the tasks that come by standard input, until it ends."""
     from raystream.cli.progress import TerminalProgress
 
