@@ -343,7 +343,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     ],
 )
 def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
-    assert rendering._count(number, *words) == expected
+    assert rendering._counted(number, *words) == expected
 
 
 @pytest.mark.parametrize(

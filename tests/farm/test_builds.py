@@ -30,7 +30,7 @@ def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(build_module, "shaders", lambda: glsl)
 
     def found() -> str:
-        return build_module.sources.__wrapped__()
+        return build_module.source_digest.__wrapped__()
 
     def digest(text: bytes) -> str:
         return hashlib.blake2b(text, digest_size=4).hexdigest()

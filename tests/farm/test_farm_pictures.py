@@ -16,7 +16,7 @@ from here import Here
 
 import raystream
 from raystream.farm import pictures, worker
-from raystream.farm.pictures import render_frames, render_on, travelling
+from raystream.farm.pictures import portable_settings, render_frames, render_on
 from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import Unit, tile_side, tile_units
 from raystream.film.film import Film
@@ -67,7 +67,7 @@ def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespa
     monkeypatch.setattr(pictures, "TaskScheduler", Watched)
     monkeypatch.setattr(worker, "_PROCESS", worker._Process())
     yield found
-    worker._forget()
+    worker._release_renderers()
 
 
 def backwards(results: Iterator[Any]) -> Iterator[Any]:
@@ -315,14 +315,14 @@ def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) 
     image = ImageEnvironment(np.full((2, 4, 3), 0.5, np.float32), "mine")
     for value in (None, "none", "sky", "studio", (0.5, 0.25, 1.0), "0.5,0.25,1"):
         settings = Settings(environment=value, **OPTIONS)
-        assert travelling(settings) == (settings, None)
+        assert portable_settings(settings) == (settings, None)
     settings = Settings(environment=image, **OPTIONS)
-    left, found = travelling(settings)
+    left, found = portable_settings(settings)
     assert found is image and left == settings.replace(environment=None) and left.environment is None
     from raystream.film.files.image import save
 
     save(path := tmp_path / "sky.exr", np.full((2, 4, 3), 0.25, np.float32), {}, {})
-    left, found = travelling(Settings(environment=str(path), **OPTIONS))
+    left, found = portable_settings(Settings(environment=str(path), **OPTIONS))
     named = environment_of(str(path))[0]
     assert isinstance(found, ImageEnvironment) and isinstance(named, ImageEnvironment) and left.environment is None
     np.testing.assert_array_equal(found.pixels, named.pixels)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raystream.dataset.picture import DatasetRenderer
-from raystream.dataset.recipe import parsed
+from raystream.dataset.recipe import parse_recipe
 from raystream.dataset.stage import DatasetStage
 from raystream.farm import worker
 from raystream.farm.pictures import render_dataset
@@ -28,7 +28,7 @@ GIVEN = {
 def stage(tmp_path: Path) -> DatasetStage:
     """Of a small recipe."""
     (tmp_path / "a.obj").write_text(MODEL)
-    return DatasetStage(parsed(dict(GIVEN), "r.toml", str(tmp_path)))
+    return DatasetStage(parse_recipe(dict(GIVEN), "r.toml", str(tmp_path)))
 
 
 @pytest.mark.usefixtures("device")

@@ -12,7 +12,7 @@ import pytest
 import raystream
 from raystream.farm import task_scheduler, worker
 from raystream.farm.task_scheduler import Task, TaskScheduler
-from raystream.farm.units import Build, sources
+from raystream.farm.units import Build, source_digest
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 
 
@@ -228,12 +228,12 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
 
 def test_workers_of_other_builds(scene: raystream.Scene) -> None:
     """Those of other code than this process's, and those of other drivers than each other's."""
-    build = f"raystream 1 ({sources()})"
-    mine, code, driver = Build("1", sources(), "one"), Build("2", "bb", "one"), Build("1", sources(), "two")
+    build = f"raystream 1 ({source_digest()})"
+    mine, code, driver = Build("1", source_digest(), "one"), Build("2", "bb", "one"), Build("1", source_digest(), "two")
     hint = "install the same version there; --mix-builds takes it as it is"
     both = f"{build}, one on a", f"{build}, two on b"
     for builds, lines in (
-        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {sources()} ({hint})"]),
+        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {source_digest()} ({hint})"]),
         (
             {"a": mine, "b": driver},
             [

@@ -14,7 +14,7 @@ import pytest
 import raystream
 from raystream.farm import task_scheduler, worker
 from raystream.farm.task_scheduler import Task, TaskScheduler
-from raystream.farm.units import Build, sources
+from raystream.farm.units import Build, source_digest
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 
 
@@ -199,7 +199,7 @@ def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     code, build, scattered, (hold, name, payload, options), *units = client.calls
     assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
     assert build == (worker.build, alone) and scattered == ("scatter", data, False)
-    assert (hold, name, options) == (worker.hold, digest, alone) and isinstance(payload, Reply)
+    assert (hold, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
     assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
     assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
     assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
@@ -257,7 +257,7 @@ def test_drivers_of_the_samples() -> None:
     client = Told(*drivers, unit=lambda address, _: answers[address])
     made, waiting = ready(client), deque(tasks(1, 1, 1, 1))
     for address, driver in drivers.items():
-        made.workers[address].build = Build("1", sources(), driver)
+        made.workers[address].build = Build("1", source_digest(), driver)
         made._assign(address, made.workers[address], "digest", waiting)
         task = made._completed_task(address, client.futures[-1], waiting)
         assert task is not None and (made._result(address, task, client.futures[-1], waiting) is None) == (

@@ -91,7 +91,7 @@ def pictures() -> dict[str, Any]:
 
 def viewed() -> dict[str, Any]:
     """Keys, the page of a browser, and the inspector."""
-    from raystream.remote.canvas import resources
+    from raystream.remote.canvas import page_files
     from raystream.viewport.canvas import CanvasView
     from raystream.viewport.debug_views.inspector import Inspector
     from raystream.viewport.keymap import BY_NAME, markdown_table
@@ -101,7 +101,7 @@ def viewed() -> dict[str, Any]:
     view.handle({"event_type": "key_down", "key": KEY, "modifiers": []})
     renderer = view.view.renderer
     assert renderer is not None
-    page = resources(view.view.keymap, view.view.actions.handlers, "cornell")["index.html"].body.decode()
+    page = page_files(view.view.keymap, view.view.actions.handlers, "cornell")["index.html"].body.decode()
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     found = {

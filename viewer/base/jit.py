@@ -60,7 +60,7 @@ def bind(loop: Callable, *arguments: Any) -> Callable[[], Any]:
 
 
 def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Callable[[], Any]]:
-    types = tuple(map(_type, arguments))
+    types = tuple(map(_type_key, arguments))
     compiled = _loaded.get((loop, types))
     if compiled is None:
         with _lock:
@@ -74,7 +74,7 @@ def _python_number(result: Any) -> Any:
     return result.item() if isinstance(result, np.generic) else result
 
 
-def _type(argument: Any) -> str:
+def _type_key(argument: Any) -> str:
     """The key of compiled variants: "f8 2" for an array of float64 with two dimensions; "b", "i", "f"."""
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous:
@@ -160,7 +160,7 @@ def _dependencies(function: Callable, visited: set[Callable]) -> Iterator[Any]:
         return
     visited.add(function)
     assert isinstance(function, FunctionType)
-    yield function.__name__, function.__defaults__, *_code(function.__code__)
+    yield function.__name__, function.__defaults__, *_code_content(function.__code__)
     for name in sorted({*function.__code__.co_names}):
         value = function.__globals__.get(name)
         if isinstance(value, FunctionType):
@@ -171,8 +171,9 @@ def _dependencies(function: Callable, visited: set[Callable]) -> Iterator[Any]:
             yield name, repr(value)
 
 
-def _code(code: CodeType) -> Iterator[Any]:
+def _code_content(code: CodeType) -> Iterator[Any]:
     constants = [
-        tuple(_code(constant)) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+        tuple(_code_content(constant)) if isinstance(constant, CodeType) else repr(constant)
+        for constant in code.co_consts
     ]
     yield from (code.co_code, constants, code.co_names, code.co_varnames)

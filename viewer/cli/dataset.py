@@ -34,11 +34,11 @@ def dataset(arguments: Namespace) -> bool:
     elif arguments.mix_builds:
         raise ViewerError("--mix-builds", "needs --cluster", "such as --cluster local")
     from raystream.cli.progress import TerminalProgress
-    from raystream.dataset.folder import opened
-    from raystream.dataset.recipe import read
+    from raystream.dataset.folder import open_folder
+    from raystream.dataset.recipe import read_recipe
     from raystream.dataset.stage import DatasetStage
 
-    recipe, start_time = read(arguments.recipe), perf_counter()
+    recipe, start_time = read_recipe(arguments.recipe), perf_counter()
     output = arguments.output or os.fspath(Path(arguments.recipe).with_suffix(""))
     if output == arguments.recipe:
         raise ViewerError(output, "is the recipe itself", "give a folder with -o")
@@ -47,7 +47,7 @@ def dataset(arguments: Namespace) -> bool:
         stage = DatasetStage(recipe)
         for note in stage.notes if not arguments.quiet else ():
             progress.note(f"raystream: note: {note}")
-        with opened(output, stage) as folder:
+        with open_folder(output, stage) as folder:
             resumed = len(folder.done)
             missing = [index for index in range(recipe.pictures) if index not in folder.done]
             if resumed and missing and not arguments.quiet:

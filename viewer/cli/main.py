@@ -37,7 +37,7 @@ from raystream.options.table import OPTIONS, by_topic, check, suggest_option, vi
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
 SCREEN_LINES, FLAG_WIDTH = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
-ALL = "all"  # of the topics of a command's help
+ALL_TOPICS = "all"  # of the topics of a command's help
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class _Parser(argparse.ArgumentParser):
     def _in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
         actions = {action.dest: action for action in self._actions}
         sections = {name or "options": [actions.pop(option.name) for option in of] for name, of in topics.items()}
-        if topic == ALL:
+        if topic == ALL_TOPICS:
             positional = [action for action in actions.values() if not action.option_strings]
             general = [action for action in actions.values() if action.option_strings]
             sections = {"positional arguments": positional, **sections}
@@ -252,7 +252,7 @@ class _Parser(argparse.ArgumentParser):
         elif topic in sections:
             sections = {topic: sections[topic]}
         else:
-            names = (ALL, *sections)
+            names = (ALL_TOPICS, *sections)
             hint = suggestion(topic, names) or f"topics: {', '.join(names)}"
             raise ViewerError(f"--help {topic}", "unknown topic", hint)
         formatter = self._get_formatter()
@@ -274,7 +274,7 @@ class _Parser(argparse.ArgumentParser):
             lines += [f"{topic or 'options'}:"] if first else []
             lines += [f"  {_flag_text(option):{FLAG_WIDTH}}{option.brief(width - 2 - FLAG_WIDTH)}" for option in first]
         names = join_words(topic or "options" for topic in topics)
-        more = f"--help {ALL}: every option in full; --help TOPIC: those of {names}."
+        more = f"--help {ALL_TOPICS}: every option in full; --help TOPIC: those of {names}."
         return "\n".join([*lines, "", *textwrap.wrap(more, width), ""])
 
     def error(self, message: str) -> NoReturn:
@@ -314,7 +314,7 @@ def _parser(name: str) -> _Parser:
         const="",
         default=argparse.SUPPRESS,
         metavar="TOPIC",
-        help=f"this help; or of a topic, or of {ALL}, the options in full",
+        help=f"this help; or of a topic, or of {ALL_TOPICS}, the options in full",
     )
     if command.scene:
         nargs = "*" if command.several else "?"

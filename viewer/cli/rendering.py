@@ -205,14 +205,14 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
         stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
         samples = facts["samples"]
-        samples_text = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        samples_text = _counted(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         parts.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
         from raystream.renderer.session.convergence import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
         parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_noise_remark(arguments, facts)}")
-    parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
+    parts += [_counted(triangles, "triangle"), _counted(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
         f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
@@ -254,12 +254,12 @@ def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
         return []
     path, samples, wrong = state.find(arguments.size, pictures=automatic)
     if not automatic:
-        remark = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        remark = f"{path} holds {_counted(samples, 'sample')} of this picture; --resume auto goes on from there"
         return [] if path is None else [remark]
     arguments.resume = None if path is None else os.fspath(path)
     if path is None:
         return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
-    return [f"goes on from {path}, {_count(samples, 'sample')}"]
+    return [f"goes on from {path}, {_counted(samples, 'sample')}"]
 
 
 def _resume_message(state: Checkpoint | None, arguments: Namespace) -> str:
@@ -270,7 +270,7 @@ def _resume_message(state: Checkpoint | None, arguments: Namespace) -> str:
     if not state.saved:
         return f"stopped; go on with --resume {path}"
     goal = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
-    return f"stopped after {state.samples} of {_count(goal, 'sample')}; go on with --resume {path}"
+    return f"stopped after {state.samples} of {_counted(goal, 'sample')}; go on with --resume {path}"
 
 
 def _unused_options(arguments: Namespace) -> list[str]:
@@ -331,8 +331,8 @@ def _render_frames(arguments: Namespace) -> bool:
     if not arguments.quiet:
         width, height = arguments.size
         print(
-            f"{printable(arguments.output)}: {_count(len(counted), 'frame')} of {width} x {height}, "
-            f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
+            f"{printable(arguments.output)}: {_counted(len(counted), 'frame')} of {width} x {height}, "
+            f"{_counted(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
         )
     return True
 
@@ -360,7 +360,7 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     )
 
 
-def _count(count: int, one: str, many: str = "") -> str:
+def _counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
@@ -385,7 +385,7 @@ def render(arguments: Namespace) -> bool | int:
         return render_scene(arguments)
     from raystream.cli.progress import TerminalProgress
 
-    tasks, start_time, failed = _tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
+    tasks, start_time, failed = _scene_tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
@@ -420,7 +420,7 @@ def output_path(pattern: str, scene: str, index: int, count: int) -> str:
     return PLACEHOLDER.sub(lambda match: values[match[1]], pattern)
 
 
-def _tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
+def _scene_tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
     """The arguments of each picture. Raises ViewerError, before any work, for an unwritable file and for two pictures
     in one file."""
     if arguments.output is None or not PLACEHOLDER.search(arguments.output):

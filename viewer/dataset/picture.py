@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerWarning
-from raystream.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
+from raystream.dataset.sampling import PlacementReport, SceneLayout, picture_seed, sample_camera
 from raystream.dataset.stage import Arrangement, DatasetStage
 from raystream.dataset.view import Ball, GroundTruth, ObjectInView, Silhouette, lens_of, silhouettes
 from raystream.dataset.writers import WRITERS
@@ -40,7 +40,7 @@ class FinishedPicture:
 class DatasetRenderer:
     """Renders a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
 
-    report : of the placement of copies, see `raystream.dataset.sampling.layout`.
+    report : of the placement of copies, see `raystream.dataset.sampling.sample_layout`.
     """
 
     def __init__(self, stage: DatasetStage, report: PlacementReport | None = None) -> None:
@@ -76,7 +76,7 @@ class DatasetRenderer:
             layout = self.stage.layout(scene, self._report)
             self._scene = scene, layout, self.stage.arranged(layout)
         _, layout, arranged = self._scene
-        eye, size = camera(recipe, layout.middle, scene, index), recipe.size
+        eye, size = sample_camera(recipe, layout.middle, scene, index), recipe.size
         renderer = self._updated_renderer(layout, arranged, eye, picture_seed(recipe, picture_index))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
@@ -163,7 +163,7 @@ class DatasetRenderer:
         height, width = hit.shape
         flow = np.full((height, width, 2), np.nan, np.float32)
         if index + 1 < self.recipe.views:
-            following = camera(self.recipe, layout.middle, scene, index + 1)
+            following = sample_camera(self.recipe, layout.middle, scene, index + 1)
             rows, columns = np.nonzero(hit)
             projected = following.project(position[hit], (width, height))
             flow[hit] = projected - np.stack([columns, rows], axis=1) - 0.5

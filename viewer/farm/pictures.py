@@ -39,7 +39,7 @@ from raystream.stream.machines.counters import Stats
 Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's index, the unit and its film
 
 
-def tiles(picture_film: Film) -> Collector:
+def merge_tiles(picture_film: Film) -> Collector:
     """Merges films of tiles into the picture's; on close, also the halves of the samples if all tiles have them."""
     halves: list[tuple[Unit, Halves]] = []
     try:
@@ -49,10 +49,10 @@ def tiles(picture_film: Film) -> Collector:
             if film.halves is not None:
                 halves.append((unit, film.halves))
     finally:
-        picture_film.halves = _whole(picture_film, halves)
+        picture_film.halves = _merged_halves(picture_film, halves)
 
 
-def ranges(picture_film: Film) -> Collector:
+def merge_ranges(picture_film: Film) -> Collector:
     """Merges films of ranges of samples into the picture's, in the order of their indices."""
     early: dict[int, Film] = {}
     following = 0
@@ -64,7 +64,7 @@ def ranges(picture_film: Film) -> Collector:
             following += 1
 
 
-def _whole(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
+def _merged_halves(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
     """The halves of a picture from its tiles': differences and variances are means over pixels. None if tiles lack
     them, or began with different sample counts."""
     total, count = np.zeros_like(picture_film.square), np.zeros_like(picture_film.count)
@@ -78,14 +78,14 @@ def _whole(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | Non
     differences, variances = (
         {
             level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
-            for level in _common(tables)
+            for level in _common_levels(tables)
         }
         for tables in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
     )
     return Halves(total, count, differences, variances, _relative_std_errors(of_tiles, weights, variances))
 
 
-def _common(tables: list[dict[int, float]]) -> list[int]:
+def _common_levels(tables: list[dict[int, float]]) -> list[int]:
     """The keys common to all."""
     return sorted(set.intersection(*map(set, tables)))
 
@@ -93,7 +93,7 @@ def _common(tables: list[dict[int, float]]) -> list[int]:
 def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances: dict[int, float]) -> dict[int, float]:
     """Relative standard errors of the variances' roots: tiles' errors are independent."""
     result = {}
-    for level in _common([halves.relative_std_errors for halves in of_tiles]):
+    for level in _common_levels([halves.relative_std_errors for halves in of_tiles]):
         errors = [
             weight * table.variances[level] * table.relative_std_errors[level]
             for weight, table in zip(weights, of_tiles, strict=True)
@@ -202,7 +202,7 @@ def _film(
         progress(None, "starting workers")
     with connected(workers.cluster) as client:
         scheduler = TaskScheduler(client, mixed=workers.mixed, notify=workers.notify)
-        settings, environment = travelling(renderer.settings)
+        settings, environment = portable_settings(renderer.settings)
         scene = scheduler.hold(renderer.prepared.given, environment)
         spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
@@ -212,7 +212,7 @@ def _film(
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(unit), worker.trace, (spec, size, unit), unit.cost) for k, unit in enumerate(units)]
         total_cost, done = sum(unit.cost for unit in units), 0.0
-        collected = (tiles if length is None else ranges)(merged)
+        collected = (merge_tiles if length is None else merge_ranges)(merged)
         next(collected)
         try:
             for task, traced in scheduler.run(tasks, scene):
@@ -223,7 +223,9 @@ def _film(
                     workers.on_unit(unit, traced, scheduler.seconds[task.index])
                 collected.send((task.index, unit, traced.film))
                 if progress is not None:
-                    progress(done / total_cost, _text(length is None, scheduler, len(units), done / total_cost))
+                    progress(
+                        done / total_cost, _progress_text(length is None, scheduler, len(units), done / total_cost)
+                    )
                 if state is not None and state.due() and merged.count.any():
                     state.save(merged)
         except (KeyboardInterrupt, ViewerError) as stop:
@@ -237,7 +239,7 @@ def _film(
         return merged, stats, scheduler.drivers()
 
 
-def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
+def portable_settings(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     """The settings for other machines, and the environment sent once as a picture, in place of its file's name or out
     of the settings."""
     value = settings.environment
@@ -248,7 +250,7 @@ def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     return settings, None
 
 
-def _text(tiled: bool, scheduler: TaskScheduler, units: int, fraction: float) -> str:
+def _progress_text(tiled: bool, scheduler: TaskScheduler, units: int, fraction: float) -> str:
     workers = len(scheduler.workers)
     return f"{round(fraction * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
 
@@ -277,7 +279,7 @@ def render_frames(
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, arguments, **size, **exposure)
-    settings, environment = travelling(Settings(**arguments))
+    settings, environment = portable_settings(Settings(**arguments))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:

@@ -23,7 +23,7 @@ import numpy as np
 from raystream.base.errors import ViewerError
 from raystream.farm import worker
 from raystream.farm.cluster import INSTALL
-from raystream.farm.units import Build, check_builds, sources
+from raystream.farm.units import Build, check_builds, source_digest
 from raystream.scene.environment import ImageEnvironment
 from raystream.scene.scene import Scene
 
@@ -219,7 +219,7 @@ class TaskScheduler:
         elif scene not in state.scenes:
             payload = self._payload(scene)
             if payload is not None:
-                self._submit(address, state, "scene", None, worker.hold, scene, payload)
+                self._submit(address, state, "scene", None, worker.store_payload, scene, payload)
         else:
             task = waiting.popleft()
             self._submit(address, state, "unit", task, task.function, *task.arguments)
@@ -275,8 +275,8 @@ class TaskScheduler:
     def _check_build(self, address: str, state: _Worker) -> None:
         """Raise where a worker's samples would be others."""
         assert state.build is not None
-        if state.build.sources != sources() and not self.mixed:
-            what = f"{address} has other code, {state.build}, than this process, {sources()}"
+        if state.build.sources != source_digest() and not self.mixed:
+            what = f"{address} has other code, {state.build}, than this process, {source_digest()}"
             raise ViewerError("--cluster", what, "install the same version there; --mix-builds takes it as it is")
         check_builds({name: w.build for name, w in self.workers.items() if w.build is not None}, self.mixed)
 

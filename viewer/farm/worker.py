@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raystream.base.version import __version__
 from raystream.dataset.picture import DatasetRenderer, FinishedPicture
-from raystream.farm.units import Build, Unit, sources
+from raystream.farm.units import Build, Unit, source_digest
 from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
@@ -25,7 +25,7 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.devices import shared_device
 from raystream.stream.machines.counters import Stats
 
-MOST_HELD = 2  # scenes
+MOST_SCENES = 2  # scenes
 
 
 class SceneLost(Exception):
@@ -68,16 +68,16 @@ _PROCESS = _Process()
 
 def build() -> Build:
     """This worker's build."""
-    return Build(__version__, sources(), shared_device().driver)
+    return Build(__version__, source_digest(), shared_device().driver)
 
 
-def hold(digest: str, payload: NDArray[np.uint8]) -> None:
+def store_payload(digest: str, payload: NDArray[np.uint8]) -> None:
     """Store a pickled scene with its environment, or a dataset's stage, under the digest of their content."""
     scenes = _PROCESS.scenes
     if digest not in scenes:
         scenes[digest] = pickle.loads(payload.tobytes())
     scenes.move_to_end(digest)
-    while len(scenes) > MOST_HELD:
+    while len(scenes) > MOST_SCENES:
         scenes.popitem(last=False)
 
 
@@ -93,9 +93,9 @@ def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
 
 def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
-    (scene, settings), process = _given(spec), _PROCESS
+    (scene, settings), process = _scene_and_settings(spec), _PROCESS
     if process.staged is None or process.spec != spec:
-        _forget()
+        _release_renderers()
         process.spec, process.staged = spec, motion.staged(scene)
     process.renderer = motion.show(process.staged, k, process.renderer, settings)
     finished = motion.frame(k, process.renderer.render(**render))
@@ -108,7 +108,7 @@ def dataset_picture(digest: str, index: int) -> FinishedPicture:
     """A picture of a dataset whose stage is held. Raises SceneLost, and errors of `Renderer`."""
     process = _PROCESS
     if process.dataset_renderer is None or process.dataset_renderer[0] != digest:
-        _forget()
+        _release_renderers()
         try:
             process.dataset_renderer = digest, DatasetRenderer(process.scenes[digest][0])
         except KeyError:
@@ -116,7 +116,7 @@ def dataset_picture(digest: str, index: int) -> FinishedPicture:
     return process.dataset_renderer[1].render(index)
 
 
-def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
+def _scene_and_settings(spec: RendererSpec) -> tuple[Scene, Settings]:
     """The scene of a spec, and the settings with its environment."""
     try:
         scene, environment = _PROCESS.scenes[spec.scene]
@@ -127,10 +127,10 @@ def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
 
 def _renderer(spec: RendererSpec) -> Renderer:
     """The renderer of a spec: the present one, updated or replaced if necessary."""
-    process, (scene, settings) = _PROCESS, _given(spec)
+    process, (scene, settings) = _PROCESS, _scene_and_settings(spec)
     if process.renderer is not None and process.spec == spec and process.staged is None:
         return process.renderer
-    _forget()
+    _release_renderers()
     process.renderer = Renderer(scene, settings)
     if spec.camera is not None:
         process.renderer.update(camera=spec.camera)
@@ -138,7 +138,7 @@ def _renderer(spec: RendererSpec) -> Renderer:
     return process.renderer
 
 
-def _forget() -> None:
+def _release_renderers() -> None:
     for resource in (
         _PROCESS.renderer,
         _PROCESS.dataset_renderer[1] if _PROCESS.dataset_renderer is not None else None,
