@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raystream.options.commands import COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
+from raystream.options.commands import COMPARE, DATASET, DOCTOR, GRAPH, MEASURE, REMOTE, THUMBNAIL
 from raystream.options.table import ELSEWHERE, OPTIONS
 from raystream.options.values import PhotonFilter
 from raystream.renderer.inputs.settings import NAMES, VIEW, registered
@@ -23,6 +23,7 @@ def test_declarations(request: pytest.FixtureRequest) -> None:
         ("of view --remote", REMOTE),
         ("of diff", COMPARE),
         ("of devices", MEASURE),
+        ("of graph", GRAPH),
         ("of dataset", DATASET),
         ("of doctor", DOCTOR),
         ("of thumbnail", THUMBNAIL),

@@ -84,9 +84,9 @@ def graph(arguments: Namespace) -> bool:
     """``raystream graph``: a program as a diagram."""
     from raystream.cli.graph import write_graph
 
-    if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
+    if arguments.output == STANDARD_OUTPUT and sys.stdout is None:
         raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")
-    write_graph(arguments.program, arguments.o)
+    write_graph(arguments.program, arguments.output)
     return True
 
 

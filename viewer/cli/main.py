@@ -17,7 +17,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -30,7 +30,7 @@ from raystream.cli.commands import FAULT, exit_code_and_message
 from raystream.cli.dataset import dataset
 from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
-from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, MEASURE, REMOTE, THUMBNAIL
+from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, GRAPH, MEASURE, REMOTE, THUMBNAIL
 from raystream.options.declare import Option, join_words, suggestion
 from raystream.options.table import OPTIONS, by_topic, check, suggest_option, viewable_options
 
@@ -41,28 +41,39 @@ ALL_TOPICS = "all"  # of the topics of a command's help
 
 
 @dataclass(frozen=True)
+class Positional:
+    """A positional argument. many : any number of them. required : told where it is missing; others the command's own
+    function checks."""
+
+    name: str
+    metavar: str
+    help: str
+    many: bool = False
+    required: bool = False
+
+
+SCENE = Positional("scene", "SCENE", "a scene file or the name of a built-in scene", required=True)
+SCENES = replace(SCENE, many=True)
+
+
+@dataclass(frozen=True)
 class Command:
-    """A command: its line of help, its positional arguments, its options, whether it takes a scene, and its
-    function."""
+    """A command: its line of help, its usage, its function, and its arguments. json : it has ``--json``."""
 
     help: str
     usage: str
     run: Callable[[argparse.Namespace], bool | int]  # whether all is well, or the exit code
     options: tuple[str, ...] = ()
-    scene: bool = False
+    positionals: tuple[Positional, ...] = ()
     json: bool = False
-    argument: str = ""  # what it takes in place of a scene
-    own: Mapping[str, Option] = field(default_factory=dict)  # options that are this command's alone
-    pictures: bool = False  # whether it takes pictures in place of a scene
-    several: bool = False  # whether it takes more than one scene
-    words: tuple[tuple[str, str], ...] = ()  # what it takes in place of a scene, by name: the help of each
+    specific_options: Mapping[str, Option] = field(default_factory=dict)  # those of this command alone
 
     def option(self, name: str) -> Option:
         """The declaration of one of its options, as it is registered where programs are its business."""
-        return self.own.get(name) or (self._known if "program" in self.options else OPTIONS)[name]
+        return self.specific_options.get(name) or (self._registered if "program" in self.options else OPTIONS)[name]
 
     @cached_property
-    def _known(self) -> Mapping[str, Option]:
+    def _registered(self) -> Mapping[str, Option]:
         from raystream.renderer.inputs.settings import registered
 
         return registered()
@@ -166,7 +177,7 @@ def _dispatch(arguments: list[str]) -> int:
     first, words = arguments[0], arguments[1:]
     if first in COMMANDS:
         parsed = _parse(first, words)
-        if not COMMANDS[first].scene:  # else more modules are to come
+        if not {SCENE, SCENES} & {*COMMANDS[first].positionals}:  # else more modules are to come
             finish_loading()
         result = COMMANDS[first].run(parsed)
         return (DONE if result else FAULT) if isinstance(result, bool) else result
@@ -192,7 +203,7 @@ def _commands() -> str:
 
 def _overview_text() -> str:
     from raystream.formats import suffixes
-    from raystream.scene.builtin import SCENES
+    from raystream.scene.builtin import SCENES as BUILTIN
 
     width = max(map(len, COMMANDS)) + 2
     scene = f"SCENE is a file ({' '.join(suffixes())}) or, where there is none of that name, a built-in scene "
@@ -208,7 +219,7 @@ def _overview_text() -> str:
         "",
         "  -h, --help  after a command: its options        --version  the version",
         "",
-        *textwrap.wrap(f"{scene}({', '.join(SCENES)}).", _text_width()),
+        *textwrap.wrap(f"{scene}({', '.join(BUILTIN)}).", _text_width()),
     ]
     return "\n".join(lines)
 
@@ -316,16 +327,9 @@ def _parser(name: str) -> _Parser:
         metavar="TOPIC",
         help=f"this help; or of a topic, or of {ALL_TOPICS}, the options in full",
     )
-    if command.scene:
-        nargs = "*" if command.several else "?"
-        parser.add_argument("scene", nargs=nargs, metavar="SCENE", help="a scene file or the name of a built-in scene")
-    if command.argument:
-        parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
-        parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
-    for word, text in command.words:
-        parser.add_argument(word, nargs="?", metavar=word.upper(), help=text)
-    if command.pictures:
-        parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
+    for positional in command.positionals:
+        nargs = "*" if positional.many else "?"
+        parser.add_argument(positional.name, nargs=nargs, metavar=positional.metavar, help=positional.help)
     if command.json:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for option_name in command.options:
@@ -389,8 +393,8 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     command = COMMANDS[name]
     parser = _parser(name)
     words = _join_values(arguments, parser)
-    mixed = command.pictures or command.several
-    read = parser.parse_known_intermixed_args if mixed else parser.parse_known_args
+    many = any(positional.many for positional in command.positionals)
+    read = parser.parse_known_intermixed_args if many else parser.parse_known_args
     namespace, unknown = read(words)
     flags = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
@@ -401,11 +405,10 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
             )
     if unknown:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
-    if command.scene and not namespace.scene:
-        raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
-    if command.argument and not getattr(namespace, command.argument.lower()):
-        raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
-    if command.several:
+    for positional in command.positionals:
+        if positional.required and not getattr(namespace, positional.name):
+            raise ViewerError(name, f"the {positional.name} is missing", f"usage: {parser.usage}")
+    if SCENES in command.positionals:
         namespace.scenes, namespace.scene = namespace.scene, namespace.scene[0]
     preset_values: dict[str, Any] = {}
     if getattr(namespace, "preset", None) is not None:
@@ -445,23 +448,22 @@ COMMANDS = {
         "SCENE ... -o OUT [options]",
         rendering.render,
         tuple(OPTIONS),
-        scene=True,
-        several=True,
+        (SCENES,),
     ),
     "view": Command(
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
         (*viewable_options(), *REMOTE),
-        scene=True,
-        own=REMOTE,
+        (SCENE,),
+        specific_options=REMOTE,
     ),
     "info": Command(
         "tell what a scene holds and what it takes",
         "SCENE [--json]",
         commands.info,
         tuple(name for name, option in OPTIONS.items() if "info" in option.scope.offered),
-        scene=True,
+        (SCENE,),
         json=True,
     ),
     "thumbnail": Command(
@@ -469,29 +471,29 @@ COMMANDS = {
         "INPUT OUTPUT SIZE, or --entry",
         thumbnail,
         (*THUMBNAIL, "debug"),
-        own=THUMBNAIL,
-        words=(
-            ("input", "a file, or its URI"),
-            ("output", "a PNG, whatever its name"),
-            ("size", "width and height, pixels"),
+        (
+            Positional("input", "INPUT", "a file, or its URI"),
+            Positional("output", "OUTPUT", "a PNG, whatever its name"),
+            Positional("size", "SIZE", "width and height, pixels"),
         ),
+        specific_options=THUMBNAIL,
     ),
     "dataset": Command(
         "render annotated pictures of models by recipe: COCO, BOP, NeRF",
         "RECIPE.toml [-o FOLDER] [options]",
         dataset,
         (*DATASET, "cluster", "mix_builds", "quiet", "debug"),
-        own=DATASET,
-        words=(("recipe", "a TOML file of models, poses, cameras, lights and formats"),),
+        (Positional("recipe", "RECIPE", "a TOML file of models, poses, cameras, lights and formats"),),
+        specific_options=DATASET,
     ),
     "diff": Command(
         "tell how far two pictures, or what two renders give, are apart",
         "A B [options], or A --render 'SCENE [options]'",
         _diff,
         (*COMPARE, "quiet", "debug"),
+        (Positional("pictures", "PICTURE", "a file: PNG, JPEG, EXR, HDR or NPZ", many=True),),
         json=True,
-        own=COMPARE,
-        pictures=True,
+        specific_options=COMPARE,
     ),
     "devices": Command(
         "list GPUs, what their OpenGL can do, and what auto means there",
@@ -499,27 +501,28 @@ COMMANDS = {
         commands.devices,
         (*MEASURE, "debug"),
         json=True,
-        own=MEASURE,
+        specific_options=MEASURE,
     ),
     "doctor": Command(
         "test what OpenGL does here, and how fast; a report for an issue",
         "[-o REPORT.json] [options]",
         commands.doctor,
         ("output", "device", "quiet", "debug"),
-        own=DOCTOR,
+        specific_options=DOCTOR,
     ),
     "graph": Command(
         "draw a program's states, kernels, exits and streams",
         "PROGRAM [-o OUT.svg]",
         commands.graph,
-        ("debug",),
-        argument="PROGRAM",
+        (*GRAPH, "debug"),
+        (Positional("program", "PROGRAM", "a program's name, or a Python file of your own", required=True),),
+        specific_options=GRAPH,
     ),
     "check-shaders": Command(
         "assemble and compile every program, or all forms of one",
         "[--program NAME]",
         commands.check_shaders,
         (*CHECK, "debug"),
-        own=CHECK,
+        specific_options=CHECK,
     ),
 }

@@ -1,5 +1,5 @@
 """Options of single commands, which no picture has: of ``raystream dataset``, ``doctor``, ``thumbnail``, ``devices``,
-``check-shaders``, ``diff``, and of the view in a browser."""
+``check-shaders``, ``graph``, ``diff``, and of the view in a browser."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ DOCTOR = of_command(
         "output",
         file("REPORT.json", "a file name such as report.json; - is standard output", "raystream-doctor.json"),
         Help("the report, with all figures", short="-o"),
+        Affects.NOTHING,
+    ),
+)
+
+GRAPH = of_command(
+    Option(
+        "output",
+        file("OUT", "a file name ending in .svg; - is standard output"),
+        Help("the diagram", "the program's name, .svg", short="-o"),
         Affects.NOTHING,
     ),
 )
