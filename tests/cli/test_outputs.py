@@ -426,4 +426,4 @@ def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsy
     with pytest.raises(ViewerError, match="standard output: is closed"):
         commands.print_report({}, lambda data: [], False)
     with pytest.raises(ViewerError, match="-o -: standard output is closed"):
-        commands.graph(argparse.Namespace(o="-", program="cast"))
+        commands.graph(argparse.Namespace(output="-", program="cast"))

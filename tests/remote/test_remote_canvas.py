@@ -237,7 +237,7 @@ def test_options_that_are_not_a_page_s(canvas: RemoteCanvas, monkeypatch: pytest
 def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the scene, and until it is there of what was asked for."""
     canvas.view.wait()
-    monkeypatch.setattr(canvas, "_given", "given.ply")
+    monkeypatch.setattr(canvas, "_source_name", "given.ply")
     assert canvas.name == "cornell"
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", SimpleNamespace(view=SimpleNamespace(scene=None)))

@@ -44,29 +44,31 @@ def plugin_names(group: str) -> list[str]:
     return [name for name in entry_points(group) if (group, name) not in _broken]
 
 
-def load_plugins(group: str, take: Callable[[str, Any], None], *names: str) -> None:
-    """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises or exits
-    is left out, and so are others of its name, with one warning each."""
-    for name, point in entry_points(group).items():
+def load_plugins(group: str, register: Callable[[str, Any], None], *names: str) -> None:
+    """Load the plug-ins of a group, or those of these names, and ``register`` each with its name. One that raises or
+    exits is left out, and so are others of its name, with one warning each."""
+    for name, entry_point in entry_points(group).items():
         if (names and name not in names) or (group, name) in _broken:
             continue
         try:
-            take(name, point.load())
+            register(name, entry_point.load())
         except (Exception, SystemExit) as error:  # whatever somebody else's code does
             _broken.add((group, name))
-            _report_fault(group, point, f"{type(error).__name__}: {error}")
+            _report_fault(group, entry_point, f"{type(error).__name__}: {error}")
         for other in _later.pop((group, name), ()):
-            _report_fault(group, other, f"{_distribution(point)} has a plug-in of that name")
+            _report_fault(group, other, f"{_distribution(entry_point)} has a plug-in of that name")
 
 
-def _distribution(point: Any) -> str:
-    return getattr(point.dist, "name", "unknown")
+def _distribution(entry_point: Any) -> str:
+    return getattr(entry_point.dist, "name", "unknown")
 
 
-def _report_fault(group: str, point: Any, why: str) -> None:
-    """Tell that an entry point is not there, in one line."""
-    said = " ".join(why.split())
-    faults.append(f"plug-in {point.name} of raystream.{group} ({_distribution(point)}) is left out: {said}")
+def _report_fault(group: str, entry_point: Any, reason: str) -> None:
+    """Tell that an entry point is left out, in one line."""
+    reason_line = " ".join(reason.split())
+    faults.append(
+        f"plug-in {entry_point.name} of raystream.{group} ({_distribution(entry_point)}) is left out: {reason_line}"
+    )
     warn(faults[-1:])
 
 

@@ -88,20 +88,20 @@ def interrupts_deferred() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[tuple[int, FrameType | None]] = []
+    deferred_signals: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
     for deferred in EXIT_SIGNALS:
         signum = int(deferred)
         handler = signal.getsignal(signum)
         if callable(handler):  # neither ignored nor the system's default
             handlers[signum] = handler
-            signal.signal(signum, lambda signum, frame: came.append((signum, frame)))
+            signal.signal(signum, lambda signum, frame: deferred_signals.append((signum, frame)))
     try:
         yield
     finally:
         for signum, handler in handlers.items():
             signal.signal(signum, handler)
-        for signum, frame in came[:1]:
+        for signum, frame in deferred_signals[:1]:
             handlers[signum](signum, frame)
 
 

@@ -109,7 +109,7 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
         number = NUMBERS.get(type_)
         kinds += [number] if number else [ctypes.c_void_p] + [ctypes.c_int64] * int(type_.split()[1])
     entry = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p)(address)
-    several = machine_code.results.startswith("(")
+    is_tuple = machine_code.results.startswith("(")
     convert = [PYTHON[kind] for kind in machine_code.results.lstrip("(")]
 
     def bind(
@@ -132,7 +132,7 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
             else:
                 entry(*flat)
             results = tuple(make(value) for make, value in zip(convert, out, strict=True))
-            return results if several else results[0] if results else None
+            return results if is_tuple else results[0] if results else None
 
         return call
 

@@ -21,6 +21,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+STANDARD_OUTPUT = "-"  # in place of a file's name
 MOST_WRITERS = 8  # concurrent writers of one target whose parts are found again
 
 
@@ -61,9 +62,9 @@ def begin(target: Path) -> PartFile:
     return part_file or _create(_name(target, os.urandom(6).hex()))
 
 
-def _name(target: Path, which: str) -> Path:
+def _name(target: Path, suffix: str) -> Path:
     digest = blake2b(os.fsencode(target.name), digest_size=8).hexdigest()  # the target's name may be of maximal length
-    return target.with_name(f".raystream-{digest}-{which}.part")
+    return target.with_name(f".raystream-{digest}-{suffix}.part")
 
 
 def _create(path: Path) -> PartFile:

@@ -76,7 +76,7 @@ class Methods:
     """
 
     def __init__(self, folders: list[Path]) -> None:
-        self._places = folders
+        self._folders = folders
         self.codes: dict[str, CodeType] = {}
         for _, content in cache_folder.find(folders, _FILE):
             if content.startswith(_FORM):
@@ -97,7 +97,7 @@ class Methods:
         """Write the file, where there are texts that it lacks."""
         if self._fresh:
             codes = self.codes if len(self.codes) <= MOST else self._used
-            cache_folder.keep(self._places, _FILE, _FORM + marshal.dumps(dict(codes)))
+            cache_folder.keep(self._folders, _FILE, _FORM + marshal.dumps(dict(codes)))
             self._fresh = False
 
 

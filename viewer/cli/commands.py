@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError, brief, printable
+from raystream.base.part_file import STANDARD_OUTPUT
 from raystream.base.start import finish_loading
 from raystream.cli.presets import preset
 from raystream.options.table import OPTIONS, keywords, part, viewable_options
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from raystream.scene.scene import Scene
 
 FAULT, USER_ERROR = 1, 2  # exit codes
-STANDARD_OUTPUT = "-"  # in place of a file's name
 
 
 def view(arguments: Namespace) -> bool:
@@ -68,8 +68,8 @@ def info(arguments: Namespace) -> bool:
         from raystream.formats.named import load
 
         if not arguments.json:
-            said = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
-            jit.on_compile[:] = [lambda: progress.note(said)]
+            note = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
+            jit.on_compile[:] = [lambda: progress.note(note)]
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         structure = {

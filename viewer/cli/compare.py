@@ -60,17 +60,19 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             raise ViewerError(flag, "is of pictures, not of a layer", "take --figure error, largest or share")
         if arguments.figure == "flip" and not has_flip():
             raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
-    shown = [read(path, arguments.layer) for path in arguments.pictures]
+    compared = [read(path, arguments.layer) for path in arguments.pictures]
     if renders:
         from raystream.cli.progress import TerminalProgress
 
         with TerminalProgress(arguments.quiet or arguments.json) as progress:
             labelled = zip(arguments.render, renders, strict=True)
-            shown += [_render(text, render, arguments, progress) for text, render in labelled]
-    comparison = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
+            compared += [_render(text, render, arguments, progress) for text, render in labelled]
+    comparison = compare(compared[0], compared[1], arguments.layer, arguments.tolerance)
     value = figure(comparison, arguments.figure)
     if arguments.limit is not None and value is None:
-        raise ViewerError(shown[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges")
+        raise ViewerError(
+            compared[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges"
+        )
     within = arguments.limit is None or value is None or value <= arguments.limit
     if arguments.output is not None:
         part_file.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
@@ -118,13 +120,13 @@ def _share_text(value: float | None, layer: bool) -> str:
 def _lines(comparison: Comparison, arguments: Namespace, within: bool) -> list[str]:
     first, second = comparison.names
     width = max(map(len, NAMES.values()))
-    what = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(
+    units = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(
         comparison.kind, f"layer {comparison.kind}"
     )
-    said = [f"{first} and {second}: {comparison.size[0]} x {comparison.size[1]}, {what}"]
-    said += [f"   {label:{width}}  {value}" for label, value in rows(comparison)]
+    lines = [f"{first} and {second}: {comparison.size[0]} x {comparison.size[1]}, {units}"]
+    lines += [f"   {label:{width}}  {value}" for label, value in rows(comparison)]
     verdict = _verdict(comparison, arguments, within)
-    return [*said, verdict] if verdict else said
+    return [*lines, verdict] if verdict else lines
 
 
 def _verdict(comparison: Comparison, arguments: Namespace, within: bool) -> str:
@@ -152,7 +154,7 @@ def _render(text: str, arguments: Namespace, diff_arguments: Namespace, progress
     from raystream.renderer.renderer import Renderer
 
     check("layers", arguments.layers, WORDS)
-    arguments.output, arguments.quiet = commands.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
+    arguments.output, arguments.quiet = part_file.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
     scene = commands.load_scene(arguments, progress)
     scene = commands.scene_at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
@@ -197,16 +199,16 @@ def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) 
     """The whole page, HTML; it loads nothing."""
     from raystream.film.files.image import png
 
-    def picture(which: str) -> str:
-        source = b64encode(png(comparison.shown[which], {})).decode()
-        return f'<img alt="{escape(titles[which])}" src="data:image/png;base64,{source}">'
+    def picture(name: str) -> str:
+        source = b64encode(png(comparison.shown[name], {})).decode()
+        return f'<img alt="{escape(titles[name])}" src="data:image/png;base64,{source}">'
 
     of = "FLIP of each pixel" if comparison.flip is not None else "the largest difference in each pixel, by the largest"
     titles = {"first": comparison.names[0], "second": comparison.names[1], "difference": f"Difference: {of}"}
     table = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows)
     beyond = ' class="beyond"' if "beyond" in verdict else ""
     figures = "".join(
-        f"<figure>{picture(which)}<figcaption>{escape(titles[which])}</figcaption></figure>" for which in titles
+        f"<figure>{picture(name)}<figcaption>{escape(titles[name])}</figcaption></figure>" for name in titles
     )
     width, height = comparison.size
     title = f"{comparison.names[0]} and {comparison.names[1]}"

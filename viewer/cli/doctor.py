@@ -449,14 +449,16 @@ VARIABLES = (
 
 def report_data(findings: Mapping[str, Data], seconds: float) -> Data:
     """The report as data. findings : by key, as of `examination`."""
-    parts: dict[str, dict[str, Data]] = {}
+    data_by_part: dict[str, dict[str, Data]] = {}
     for key, data in findings.items():
         part, _, name = key.partition(": ")
-        parts.setdefault(part, {})[name] = data
-    checks = [{"part": part, "name": name, **data} for part in CHECKED for name, data in parts.get(part, {}).items()]
+        data_by_part.setdefault(part, {})[name] = data
+    checks = [
+        {"part": part, "name": name, **data} for part in CHECKED for name, data in data_by_part.get(part, {}).items()
+    ]
     crashes = [
         {"part": part, "name": f"{part}: {name}", **data}
-        for part, members in parts.items()
+        for part, members in data_by_part.items()
         if part not in CHECKED
         for name, data in members.items()
         if data.get("verdict") == FAIL
@@ -475,12 +477,12 @@ def report_data(findings: Mapping[str, Data], seconds: float) -> Data:
             "platform": sys.platform,
         },
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-        DEVICE: parts.get(DEVICE, {}).get("capabilities", {}),
+        DEVICE: data_by_part.get(DEVICE, {}).get("capabilities", {}),
         "checks": [*checks, *crashes],
-        FALLBACKS: parts.get(FALLBACKS, {}).get("ways", {}).get("lines", []),
-        MICROSECONDS: {name: data.get("microseconds") for name, data in parts.get(MICROSECONDS, {}).items()},
-        COMPILE: parts.get(COMPILE, {}),
-        SPEED: parts.get(SPEED, {}),
+        FALLBACKS: data_by_part.get(FALLBACKS, {}).get("ways", {}).get("lines", []),
+        MICROSECONDS: {name: data.get("microseconds") for name, data in data_by_part.get(MICROSECONDS, {}).items()},
+        COMPILE: data_by_part.get(COMPILE, {}),
+        SPEED: data_by_part.get(SPEED, {}),
         "seconds": round(seconds, 1),
     }
     return {"line": one_line(report), **report}

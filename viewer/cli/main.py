@@ -150,8 +150,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _print_plugin_faults(quiet: bool) -> None:
     """Print the notes on plug-ins that were left out, once."""
-    for said in () if quiet else distributions.faults:
-        print(f"raystream: note: {printable(said)}", file=sys.stderr)
+    for fault in () if quiet else distributions.faults:
+        print(f"raystream: note: {printable(fault)}", file=sys.stderr)
     distributions.faults.clear()
 
 
@@ -248,13 +248,15 @@ class _Parser(argparse.ArgumentParser):
         ones, a line each. Raises ViewerError for an unknown topic."""
         topics = by_topic(map(self.command.option, self.command.options))
         if topic:
-            return self._in_full(topic, topics)
-        whole = self.format_help()
-        return whole if whole.count("\n") <= SCREEN_LINES else self._at_first(topics)
+            return self._options_in_full(topic, topics)
+        help_text = self.format_help()
+        return help_text if help_text.count("\n") <= SCREEN_LINES else self._first_options(topics)
 
-    def _in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
+    def _options_in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
         actions = {action.dest: action for action in self._actions}
-        sections = {name or "options": [actions.pop(option.name) for option in of] for name, of in topics.items()}
+        sections = {
+            name or "options": [actions.pop(option.name) for option in options] for name, options in topics.items()
+        }
         if topic == ALL_TOPICS:
             positional = [action for action in actions.values() if not action.option_strings]
             general = [action for action in actions.values() if action.option_strings]
@@ -268,13 +270,13 @@ class _Parser(argparse.ArgumentParser):
             raise ViewerError(f"--help {topic}", "unknown topic", hint)
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, [], [])
-        for title, of in sections.items():
+        for title, section in sections.items():
             formatter.start_section(title)
-            formatter.add_arguments(of)
+            formatter.add_arguments(section)
             formatter.end_section()
         return formatter.format_help()
 
-    def _at_first(self, topics: Mapping[str, list[Option]]) -> str:
+    def _first_options(self, topics: Mapping[str, list[Option]]) -> str:
         width = _text_width()
         lines = [f"usage: {self.usage}", "", self.description or "", ""]
         lines += [
@@ -342,8 +344,8 @@ def _parser(name: str) -> _Parser:
         text = option.about + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action, value = "append" if option.value.repeats else "store", option.value
-        more: dict[str, Any] = {"nargs": "?", "const": value.bare} if value.bare else {}
-        parser.add_argument(*flags, action=action, **more, metavar=value.metavar, help=text.replace("%", "%%"))
+        bare: dict[str, Any] = {"nargs": "?", "const": value.bare} if value.bare else {}
+        parser.add_argument(*flags, action=action, **bare, metavar=value.metavar, help=text.replace("%", "%%"))
     return parser
 
 

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
+from raystream.base.part_file import STANDARD_OUTPUT
 from raystream.base.start import finish_loading
 from raystream.cli.commands import (
     FAULT,
-    STANDARD_OUTPUT,
     as_json,
     chosen_options,
     exit_code_and_message,
@@ -198,23 +198,23 @@ def _write(picture: Picture, arguments: Namespace) -> None:
 def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
     """The line that ends a render."""
     width, height = arguments.size
-    parts = [f"{width} x {height}"]
+    phrases = [f"{width} x {height}"]
     facts = picture.stats.facts
     if "samples" in facts:
-        why = facts.get("stopped by", "spp")
+        stop_reason = facts.get("stopped by", "spp")
         rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
-        stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
+        stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(stop_reason, f" (--{stop_reason} met)")
         samples = facts["samples"]
         samples_text = _counted(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
-        parts.append(f"{samples_text} a pixel{stop_rule}")
+        phrases.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
         from raystream.renderer.session.convergence import percent
 
-        before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
-        parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_noise_remark(arguments, facts)}")
-    parts += [_counted(triangles, "triangle"), _counted(picture.stats.kernel_passes, "pass", "passes")]
+        denoiser = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
+        phrases.append(f"noise {percent(float(facts['estimated error']))}{denoiser}{_noise_remark(arguments, facts)}")
+    phrases += [_counted(triangles, "triangle"), _counted(picture.stats.kernel_passes, "pass", "passes")]
     return (
-        f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
+        f"{printable(arguments.output)}: {', '.join(phrases)}; load {seconds['load']:.2f} s, "
         f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
     )
 
@@ -228,10 +228,10 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
 
     samples, error = facts["samples"], float(facts["estimated error"])
     if arguments.error is not None:
-        limit, rule, again = arguments.error, f"--error {arguments.error:g}", ""
+        limit, rule, quality_flag = arguments.error, f"--error {arguments.error:g}", ""
     elif arguments.quality is not None:
         limit = noise_limit(arguments.quality, facts.get("denoised", "none"))
-        rule = again = f"--quality {arguments.quality}"
+        rule = quality_flag = f"--quality {arguments.quality}"
     else:
         return ""
     if error <= limit or (isinstance(samples, int) and samples < FIRST_LOOK):
@@ -241,7 +241,7 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     elif isinstance(samples, int):
         needed = samples * (error / limit) ** 2
         digits = 10 ** max(0, math.floor(math.log10(needed)) - 1)
-        remedy = f"{again} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
+        remedy = f"{quality_flag} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
     else:
         remedy = "a larger --spp"
     return f", above the {percent(limit)} of {rule} ({remedy} gets there)"

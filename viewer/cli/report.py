@@ -284,8 +284,8 @@ def _light(scene: Scene, light: Movable) -> dict[str, Any]:
 
 
 def _light_text(light: Mapping[str, Any]) -> str:
-    where = "towards" if light["kind"] == "directional" else "at"
-    text = f"{light['name']}: {light['kind']}, {where} {_vector(light['position'])}"
+    preposition = "towards" if light["kind"] == "directional" else "at"
+    text = f"{light['name']}: {light['kind']}, {preposition} {_vector(light['position'])}"
     if light["intensity"] is not None:
         unit = "W/m^2" if light["kind"] == "directional" else "W/sr"
         text += f", {_vector(light['intensity'])} {unit}"
@@ -293,8 +293,8 @@ def _light_text(light: Mapping[str, Any]) -> str:
 
 
 def _environment(environment: Mapping[str, Any]) -> str:
-    wide, tall = environment["size"]
-    text = environment["name"] + (f", {wide:,} x {tall:,}" if wide * tall > 1 else "")
+    width, height = environment["size"]
+    text = environment["name"] + (f", {width:,} x {height:,}" if width * height > 1 else "")
     return text if environment["flux"] == 0 else f"{text}, {environment['flux']:.3g} W/m^2 from all around"
 
 
@@ -308,8 +308,8 @@ def _camera(camera: Mapping[str, Any]) -> str:
 
 
 def _texture(texture: Mapping[str, Any]) -> str:
-    wide, tall = texture["size"]
-    parts = [f"{wide:,} x {tall:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
+    width, height = texture["size"]
+    parts = [f"{width:,} x {height:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
     parts += [texture["filter"], *(["mip levels"] if "mipmap" in texture["minification"] else [])]
     parts += {"uint16": ["16 bits"], "float16": ["halfs"]}.get(texture["type"], [])
     return f"{texture['image']}: {', '.join(parts)}"

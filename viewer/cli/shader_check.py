@@ -114,16 +114,16 @@ class _Check:
     def __init__(self, device: Device, report: Callable[[str], None]) -> None:
         self.device, self.report, self._validator = device, report, shutil.which(VALIDATOR)
         self.checked = self.failures = self.left_out = 0
-        self._seen: set[tuple[str, ...]] = set()
+        self._checked_texts: set[tuple[str, ...]] = set()
         self._validated: set[str] = set()
         self._files: set[str] = set()
 
     def add(self, name: str, stages: Stages) -> None:
         """Check a program, if it has not been."""
         texts = tuple(source.text for source in stages.values())
-        if texts in self._seen:
+        if texts in self._checked_texts:
             return
-        self._seen.add(texts)
+        self._checked_texts.add(texts)
         self.checked += 1
         self._files.update(*(source.files for source in stages.values()))
         if missing := _missing_extension(self.device, stages):
@@ -149,11 +149,11 @@ class _Check:
         files = (str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl"))
         for file in sorted(set(files) - self._files) if whole else ():
             self.report(f"{file}: in no program")
-        how = f"compiled by {self.device.name}"
+        checks = f"compiled by {self.device.name}"
         absent = f" ({VALIDATOR} is not installed, so not validated by it)"
-        how += f" and validated by {VALIDATOR}" if self._validator else absent
+        checks += f" and validated by {VALIDATOR}" if self._validator else absent
         left_out = f", {self.left_out} left out" if self.left_out else ""
-        self.report(f"{self.checked - self.left_out} programs {how}, {self.failures} failed{left_out}")
+        self.report(f"{self.checked - self.left_out} programs {checks}, {self.failures} failed{left_out}")
         return self.failures
 
 

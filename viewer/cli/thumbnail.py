@@ -66,12 +66,12 @@ def local_path(name: str) -> str:
     """The path of a file, by its name or its ``file:`` URI. Raises ViewerError for a file elsewhere."""
     if not _is_uri(name):
         return name
-    parts = urlsplit(name)
-    if parts.scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
+    uri = urlsplit(name)
+    if uri.scheme.lower() != "file" or uri.netloc not in ("", "localhost"):
         raise ViewerError(name, "is no file of this machine", "give a path or a file:// URI")
     from urllib.request import url2pathname
 
-    return url2pathname(parts.path)
+    return url2pathname(uri.path)
 
 
 def _is_uri(name: str) -> bool:

@@ -121,16 +121,18 @@ class DatasetStage:
             matrix = placement.matrix.copy()
             matrix[:3, 3] -= matrix[:3, :3] @ asset.middle
             indices: dict[int, int] = {}
-            for part in sorted(set(asset.parts.tolist())):
-                kind = self._numbers.get((placement.model, part if self.recipe.models[placement.model].split else -1))
+            for part_index in sorted(set(asset.parts.tolist())):
+                kind = self._numbers.get(
+                    (placement.model, part_index if self.recipe.models[placement.model].split else -1)
+                )
                 if kind is not None:
-                    indices[part] = len(placed_objects)
+                    indices[part_index] = len(placed_objects)
                     placed_objects.append(PlacedObject(kind, placement))
-            for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+            for instance, part_index in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
                 material = None if instance.material is None else instance.material + first[1]
                 name = f"{instance.name} of copy {copy}"
                 instances.append(Instance(instance.mesh + first[0], matrix @ instance.transform, material, name))
-                owners.append(indices.get(part, -1))
+                owners.append(indices.get(part_index, -1))
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
         )

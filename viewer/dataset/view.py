@@ -89,12 +89,14 @@ def _trace_silhouettes(
     step = STEP * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
     while len(active):
-        at, rays = near[active], directions[active]
-        hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
+        distance, rays = near[active], directions[active]
+        hits = renderer.trace(
+            origin + distance[:, None] * rays, rays, (far[active] - distance).astype(np.float32), view=True
+        )
         owned = owners[hits.instance] == owner[active]
         for index in np.unique(owner[active[owned]]).tolist():
             canvases[index].reshape(-1)[pixels[active[owned & (owner[active] == index)]]] = True
-        near[active] = at + hits.distance + step[owner[active]]
+        near[active] = distance + hits.distance + step[owner[active]]
         active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
     return [_silhouette(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
 
@@ -119,9 +121,9 @@ def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
     if (ahead <= 0).all():
         return 0, 0, 0, 0
     if (ahead > 0).all():
-        at = camera.project(ball.corners, size)
-        low = np.clip(np.floor(at.min(axis=0)) - 1, low, high)
-        high = np.clip(np.ceil(at.max(axis=0)) + 1, low, high)
+        projected = camera.project(ball.corners, size)
+        low = np.clip(np.floor(projected.min(axis=0)) - 1, low, high)
+        high = np.clip(np.ceil(projected.max(axis=0)) + 1, low, high)
     left, top, right, bottom = (int(value) for value in (*low, *high))
     return left, top, right - left, bottom - top
 

@@ -18,9 +18,9 @@ Files = dict[str, bytes]  # by their paths in the dataset's folder
 
 
 class Writer(ABC):
-    """A format. whole_silhouettes : whether it needs the silhouettes of objects without their occluders."""
+    """A format's files."""
 
-    whole_silhouettes = False
+    whole_silhouettes = False  # whether it needs those of objects without their occluders
 
     @abstractmethod
     def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:

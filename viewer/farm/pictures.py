@@ -64,17 +64,17 @@ def merge_ranges(picture_film: Film) -> Collector:
             following += 1
 
 
-def _merged_halves(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
+def _merged_halves(picture_film: Film, tile_halves: list[tuple[Unit, Halves]]) -> Halves | None:
     """The halves of a picture from its tiles': differences and variances are means over pixels. None if tiles lack
     them, or began with different sample counts."""
     total, count = np.zeros_like(picture_film.square), np.zeros_like(picture_film.count)
-    for unit, halves in parts:
+    for unit, halves in tile_halves:
         total[unit.region], count[unit.region] = halves.sum, halves.count
     counts = picture_film.count
     if not count.size or count.min() == 0 or count.min() < count.max() or counts.min() < counts.max():
         return None
-    weights = [unit.width * unit.height / count.size for unit, _ in parts]
-    of_tiles = [halves for _, halves in parts]
+    weights = [unit.width * unit.height / count.size for unit, _ in tile_halves]
+    of_tiles = [halves for _, halves in tile_halves]
     differences, variances = (
         {
             level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
@@ -124,10 +124,10 @@ def render(
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
     resolved = taken(scene, arguments)
-    drawn = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
+    render_keywords = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
     renderer = Renderer(resolved, **arguments)
     try:
-        return render_on(renderer, cluster, unit, mix_builds, **drawn)
+        return render_on(renderer, cluster, unit, mix_builds, **render_keywords)
     finally:
         renderer.release()
 
@@ -143,16 +143,21 @@ def render_on(
     progress: Report | None = None,
     notify: Callable[[str], None] | None = None,
     on_unit: Callable[[Unit, Traced, float], None] | None = None,
-    **drawn: Any,
+    **render_keywords: Any,
 ) -> Picture:
     """`render` with the scene and settings of a renderer. notify : called with remarks on workers. on_unit : called
     with each finished unit, its result, and the seconds from its assignment to its end.
 
     Samples come from the cluster; layers and the denoiser's features are made here.
     """
-    size = options.check("size", drawn.get("size", options.OPTIONS["size"].value.default))
-    stop = stop_of(drawn.get("spp"), drawn.get("time"), drawn.get("error"), drawn.get("quality"))
-    length = options.check("sample_range", drawn.pop("sample_range", None))
+    size = options.check("size", render_keywords.get("size", options.OPTIONS["size"].value.default))
+    stop = stop_of(
+        render_keywords.get("spp"),
+        render_keywords.get("time"),
+        render_keywords.get("error"),
+        render_keywords.get("quality"),
+    )
+    length = options.check("sample_range", render_keywords.pop("sample_range", None))
     if options.check("unit", unit) == "samples":
         check_ranges(renderer, "--unit samples")
     elif length is not None:
@@ -162,14 +167,14 @@ def render_on(
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
     with framed(renderer, size):
-        film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
+        film, earlier_drivers = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         workers = Workers(cluster, mix_builds, notify, on_unit)
         ranged = (length or RANGE) if unit == "samples" else None
         film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, workers, ranged, state, progress)
-        picture = renderer.render(film=film, state=state, progress=progress, **drawn)
+        picture = renderer.render(film=film, state=state, progress=progress, **render_keywords)
     picture.stats.add(stats)
-    earlier = [name for name in before.split("; ") if name and name != renderer.device.driver]
-    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*earlier, *drivers])) or before
+    earlier = [name for name in earlier_drivers.split("; ") if name and name != renderer.device.driver]
+    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*earlier, *drivers])) or earlier_drivers
     return picture
 
 

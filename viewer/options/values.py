@@ -527,14 +527,14 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
             raise wrong(option, value, hint=suggestion(name, option.value.choices))
         if equals and (name != "threshold" or not share_text or (comma and not of)):
             raise wrong(option, value)
-        share = real(share_text) if equals else PolicyChoice.share
-        policy = PolicyChoice(name, math.nan if share is None else share, of or PolicyChoice.of)
+        fraction = real(share_text) if equals else PolicyChoice.share
+        policy = PolicyChoice(name, math.nan if fraction is None else fraction, of or PolicyChoice.of)
     if not isinstance(policy, PolicyChoice) or policy.name not in option.value.choices:
         raise wrong(option, value)
-    share = real(policy.share)
-    if share is None or not 0 < share <= 1 or policy.of not in ("active", "all"):
+    fraction = real(policy.share)
+    if fraction is None or not 0 < fraction <= 1 or policy.of not in ("active", "all"):
         raise wrong(option, value)
-    return PolicyChoice(policy.name, share, policy.of)
+    return PolicyChoice(policy.name, fraction, policy.of)
 
 
 def read_photon_filter(option: Option, value: Any) -> PhotonFilter:

@@ -304,15 +304,19 @@ class Mesh(Bounded):
         """
         several = isinstance(mesh, Iterable) and not hasattr(mesh, "vertices")
         primitives = []
-        for part in list(mesh) if several else [mesh]:
-            if not hasattr(part, "vertices") or not hasattr(part, "faces"):
-                kind = type(part).__name__
-                hint = "for a trimesh.Scene take Scene.from_trimesh_scene" if hasattr(part, "geometry") else "or a list"
+        for trimesh_mesh in list(mesh) if several else [mesh]:
+            if not hasattr(trimesh_mesh, "vertices") or not hasattr(trimesh_mesh, "faces"):
+                kind = type(trimesh_mesh).__name__
+                hint = (
+                    "for a trimesh.Scene take Scene.from_trimesh_scene"
+                    if hasattr(trimesh_mesh, "geometry")
+                    else "or a list"
+                )
                 raise TypeError(f"expected a Trimesh, not {kind} ({hint})")
             # A copy of its own: meshes may differ later.
-            part_material = deepcopy(material) if material is not None else _material_of(part)
+            part_material = deepcopy(material) if material is not None else _material_of(trimesh_mesh)
             part_material.wireframe = wireframe
-            primitives.append(_primitive(part, part_material, material is None, poses, smooth))
+            primitives.append(_primitive(trimesh_mesh, part_material, material is None, poses, smooth))
         return Mesh(primitives, is_visible=is_visible)
 
 

@@ -119,7 +119,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def __init__(self, scene: Any, size: tuple[int, int], **options: Any) -> None:
         view = CanvasView(scene, size, deliver=self._deliver, **options)
         super().__init__(size=size)
-        self.view, self.app, self._given = view, http.asgi, str(scene)
+        self.view, self.app, self._source_name = view, http.asgi, str(scene)
         self.drive = CanvasLoop(view, self, http.loop, self._tell)
         self._downloading = False
         self._motion: dict[str, Any] = {}  # as the pages know it
@@ -129,7 +129,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def name(self) -> str:
         """Name of the scene."""
         scene = self.view.view.scene
-        return scene.name if scene is not None else self._given
+        return scene.name if scene is not None else self._source_name
 
     def files(self) -> Files:
         """Files of the page, by name."""

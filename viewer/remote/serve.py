@@ -32,8 +32,8 @@ def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **optio
     remote = Remote(scene, port, host, **options)
     print(f"Open {remote.address}", flush=True)
     if host not in LOOPBACK:
-        said = "raystream: note: not encrypted, and open to all who have the address; a tunnel is safer: ssh -L"
-        print(f"{said} {remote.port}:localhost:{remote.port}", file=sys.stderr)
+        note = "raystream: note: not encrypted, and open to all who have the address; a tunnel is safer: ssh -L"
+        print(f"{note} {remote.port}:localhost:{remote.port}", file=sys.stderr)
     remote.run()
 
 
