@@ -111,7 +111,7 @@ def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
 
 
 def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(task_scheduler, "sources", lambda: "other")
+    monkeypatch.setattr(task_scheduler, "source_digest", lambda: "other")
     renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
     with pytest.raises(raystream.ViewerError, match="has other code"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)

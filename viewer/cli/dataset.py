@@ -108,15 +108,15 @@ def pictures(
 
     finished = 0
 
-    def placing(copies: int, total: int) -> None:
+    def report_placement(copies: int, total: int) -> None:
         progress(
             (stage.recipe.pictures - len(indices) + finished) / stage.recipe.pictures,
             f"{copies:,} of {total:,} copies placed",
         )
 
-    renderer = DatasetRenderer(stage, placing)
+    renderer = DatasetRenderer(stage, report_placement)
     try:
-        for finished, index in enumerate(indices):  # noqa: B007  # told by `placing`
+        for finished, index in enumerate(indices):  # noqa: B007  # told by `report_placement`
             yield renderer.render(index)
     finally:
         renderer.release()
